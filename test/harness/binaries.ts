@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import { CachedBinary } from './binary-cache.ts';
+import { buildGo } from './build-go.ts';
+import { type Binary, checkBinary } from './check-binary.ts';
+import { downloadEtcd, downloadKubernetes } from './download.ts';
+import { installDebianPackage } from './install-debian-package.ts';
+import { findOnPath } from './run-command.ts';
+import * as tools from './tools.ts';
+
+/** A place where a program may come from: it returns undefined if it has none, and throws if it has one that will not do. */
+type Source = { name: string; find: () => Promise<Binary | undefined> };
+
+/** The programs of a control plane. */
+export type ControlPlaneBinaries = {
+  etcd: string;
+  etcdVersion: tools.Version;
+  kubeApiServer: string;
+  kubeControllerManager: string | undefined;
+};
+
+/** Finds or makes etcd, kube-apiserver and, on request, kube-controller-manager. */
+export async function findControlPlane({ controllerManager }: { controllerManager: boolean }): Promise<ControlPlaneBinaries> {
+  // One after the other: two builds at once take longer than both in turn.
+  const etcd = await once(tools.etcd, etcdSources);
+  const kubeApiServer = await once(tools.kubeApiServer, kubernetesSources);
+  const manager = controllerManager ? await once(tools.kubeControllerManager, kubernetesSources) : undefined;
+  return { etcd: etcd.path, etcdVersion: etcd.version, kubeApiServer: kubeApiServer.path, kubeControllerManager: manager?.path };
+}
+
+/** Finds or installs redis-server (or valkey-server). */
+export async function findRedis(): Promise<string> {
+  return (await once(tools.redisServer, (tool) => [onPath(tool), debianPackage(tool, 'redis-server')])).path;
+}
+
+/** Finds, installs or builds the Distribution registry. */
+export async function findRegistry(): Promise<string> {
+  return (await once(tools.registry, registrySources)).path;
+}
+
+function etcdSources(tool: tools.Tool): Source[] {
+  const cached = new CachedBinary(tool, tools.etcdVersion);
+  const module = 'go.etcd.io/etcd/server/v3';
+  return [
+    inAssets(tool),
+    onPath(tool),
+    { name: 'cache', find: () => cached.find() },
+    { name: 'download', find: () => cached.findOrMake(downloadEtcd) },
+    goBuild(cached, { name: tool.id, module, version: tools.etcdVersion, package: module, about: 'about 30 seconds' }),
+  ];
+}
+
+function kubernetesSources(tool: tools.Tool): Source[] {
+  const version = tools.kubernetesVersion;
+  const cached = new CachedBinary(tool, version);
+  const [, major, minor] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
+  // Without these the server calls itself v0.0.0.
+  const names = { gitVersion: version, gitMajor: major, gitMinor: minor };
+  const ldflags = Object.entries(names).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
+  const module = 'k8s.io/kubernetes';
+  return [
+    inAssets(tool),
+    onPath(tool),
+    { name: 'cache', find: () => cached.find() },
+    { name: 'download', find: () => cached.findOrMake((path) => downloadKubernetes(tool.id, path)) },
+    goBuild(cached, {
+      name: tool.id,
+      module,
+      version,
+      package: `${module}/cmd/${tool.id}`,
+      hasStagingModules: true,
+      ldflags: ldflags.join(' '),
+      about: tool === tools.kubeApiServer ? 'about 4 minutes' : 'about 1 minute',
+    }),
+  ];
+}
+
+function registrySources(tool: tools.Tool): Source[] {
+  const cached = new CachedBinary(tool, tools.distributionVersion);
+  const module = 'github.com/distribution/distribution/v3';
+  return [
+    onPath(tool),
+    { name: 'cache', find: () => cached.find() },
+    debianPackage(tool, 'docker-registry'),
+    goBuild(cached, {
+      name: tool.id,
+      module,
+      version: tools.distributionVersion,
+      package: `${module}/cmd/registry`,
+      about: 'about 1 minute',
+    }),
+  ];
+}
+
+function inAssets(tool: tools.Tool): Source {
+  const folder = process.env['KUBEBUILDER_ASSETS'];
+  return { name: 'KUBEBUILDER_ASSETS', find: async () => (folder ? checkBinary(join(folder, tool.id), tool) : undefined) };
+}
+
+function onPath(tool: tools.Tool): Source {
+  const find = async () => {
+    const path = findOnPath(tool.names, ['/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin']);
+    return path ? checkBinary(path, tool) : undefined;
+  };
+  return { name: 'PATH', find };
+}
+
+function debianPackage(tool: tools.Tool, name: string): Source {
+  const find = async () => {
+    await installDebianPackage(name);
+    return onPath(tool).find();
+  };
+  return { name: `package ${name}`, find };
+}
+
+function goBuild(cached: CachedBinary, program: Parameters<typeof buildGo>[0]): Source {
+  return { name: 'go build', find: () => cached.findOrMake((path) => buildGo(program, path)) };
+}
+
+const found = new Map<string, Promise<Binary>>();
+
+function once(tool: tools.Tool, sources: (tool: tools.Tool) => Source[]): Promise<Binary> {
+  const known = found.get(tool.id) ?? firstThatWorks(tool, sources(tool));
+  found.set(tool.id, known);
+  return known;
+}
+
+async function firstThatWorks(tool: tools.Tool, sources: Source[]): Promise<Binary> {
+  const reasons: string[] = [];
+  for (const source of sources) {
+    try {
+      const binary = await source.find();
+      if (binary) return binary;
+      reasons.push(`${source.name}: none`);
+    } catch (error) {
+      reasons.push(`${source.name}: ${(error as Error).message}`);
+    }
+  }
+  throw new Error(
+    `${tool.id} is needed and cannot be had. To help: ${tool.advice}. Tried:\n${reasons.map((reason) => `- ${reason}`).join('\n')}`,
+  );
+}

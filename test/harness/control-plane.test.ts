@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { waitFor } from './wait-for.ts';
+
+let cluster: ControlPlane;
+before(async () => {
+  cluster = await startControlPlane({ controllerManager: true });
+});
+after(() => cluster.stop());
+
+test('objects outlive kill -9 of etcd and of the API server', async () => {
+  const namespace = await cluster.namespace('durable');
+  await cluster.etcd.kill9();
+  await cluster.apiServer.kill9();
+  await cluster.etcd.restart();
+  await cluster.apiServer.restart();
+  assert.equal((await cluster.request('GET', `/api/v1/namespaces/${namespace}`)).metadata.name, namespace);
+});
+
+test('an error has the status and what the server said', async () => {
+  await assert.rejects(cluster.request('GET', '/api/v1/namespaces/nowhere'), { status: 404, message: /namespaces "nowhere" not found/ });
+});
+
+test('the controllers roll a deployment out', async () => {
+  const namespace = await cluster.namespace('rollout');
+  const labels = { app: 'web' };
+  await cluster.request('POST', `/apis/apps/v1/namespaces/${namespace}/deployments`, {
+    metadata: { name: 'web' },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example.test/web:1' }] } },
+    },
+  });
+  const pods = await waitFor('a pod of the deployment', async () => {
+    const { items } = await cluster.request('GET', `/api/v1/namespaces/${namespace}/pods`);
+    return items.length > 0 && (items as { spec: { containers: { image: string }[] } }[]);
+  });
+  assert.equal(pods[0]?.spec.containers[0]?.image, 'example.test/web:1');
+});
+
+test('the kubeconfig names this server', () => {
+  assert.ok(readFileSync(cluster.kubeconfigPath, 'utf8').includes(cluster.server));
+});

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+
+export type PushTarget = { host: string; repository: string; tag: string; auth?: { user: string; password: string } };
+
+/** What the tag points at after a push. */
+export type Pushed = { digest: string; mediaType: string };
+
+type Descriptor = { mediaType: string; digest: string; size: number };
+
+const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
+const ociIndex = 'application/vnd.oci.image.index.v1+json';
+
+/** Pushes a small image as a real client does: blobs, then the manifest under the tag. Other `content` makes another digest. */
+export async function pushImage({ content = 'image', ...target }: PushTarget & { content?: string }): Promise<Pushed> {
+  return putManifest(target, target.tag, ociManifest, await pushContent(target, 'amd64', content));
+}
+
+/** Pushes an image of several platforms: an index under the tag, which names one image for each architecture. */
+export async function pushIndex({
+  content = 'image',
+  architectures = ['amd64', 'arm64'],
+  ...target
+}: PushTarget & { content?: string; architectures?: string[] }): Promise<Pushed> {
+  const manifests: object[] = [];
+  for (const architecture of architectures) {
+    const manifest = await pushContent(target, architecture, content);
+    const bytes = Buffer.from(JSON.stringify(manifest));
+    const { digest, mediaType } = await putManifest(target, digestOf(bytes), ociManifest, manifest);
+    manifests.push({ mediaType, digest, size: bytes.length, platform: { os: 'linux', architecture } });
+  }
+  return putManifest(target, target.tag, ociIndex, { schemaVersion: 2, mediaType: ociIndex, manifests });
+}
+
+async function pushContent(target: PushTarget, architecture: string, content: string): Promise<object> {
+  const layerBytes = Buffer.from(content);
+  const config = { architecture, os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [digestOf(layerBytes)] } };
+  return {
+    schemaVersion: 2,
+    mediaType: ociManifest,
+    config: await pushBlob(target, 'application/vnd.oci.image.config.v1+json', Buffer.from(JSON.stringify(config))),
+    layers: [await pushBlob(target, 'application/vnd.oci.image.layer.v1.tar', layerBytes)],
+  };
+}
+
+async function pushBlob(target: PushTarget, mediaType: string, bytes: Buffer): Promise<Descriptor> {
+  const digest = digestOf(bytes);
+  const start = await send(target, 'POST', `/v2/${target.repository}/blobs/uploads/`);
+  const upload = new URL(start.headers.get('location') ?? '', `http://${target.host}`);
+  upload.searchParams.set('digest', digest);
+  await send(target, 'PUT', `${upload.pathname}${upload.search}`, { type: 'application/octet-stream', bytes });
+  return { mediaType, digest, size: bytes.length };
+}
+
+async function putManifest(target: PushTarget, reference: string, mediaType: string, manifest: object): Promise<Pushed> {
+  const bytes = Buffer.from(JSON.stringify(manifest));
+  await send(target, 'PUT', `/v2/${target.repository}/manifests/${reference}`, { type: mediaType, bytes });
+  return { digest: digestOf(bytes), mediaType };
+}
+
+async function send(target: PushTarget, method: string, path: string, body?: { type: string; bytes: Buffer }): Promise<Response> {
+  const { auth } = target;
+  const headers = {
+    ...(auth && { authorization: `Basic ${Buffer.from(`${auth.user}:${auth.password}`).toString('base64')}` }),
+    ...(body && { 'content-type': body.type }),
+  };
+  const response = await fetch(`http://${target.host}${path}`, { method, headers, ...(body && { body: new Uint8Array(body.bytes) }) });
+  if (!response.ok) throw new Error(`${method} ${path} at ${target.host}: ${response.status} ${await response.text()}`);
+  await response.arrayBuffer();
+  return response;
+}
+
+const digestOf = (bytes: Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;

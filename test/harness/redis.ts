@@ -1,0 +1,56 @@
+import { connect } from 'node:net';
+import { findRedis } from './binaries.ts';
+import { flags } from './flags.ts';
+import { type Faults, startServer } from './server.ts';
+import { tempFolder } from './temp-folder.ts';
+
+/** A real Redis of its own, as durable as production: everything acknowledged is on disk. */
+export type Redis = Faults & {
+  readonly url: string;
+  readonly port: number;
+  readonly dir: string;
+  readonly pid: number;
+  logTail(lines?: number): string;
+  stop(): Promise<void>;
+};
+
+/** Starts Redis on a free loopback port; `maxmemory` as in redis.conf ("64mb"), `args` are further command-line options. */
+export async function startRedis({ maxmemory = '0', args = [] }: { maxmemory?: string; args?: string[] } = {}): Promise<Redis> {
+  const dir = tempFolder('redis');
+  const server = await startServer({
+    name: 'redis',
+    command: await findRedis(),
+    portCount: 1,
+    args: ([port]) => [
+      ...flags({ port, bind: '127.0.0.1', dir, appendonly: 'yes', appendfsync: 'always', save: '' }),
+      ...flags({ maxmemory, 'maxmemory-policy': 'noeviction' }),
+      ...args,
+    ],
+    isReady: async ([port], pid) => {
+      const reply = await ask(port as number, 'INFO');
+      return reply.includes(`process_id:${pid}\r`) && reply.includes('loading:0');
+    },
+  });
+  const [port] = server.ports as [number];
+  return {
+    ...server,
+    get pid() {
+      return server.pid;
+    },
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    dir,
+  };
+}
+
+// One inline command over a bare socket: the harness must not depend on the client that it helps to test.
+function ask(port: number, command: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let reply = '';
+    const socket = connect(port, '127.0.0.1', () => socket.end(`${command}\r\n`));
+    socket.setEncoding('utf8').setTimeout(2_000, () => socket.destroy(new Error('no answer')));
+    socket.on('data', (chunk: string) => (reply += chunk));
+    socket.once('error', reject);
+    socket.once('close', () => resolve(reply));
+  });
+}

@@ -1,0 +1,51 @@
+// npm test [FILE or FOLDER …] [option of node --test …]
+import { spawn } from 'node:child_process';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { prepare } from './prepare.ts';
+
+const args = process.argv.slice(2);
+const options = args.filter((arg) => arg.startsWith('-'));
+const chosen = args.filter((arg) => !arg.startsWith('-'));
+const files = (chosen.length ? chosen : ['test']).flatMap(testFilesIn);
+
+try {
+  if (files.length === 0) throw new Error(`no test files in ${chosen.join(', ')}`);
+  if (files.some(usesHarness)) await prepare();
+  process.exitCode = await runTests();
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}
+
+function testFilesIn(path: string): string[] {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  return globSync(isFolder ? join(path, '**/*.test.ts') : path).toSorted();
+}
+
+// A subset that needs no servers must run where there are none.
+function usesHarness(file: string): boolean {
+  return file.includes('harness/') || readFileSync(file, 'utf8').includes('/harness/');
+}
+
+function runTests(): Promise<number> {
+  const node = [
+    '--test',
+    // Node's default leaves one core free, which is half of a small machine.
+    `--test-concurrency=${availableParallelism()}`,
+    '--test-timeout=300000',
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${join(import.meta.dirname, 'slow-files-reporter.ts')}`,
+    '--test-reporter-destination=stderr',
+  ];
+  const child = spawn(process.execPath, [...node, ...options, ...files], { stdio: 'inherit' });
+  // The terminal sends Ctrl-C to the child too, which reports what was interrupted.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { startServer, type Server } from './server.ts';
+import { tempFolder } from './temp-folder.ts';
+
+/** The program itself, as a process of its own, with a configuration of its own. */
+export type Service = Server & {
+  readonly publicUrl: string;
+  readonly operationsUrl: string;
+};
+
+export type ServiceOptions = {
+  redisUrl: string;
+  kubeconfig?: string;
+  roles?: string;
+  /** Whatever else belongs into the configuration file. */
+  config?: Record<string, unknown>;
+  /** Resolves as soon as the listeners answer, ready or not. */
+  untilReady?: boolean;
+  env?: Record<string, string>;
+};
+
+/** Starts `image-watcher serve` and waits until it is ready; kill9() and restart() keep ports and configuration. */
+export async function startService({
+  redisUrl,
+  kubeconfig,
+  roles,
+  config = {},
+  untilReady = true,
+  env = {},
+}: ServiceOptions): Promise<Service> {
+  const file = join(tempFolder('service'), 'config.yaml');
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const server = await startServer({
+    name: 'image-watcher',
+    command: process.execPath,
+    portCount: 2,
+    args: ([publicPort, operationsPort]) => {
+      const listeners = {
+        listen: { host: '127.0.0.1', port: publicPort },
+        operations: { host: '127.0.0.1', port: operationsPort },
+      };
+      writeFileSync(file, stringify({ ...listeners, redis: { url: redisUrl }, ...config }));
+      return [main, 'serve', '--config', file, ...(roles === undefined ? [] : ['--roles', roles])];
+    },
+    env: { ...withoutSettings(process.env), ...(kubeconfig !== undefined && { KUBECONFIG: kubeconfig }), LOG_LEVEL: 'debug', ...env },
+    isReady: async ([, operationsPort]) => {
+      const answer = await fetch(`http://127.0.0.1:${operationsPort}/readyz?verbose`);
+      const text = await answer.text();
+      if (!untilReady) return true;
+      return answer.ok && !/^\[!\]kubernetes/m.test(text);
+    },
+  });
+  const [publicPort, operationsPort] = server.ports;
+  return {
+    ...server,
+    get pid() {
+      return server.pid;
+    },
+    publicUrl: `http://127.0.0.1:${publicPort}`,
+    operationsUrl: `http://127.0.0.1:${operationsPort}`,
+  };
+}
+
+/** Settings of whoever runs the tests must not leak into the service. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = new Set(['REDIS_URL', 'KUBECONFIG', 'LOG_LEVEL', 'PORT', 'IMAGE_WATCHER_CONFIG', 'NODE_TEST_CONTEXT', 'NODE_OPTIONS']);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
+}

@@ -1,0 +1,28 @@
+import { relative } from 'node:path';
+import type { TestEvent } from 'node:test/reporters';
+
+const everyMs = 20_000;
+
+/** Says now and then which test files are still running; the readable report shows a file only after those before it have ended. */
+// oxlint-disable-next-line import/no-default-export -- node --test takes a reporter's default export
+export default async function* slowFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const running = new Map<string, number>();
+  let finished = 0;
+  const timer = setInterval(() => {
+    const names = [...running].map(([name, since]) => `${name} (${Math.round((performance.now() - since) / 1_000)} s)`);
+    process.stderr.write(`${finished} test files done, running: ${names.join(', ')}\n`);
+  }, everyMs);
+  try {
+    for await (const { type, data } of events) {
+      if (type !== 'test:dequeue' && type !== 'test:complete') continue;
+      // The file itself is reported as a test that is named like the file.
+      if (data.nesting > 0 || !data.name.endsWith('.test.ts')) continue;
+      const name = relative(process.cwd(), data.name);
+      if (type === 'test:dequeue') running.set(name, performance.now());
+      else if (running.delete(name)) finished++;
+    }
+  } finally {
+    clearInterval(timer);
+  }
+  yield '';
+}

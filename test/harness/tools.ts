@@ -1,0 +1,59 @@
+/** A program that the tests need: how it is called, recognised, and what a person can do when it cannot be had. */
+export type Tool = {
+  id: string;
+  /** The names that it has on various systems. */
+  names: string[];
+  /** Finds the version in what `--version` prints. */
+  versionPattern: RegExp;
+  oldest: Version;
+  advice: string;
+};
+
+export type Version = { major: number; minor: number };
+
+export const kubernetesVersion = 'v1.36.3';
+export const etcdVersion = 'v3.6.16';
+export const distributionVersion = 'v3.1.2';
+
+const kubeAdvice = 'install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kube-controller-manager';
+
+/** Etcd, where the API server keeps its objects. */
+export const etcd: Tool = {
+  id: 'etcd',
+  names: ['etcd'],
+  versionPattern: /^etcd Version: (\d+)\.(\d+)\.\d+/m,
+  oldest: { major: 3, minor: 4 },
+  advice: kubeAdvice,
+};
+
+/** The Kubernetes API server. */
+export const kubeApiServer: Tool = {
+  id: 'kube-apiserver',
+  names: ['kube-apiserver'],
+  versionPattern: /^Kubernetes v(\d+)\.(\d+)\.\d+/m,
+  oldest: { major: 1, minor: 32 },
+  advice: kubeAdvice,
+};
+
+/** The controllers that roll workloads out. */
+export const kubeControllerManager: Tool = { ...kubeApiServer, id: 'kube-controller-manager', names: ['kube-controller-manager'] };
+
+/** Redis, or its fork. */
+export const redisServer: Tool = {
+  id: 'redis-server',
+  names: ['redis-server', 'valkey-server'],
+  versionPattern: /(?:Redis|Valkey) server v=(\d+)\.(\d+)\.\d+/,
+  oldest: { major: 6, minor: 2 },
+  advice:
+    'install Redis 6.2 or newer (Debian and Ubuntu: apt-get install redis-server; macOS: brew install redis) so that redis-server is on the PATH',
+};
+
+/** The reference registry of the Distribution project. */
+export const registry: Tool = {
+  id: 'registry',
+  names: ['docker-registry', 'registry'],
+  versionPattern: /(?:docker|distribution)\/distribution\S* v?(\d+)\.(\d+)\.\d+/,
+  oldest: { major: 2, minor: 7 },
+  advice:
+    'install the Distribution registry (Debian and Ubuntu: apt-get install docker-registry) so that registry or docker-registry is on the PATH, or install Go 1.24 or newer',
+};
