@@ -1,0 +1,49 @@
+import type { Reason } from './reasons.ts';
+
+/** The user must act before another try can succeed: reported as Stalled, never retried by itself. */
+export class PermanentError extends Error {
+  override readonly name = 'PermanentError';
+  readonly reason: Reason;
+
+  constructor(reason: Reason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** Nothing to do before `until` (for example a registry's Retry-After): looked at again then, not earlier. */
+export class WaitError extends Error {
+  override readonly name = 'WaitError';
+  readonly reason: Reason;
+  readonly until: Date;
+
+  constructor(reason: Reason, until: Date, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+    this.until = until;
+  }
+}
+
+const maxCauses = 5;
+
+/** The message of anything that was thrown, with the messages of its causes (of several at once, the first). */
+export function describeError(error: unknown): string {
+  const parts: string[] = [];
+  let current = error;
+  for (let depth = 0; depth < maxCauses && current !== undefined && current !== null; depth++) {
+    // Node's answer to a refused connection: no message, and an error for each address.
+    if (current instanceof AggregateError && current.message === '') current = current.errors[0] ?? current.name;
+    const message = current instanceof Error ? current.message || current.name : toText(current);
+    if (!parts.some((part) => part.includes(message))) parts.push(message);
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return parts.join(': ');
+}
+
+function toText(thrown: unknown): string {
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    return String(thrown);
+  }
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { formatRepository, isDigest, isTag, normaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
+
+/** One pushed tag, as a registry announced it and in normal form: a hint of where to look, never an order. */
+export interface PushEvent {
+  /** Also the id of the queue's job and of the audit record. */
+  readonly id: string;
+  readonly receiver: string;
+  readonly provider: string;
+  readonly repository: Repository;
+  readonly tag: string;
+  readonly digest?: string;
+  /** RFC 3339, by our clock. */
+  readonly receivedAt: string;
+  /** By the sender's clock, where it tells one. */
+  readonly pushedAt?: string;
+}
+
+/** What a provider reads from a payload: names as the sender wrote them. */
+export interface ClaimedPush {
+  readonly registry?: string;
+  readonly repository: string;
+  readonly tag?: string;
+  readonly digest?: string;
+  readonly mediaType?: string;
+  /** What the sender repeats when it delivers the same push again; absent where it sends nothing of the kind. */
+  readonly idempotencyKey?: string;
+  readonly pushedAt?: string;
+}
+
+/** Why a claimed push is not looked at further; the sender reads it in our answer. */
+export interface IgnoredPush {
+  readonly reason: string;
+  readonly repository?: string;
+  readonly tag?: string;
+}
+
+export interface PushContext {
+  readonly receiver: string;
+  readonly provider: string;
+  /** Replaces the host that the payload claims. */
+  readonly registryOverride?: string;
+  readonly aliases: RegistryAliases;
+  readonly now: Date;
+}
+
+/** A sender without an idempotency key repeats itself within seconds if at all: the same push within one step is one event. */
+const coalesceMs = 10_000;
+const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{128})(?:\.[a-z]+)?$/;
+const digestTag = /^(?:sha256:|sha512:|sha256__)?[0-9a-f]{64,128}$/;
+const imageMediaTypes = new Set([
+  'application/vnd.docker.distribution.manifest.v2+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.oci.image.index.v1+json',
+]);
+
+/** Normalises what a provider read: a PushEvent, or why there is nothing to do. Pure: the clock is in the context. */
+export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEvent | IgnoredPush {
+  const { repository: path, tag } = claimed;
+  const ignored = (reason: string): IgnoredPush => ({ reason, repository: path, ...(tag !== undefined && { tag }) });
+  const host = context.registryOverride ?? claimed.registry;
+  if (!host) return ignored('the payload names no registry: set "registry" of the receiver in the configuration');
+  if (claimed.mediaType !== undefined && !imageMediaTypes.has(claimed.mediaType)) return ignored(`not an image: ${claimed.mediaType}`);
+  if (tag === undefined || tag === '' || tag === claimed.digest || digestTag.test(tag)) return ignored('pushed by digest, without a tag');
+  if (artifactTag.test(tag)) return ignored('a signature, attestation or other referrer of an image');
+  if (!isTag(tag)) return ignored('not a valid tag');
+  const repository = tryNormalise(host, path, context.aliases);
+  if (repository === undefined) return ignored('not a valid repository name');
+  const digest = claimed.digest !== undefined && isDigest(claimed.digest) ? claimed.digest : undefined;
+  return {
+    id: pushId(claimed.idempotencyKey, { repository, tag, digest }, context),
+    receiver: context.receiver,
+    provider: context.provider,
+    repository,
+    tag,
+    ...(digest !== undefined && { digest }),
+    receivedAt: context.now.toISOString(),
+    ...(claimed.pushedAt !== undefined && { pushedAt: claimed.pushedAt }),
+  };
+}
+
+/** Whether a claimed push became an event. */
+export function isPushEvent(push: PushEvent | IgnoredPush): push is PushEvent {
+  return 'id' in push;
+}
+
+/** The same for every replica and for every delivery of the same push. */
+function pushId(
+  idempotencyKey: string | undefined,
+  push: { repository: Repository; tag: string; digest: string | undefined },
+  context: PushContext,
+): string {
+  const key = idempotencyKey ?? `at:${Math.floor(context.now.getTime() / coalesceMs)}`;
+  return hashId([context.receiver, key, formatRepository(push.repository), push.tag, push.digest ?? '']);
+}
+
+/** sha256 over the parts, in hex; unambiguous, because the parts are encoded as JSON. */
+export function hashId(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+function tryNormalise(host: string, path: string, aliases: RegistryAliases): Repository | undefined {
+  try {
+    return normaliseRepository(host, path, aliases);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Every reason that a user can meet in conditions, Events, audit records and metrics. Stable: a reason is never renamed and
+ * never used for something else, because people alert on it.
+ */
+export const reasons = {
+  // Why a policy is as it should be.
+  Updated: 'a workload was changed to the selected image',
+  UpToDate: 'every workload already runs the selected image',
+
+  // Why a push changed nothing.
+  NoPolicy: 'no ImagePolicy watches the repository',
+  NotSelected: 'the policy does not select the pushed tag',
+  OlderThanRunning: 'what runs is newer than what was pushed',
+  Retagged: 'the tag moved to another digest, but the policy pins tags only',
+  NotComparable: 'what runs cannot be compared with the candidates of the policy',
+  TagNotFound: 'the registry does not hold the announced tag',
+  PolicyChanged: 'the policy was changed while it was looked at',
+  PolicyGone: 'the policy was deleted before its turn came',
+
+  // What the user has to mend.
+  InvalidPolicy: 'the spec cannot be understood',
+  InvalidTagPolicy: 'the pattern or the range of the tag policy cannot be parsed',
+  UnsupportedTargetKind: 'the target kind cannot be updated',
+  TargetNotFound: 'the target does not exist',
+  ContainerNotFound: 'no container of the target runs the repository',
+  CrossNamespaceDenied: 'the configuration denies targets in other namespaces',
+  NoMatchingTag: 'the repository holds no tag that the policy selects',
+  RepositoryNotFound: 'the registry does not know the repository',
+  RegistryDenied: 'the registry refused the credentials',
+  RegistryRefused: 'the registry is not one this service may talk to',
+  PatchRejected: 'the API server refused the change for good',
+
+  // What passes by itself.
+  RegistryThrottled: 'the registry asked to be left alone for a while',
+  Retrying: 'a try failed and is repeated with growing pauses',
+} as const;
+
+export type Reason = keyof typeof reasons;

@@ -1,0 +1,6 @@
+/** The list of strategies: a new one is a file here, a line here and a test. */
+import { alphabetical } from './alphabetical.ts';
+import { digest } from './digest.ts';
+import { semver } from './semver.ts';
+
+export const strategies = { alphabetical, digest, semver } as const;

@@ -1,0 +1,16 @@
+/**
+ * How a policy chooses among tags. Validated when built, never throws when used. Every strategy is one file with a factory;
+ * the tag that wins is the greatest candidate by `compare`.
+ */
+export interface TagStrategy {
+  /** The one id: in the file name, in messages and in metrics. */
+  readonly id: 'semver' | 'digest' | 'alphabetical';
+  /** What is selected, for sentences: `the highest version in ">=1.2 <2"`. */
+  readonly description: string;
+  /** The one tag that is followed by its digest; other strategies choose among the repository's tags. */
+  readonly movingTag?: string;
+  /** Why the tag is no candidate, as the end of a sentence; undefined when it is one. */
+  reject(tag: string): string | undefined;
+  /** Negative when `a` is older than `b`, 0 when neither is newer; both must be candidates. */
+  compare(a: string, b: string): number;
+}

@@ -1,0 +1,38 @@
+/** What planning needs of a workload: a slim copy, so that ten thousand of them fit in memory. */
+export interface Workload {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly resourceVersion: string;
+  /** JSON pointer of the container list, for example `/spec/template/spec/containers`. */
+  readonly containersPath: string;
+  readonly containers: readonly WorkloadContainer[];
+  readonly hasAnnotations: boolean;
+}
+
+export interface WorkloadContainer {
+  readonly name: string;
+  readonly image: string;
+  /** The field manager that owns the image field, from managedFields; undefined where nobody is recorded. */
+  readonly imageOwner?: string;
+}
+
+/** Names a namespaced object of a kind, as policies and Events do. */
+export interface WorkloadRef {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** `Deployment shop/web`: for messages. */
+export function formatWorkload(ref: WorkloadRef): string {
+  return `${ref.kind} ${ref.namespace}/${ref.name}`;
+}
+
+/** `Deployment/shop/web`: for maps. */
+export function workloadKey(ref: WorkloadRef): string {
+  return `${ref.kind}/${ref.namespace}/${ref.name}`;
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeChange, outcomeOf, type AppliedChange } from '../../src/core/outcome.ts';
+import { planUpdate, type Candidate } from '../../src/core/plan-update.ts';
+import type { PolicySpec } from '../../src/core/image-policy.ts';
+import type { WorkloadContainer } from '../../src/core/workload.ts';
+import { deployments, digestOf, latestSpec, noAliases, specOf, webDeployment, workloadOf } from './samples.ts';
+
+const image = 'registry.example.com/shop/web';
+const change: AppliedChange = { workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
+
+/** The outcome for a Deployment whose container runs this. */
+function outcome(
+  runs: string | Omit<WorkloadContainer, 'name'>,
+  applied: AppliedChange[] = [],
+  candidate: Candidate = { tag: '1.3.0' },
+  spec: PolicySpec = specOf(),
+) {
+  const findWorkload = () => workloadOf({ web: runs });
+  const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, supportedKinds: deployments, findWorkload });
+  return outcomeOf(plan, applied);
+}
+
+test('updated: what was changed, and what runs now', () => {
+  assert.deepEqual(outcome(`${image}:1.2.3`, [change], { tag: '1.3.0', digest: digestOf('a') }), {
+    kind: 'updated',
+    reason: 'Updated',
+    message: `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`,
+    tag: '1.3.0',
+    digest: digestOf('a'),
+    running: `Deployment shop/web runs ${image}:1.3.0`,
+    changes: [change],
+    appliedTag: '1.3.0',
+  });
+  assert.equal(describeChange(change), `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`);
+});
+
+test('updated, and seen as done in the plan that was made after a conflict', () => {
+  const { kind, running, appliedTag } = outcome(`${image}:1.3.0`, [change]);
+  assert.deepEqual(
+    { kind, running, appliedTag },
+    { kind: 'updated', running: `Deployment shop/web runs ${image}:1.3.0`, appliedTag: '1.3.0' },
+  );
+});
+
+test('unchanged: nobody knows whose hand it was', () => {
+  const { kind, reason, appliedTag, running } = outcome(`${image}:1.3.0`);
+  assert.deepEqual([kind, reason, appliedTag], ['unchanged', 'UpToDate', undefined]);
+  assert.equal(running, `Deployment shop/web runs ${image}:1.3.0`);
+});
+
+test('unchanged, by our hand: a crash between patch and status forgets nothing', () => {
+  assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'image-watcher' }).appliedTag, '1.3.0');
+  assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'kubectl-edit' }).appliedTag, undefined);
+  assert.equal(outcome({ image: `${image}:1.4.0`, imageOwner: 'image-watcher' }).appliedTag, undefined);
+});
+
+test('unchanged says the most notable reason', () => {
+  assert.equal(outcome(`${image}:1.4.0`).reason, 'OlderThanRunning');
+  assert.equal(outcome(`${image}:1.3.0@${digestOf('a')}`, [], { tag: '1.3.0', digest: digestOf('b') }).reason, 'Retagged');
+});
+
+test('stalled: nothing can be compared', () => {
+  const { kind, reason } = outcome(`${image}:main`);
+  assert.deepEqual([kind, reason], ['stalled', 'NotComparable']);
+});
+
+test('stalled: one target is missing, but what was changed elsewhere is told', () => {
+  const missing = { kind: 'Deployment', namespace: 'shop', name: 'missing' };
+  const plan = planUpdate({
+    spec: specOf({ targets: [webDeployment, missing] }),
+    candidate: { tag: '1.3.0' },
+    hasApplied: true,
+    aliases: noAliases,
+    supportedKinds: deployments,
+    findWorkload: ({ name }) => (name === 'web' ? workloadOf({ web: `${image}:1.2.3` }) : undefined),
+  });
+  const result = outcomeOf(plan, [change]);
+  assert.deepEqual([result.kind, result.reason, result.appliedTag], ['stalled', 'TargetNotFound', '1.3.0']);
+  assert.deepEqual(result.changes, [change]);
+  assert.equal(result.running, `Deployment shop/web runs ${image}:1.3.0`);
+});
+
+test('containers that run the same are told once', () => {
+  const digest = digestOf('a');
+  const plan = planUpdate({
+    spec: latestSpec(),
+    candidate: { tag: 'latest', digest },
+    hasApplied: true,
+    aliases: noAliases,
+    supportedKinds: deployments,
+    findWorkload: () => workloadOf({ a: `${image}:latest@${digest}`, b: `${image}:latest@${digest}` }),
+  });
+  assert.equal(outcomeOf(plan, []).running, `Deployment shop/web runs ${image}:latest@${digest}`);
+});

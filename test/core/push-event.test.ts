@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { acceptPush, hashId, isPushEvent, type ClaimedPush, type PushContext, type PushEvent } from '../../src/core/push-event.ts';
+import { digestOf, noAliases } from './samples.ts';
+
+const digest = digestOf('a');
+const now = new Date('2026-03-01T12:00:03.456Z');
+const context: PushContext = { receiver: 'prod', provider: 'harbor', aliases: noAliases, now };
+const claimed: ClaimedPush = { registry: 'registry.example.com', repository: 'shop/web', tag: '1.2.3', digest, idempotencyKey: 'key' };
+
+function accepted(push: Partial<ClaimedPush> = {}, other: Partial<PushContext> = {}): PushEvent {
+  const result = acceptPush({ ...claimed, ...push }, { ...context, ...other });
+  assert.ok(isPushEvent(result), JSON.stringify(result));
+  return result;
+}
+
+test('an event holds what is known, in normal form', () => {
+  const event = accepted({ registry: 'HTTPS://Registry.Example.com:443/', repository: 'Shop/Web', pushedAt: '2026-03-01T12:00:00Z' });
+  assert.match(event.id, /^[0-9a-f]{64}$/);
+  assert.deepEqual(event, {
+    id: event.id,
+    receiver: 'prod',
+    provider: 'harbor',
+    repository: { registry: 'registry.example.com', path: 'shop/web' },
+    tag: '1.2.3',
+    digest,
+    receivedAt: '2026-03-01T12:00:03.456Z',
+    pushedAt: '2026-03-01T12:00:00Z',
+  });
+});
+
+test('the registry of the configuration replaces the claimed one, and aliases apply to both', () => {
+  const aliases = new Map([['registry.internal:5000', 'registry.example.com']]);
+  const registries = [
+    accepted({ registry: 'attacker.example.com' }, { registryOverride: 'registry.example.com' }),
+    accepted({ registry: 'registry.internal:5000' }, { aliases }),
+    accepted({ registry: 'attacker.example.com' }, { registryOverride: 'Registry.Internal:5000', aliases }),
+  ].map((event) => event.repository.registry);
+  assert.deepEqual(new Set(registries), new Set(['registry.example.com']));
+});
+
+test('a digest that is none is left out', () => {
+  assert.equal('digest' in accepted({ digest: 'sha256:abc' }), false);
+});
+
+const hex = 'ab'.repeat(32);
+const ignored: [name: string, push: Partial<ClaimedPush> | { without: keyof ClaimedPush }, reason: RegExp][] = [
+  ['no registry', { without: 'registry' }, /names no registry/],
+  ['an empty registry', { registry: '' }, /names no registry/],
+  ['no tag', { without: 'tag' }, /without a tag/],
+  ['an empty tag', { tag: '' }, /without a tag/],
+  ['the digest as tag', { tag: digest }, /without a tag/],
+  ['another digest as tag', { tag: `sha256:${hex}` }, /without a tag/],
+  ['hex digits as tag', { tag: hex }, /without a tag/],
+  ['a digest as Artifactory writes it', { tag: `sha256__${hex}` }, /without a tag/],
+  ['a cosign signature', { tag: `sha256-${hex}.sig` }, /signature/],
+  ['an attestation', { tag: `sha256-${hex}.att` }, /signature/],
+  ['a referrers list', { tag: `sha256-${hex}` }, /signature/],
+  ['a sha512 signature', { tag: `sha512-${hex}${hex}.sig` }, /signature/],
+  ['a tag with a forbidden sign', { tag: '1.2+3' }, /not a valid tag/],
+  ['a tag that is too long', { tag: 'a'.repeat(129) }, /not a valid tag/],
+  ['a chart', { mediaType: 'application/vnd.cncf.helm.config.v1+json' }, /not an image/],
+  ['a blob', { mediaType: 'application/octet-stream' }, /not an image/],
+  ['a repository that is none', { repository: '../etc/passwd' }, /not a valid repository/],
+  ['an empty repository', { repository: '' }, /not a valid repository/],
+  ['a registry that is none', { registry: 'user@host' }, /not a valid repository/],
+];
+
+for (const [name, push, reason] of ignored) {
+  test(`ignores ${name}`, () => {
+    const given: ClaimedPush = 'without' in push ? { ...claimed, [push.without]: undefined } : { ...claimed, ...push };
+    const result = acceptPush(given, context);
+    assert.ok(!isPushEvent(result));
+    assert.match(result.reason, reason);
+    assert.equal(result.repository, given.repository);
+    assert.equal(result.tag, given.tag);
+  });
+}
+
+for (const mediaType of [
+  'application/vnd.docker.distribution.manifest.v2+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.oci.image.index.v1+json',
+]) {
+  test(`accepts ${mediaType}`, () => assert.equal(accepted({ mediaType }).tag, '1.2.3'));
+}
+
+test('a tag that only resembles a signature is a tag', () => {
+  for (const tag of ['sha256-abc.sig', `sha256-${hex}.SIG`, 'latest.sig', 'abcdef0123']) assert.equal(accepted({ tag }).tag, tag);
+});
+
+test('a repeated delivery has the id of the first, whenever it comes and however the names are written', () => {
+  const later = fc.integer({ min: 0, max: 7 * 24 * 3_600_000 }).map((ms) => new Date(now.getTime() + ms));
+  fc.assert(
+    fc.property(
+      fc.string({ minLength: 1 }),
+      later,
+      fc.constantFrom('registry.example.com', 'REGISTRY.example.com:443'),
+      (key, at, registry) => {
+        assert.equal(accepted({ idempotencyKey: key, registry }, { now: at }).id, accepted({ idempotencyKey: key }).id);
+      },
+    ),
+  );
+});
+
+test('without a key of the sender, a push is the same for the rest of its ten seconds', () => {
+  const at = (time: string) => {
+    const { idempotencyKey: _, ...push } = claimed;
+    const event = acceptPush(push, { ...context, now: new Date(time) });
+    return isPushEvent(event) && event.id;
+  };
+  assert.equal(at('2026-03-01T12:00:00.000Z'), at('2026-03-01T12:00:09.999Z'));
+  assert.notEqual(at('2026-03-01T12:00:09.999Z'), at('2026-03-01T12:00:10.000Z'));
+});
+
+test('whatever distinguishes two pushes distinguishes their ids', () => {
+  const events = [
+    accepted(),
+    accepted({ idempotencyKey: 'other' }),
+    accepted({ tag: '1.2.4' }),
+    accepted({ digest: digestOf('b') }),
+    accepted({ digest: 'none' }),
+    accepted({ repository: 'shop/web2' }),
+    accepted({ registry: 'other.example.com' }),
+    accepted({}, { receiver: 'test' }),
+  ];
+  assert.equal(new Set(events.map((event) => event.id)).size, events.length);
+});
+
+test('ids do not run parts together', () => {
+  const parts = fc.array(fc.string(), { maxLength: 4 });
+  fc.assert(
+    fc.property(parts, parts, (a, b) => {
+      assert.equal(hashId(a) === hashId(b), JSON.stringify(a) === JSON.stringify(b));
+    }),
+  );
+  assert.notEqual(hashId(['a', 'bc']), hashId(['ab', 'c']));
+});

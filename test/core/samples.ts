@@ -1,0 +1,62 @@
+/** Policies and workloads for tests: name only what matters. */
+import type { ImagePolicy, PolicySpec, PolicyStatus } from '../../src/core/image-policy.ts';
+import type { Repository } from '../../src/core/image-reference.ts';
+import { strategies } from '../../src/core/strategies/index.ts';
+import type { Workload, WorkloadContainer, WorkloadRef } from '../../src/core/workload.ts';
+
+export const web: Repository = { registry: 'registry.example.com', path: 'shop/web' };
+export const webDeployment: WorkloadRef = { kind: 'Deployment', namespace: 'shop', name: 'web' };
+export const noAliases: ReadonlyMap<string, string> = new Map();
+export const deployments: ReadonlySet<string> = new Set(['Deployment']);
+
+/** A digest that can be told from others: `digestOf('a')`. */
+export function digestOf(letter: string): string {
+  return `sha256:${letter.repeat(64)}`;
+}
+
+/** Any stable version of shop/web, for Deployment shop/web. */
+export function specOf(spec: Partial<PolicySpec> = {}): PolicySpec {
+  return { repository: web, strategy: strategies.semver({}), pin: 'Tag', targets: [webDeployment], pollIntervalMs: 3_600_000, ...spec };
+}
+
+/** Follows the tag `latest` by its digest. */
+export function latestSpec(spec: Partial<PolicySpec> = {}): PolicySpec {
+  return specOf({ strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest', ...spec });
+}
+
+/** The policy shop/web, in its first generation and never looked at. */
+export function policyOf(policy: Partial<ImagePolicy> = {}): ImagePolicy {
+  const { namespace = 'shop', name = 'web' } = policy;
+  return {
+    namespace,
+    name,
+    uid: `uid-of-${namespace}-${name}`,
+    generation: 1,
+    resourceVersion: '1',
+    apiVersion: 'operator.technomad.dev/v1alpha1',
+    spec: specOf(),
+    status: {},
+    ...policy,
+  };
+}
+
+/** The status of a policy that was found stalled. */
+export function stalledStatus(reason: string, status: PolicyStatus = {}): PolicyStatus {
+  const condition = { status: 'True', reason, message: 'see the reason', lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
+  return { observedGeneration: 1, conditions: [{ type: 'Stalled', ...condition }], ...status };
+}
+
+/** Deployment shop/web whose containers run these images. */
+export function workloadOf(images: Record<string, string | Omit<WorkloadContainer, 'name'>>, workload: Partial<Workload> = {}): Workload {
+  return {
+    ...webDeployment,
+    apiVersion: 'apps/v1',
+    uid: 'uid-of-deployment',
+    generation: 1,
+    resourceVersion: '1',
+    containersPath: '/spec/template/spec/containers',
+    containers: Object.entries(images).map(([name, image]) => ({ name, ...(typeof image === 'string' ? { image } : image) })),
+    hasAnnotations: false,
+    ...workload,
+  };
+}
