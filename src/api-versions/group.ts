@@ -1,0 +1,6 @@
+/** Names of the resource, as users and manifests write them. */
+export const group = 'operator.technomad.dev';
+export const kind = 'ImagePolicy';
+export const plural = 'imagepolicies';
+export const shortName = 'ipol';
+export const crdName = `${plural}.${group}`;

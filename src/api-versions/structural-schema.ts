@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** What an API server's structural schema may hold (OpenAPI 3.0, "specifying a structural schema"); the rest of zod's output is left out. */
+const kept = new Set([
+  'type',
+  'description',
+  'default',
+  'enum',
+  'format',
+  'items',
+  'maxItems',
+  'maxLength',
+  'maximum',
+  'minItems',
+  'minLength',
+  'minimum',
+  'nullable',
+  'pattern',
+  'properties',
+  'required',
+]);
+/** zod's bounds for integers: they say nothing that the format does not say. */
+const safeInteger = 9_007_199_254_740_991;
+
+/** The structural schema of a zod schema, as a CustomResourceDefinition wants it. */
+export function toStructuralSchema(schema: z.ZodType): Json {
+  const generated = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', reused: 'inline' });
+  // The result has non-JSON parts; a round trip drops them.
+  return simplify(JSON.parse(JSON.stringify(generated)) as Json);
+}
+
+function simplify(node: Json): Json {
+  if (node === null || typeof node !== 'object' || Array.isArray(node)) return node;
+  const result: { [key: string]: Json } = {};
+  for (const [key, value] of Object.entries(node)) {
+    if (!kept.has(key)) continue;
+    if (key === 'properties') result[key] = mapValues(value, simplify);
+    else if (key === 'items') result[key] = simplify(value);
+    else result[key] = value;
+  }
+  if (result['type'] === 'integer') tidyInteger(result);
+  // The API server knows the format; zod's own pattern would only be a second, slower check.
+  if (result['format'] === 'date-time') delete result['pattern'];
+  return result;
+}
+
+function tidyInteger(node: { [key: string]: Json }): void {
+  if (node['minimum'] === -safeInteger) delete node['minimum'];
+  if (node['maximum'] === safeInteger) delete node['maximum'];
+  node['format'] = 'int64';
+}
+
+function mapValues(value: Json | undefined, map: (value: Json) => Json): Json {
+  if (value === null || value === undefined || typeof value !== 'object' || Array.isArray(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, map(inner)]));
+}

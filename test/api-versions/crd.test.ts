@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { customResourceDefinition, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Record<string, Schema>;
+  readonly items?: Schema;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly maximum?: number;
+  readonly enum?: unknown[];
+  readonly format?: string;
+}
+
+const crd = customResourceDefinition();
+const root = JSON.parse(JSON.stringify(crd.spec.versions[0]?.schema.openAPIV3Schema)) as Schema;
+
+function* fieldsOf(schema: Schema, path = ''): Generator<[path: string, schema: Schema]> {
+  yield [path, schema];
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) yield* fieldsOf(inner, `${path}.${name}`);
+  if (schema.items !== undefined) yield* fieldsOf(schema.items, `${path}[]`);
+}
+
+test('crd/imagepolicies.yaml is what the code says: "image-watcher crd print" writes it', () => {
+  assert.equal(readFileSync(new URL('../../crd/imagepolicies.yaml', import.meta.url), 'utf8'), customResourceDefinitionYaml());
+});
+
+test('the YAML holds the object', () => assert.deepEqual(parse(customResourceDefinitionYaml()), JSON.parse(JSON.stringify(crd))));
+
+test('every field of spec and status has a type and a description, and a bound where it could grow', () => {
+  for (const [path, schema] of fieldsOf(root)) {
+    assert.ok(schema.type, `${path} has no type`);
+    if (path.startsWith('.spec') || path.startsWith('.status')) assert.ok(schema.description, `${path} has no description`);
+    if (path.startsWith('.spec') && schema.type === 'string') assert.ok(schema.maxLength ?? schema.enum, `${path} has no bound`);
+    if (schema.type === 'array') assert.ok(schema.maxItems, `${path} has no bound`);
+  }
+});
+
+test('the shape that clusters have today', () => {
+  const fields = [...fieldsOf(root)].map(([path]) => path);
+  for (const field of [
+    '.spec.repository',
+    '.spec.tagPolicy.strategy',
+    '.spec.tagPolicy.pattern',
+    '.spec.updateTarget.kind',
+    '.spec.updateTarget.name',
+    '.spec.updateTarget.namespace',
+    '.spec.pollIntervalMinutes',
+    '.status.lastCheckedTime',
+    '.status.lastAppliedTag',
+    '.status.observedGeneration',
+    '.status.conditions[].type',
+  ]) {
+    assert.ok(fields.includes(field), field);
+  }
+  assert.deepEqual(
+    [crd.metadata.name, crd.spec.scope, crd.spec.names.shortNames],
+    ['imagepolicies.operator.technomad.dev', 'Namespaced', ['ipol']],
+  );
+  assert.equal((root as { required?: string[] }).required, undefined, 'objects without a spec exist');
+});
