@@ -1,0 +1,50 @@
+import { lookup as systemLookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { PermanentError } from '../core/errors.ts';
+
+// Whoever may write a policy names the registry, and a registry names its token server: neither may make this service ask what only a node or
+// a cloud instance should be able to ask. Loopback and private addresses stay allowed, registries live there.
+const forbidden = new BlockList();
+forbidden.addSubnet('169.254.0.0', 16, 'ipv4'); // link-local; the metadata service of most clouds
+forbidden.addAddress('100.100.100.200', 'ipv4'); // Alibaba Cloud
+forbidden.addAddress('168.63.129.16', 'ipv4'); // Azure's host agent
+forbidden.addAddress('192.0.0.192', 'ipv4'); // Oracle Cloud
+forbidden.addSubnet('fe80::', 10, 'ipv6'); // link-local
+forbidden.addAddress('fd00:ec2::254', 'ipv6'); // AWS instance metadata
+forbidden.addAddress('fd00:ec2::23', 'ipv6'); // AWS pod identity
+forbidden.addAddress('fd20:ce::254', 'ipv6'); // Google Cloud
+forbidden.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6'); // 169.254.0.0/16 behind NAT64
+forbidden.addSubnet('2002:a9fe::', 32, 'ipv6'); // and in 6to4
+
+const forbiddenNames = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal']);
+
+/** Whether an IP address, or a name known for it, is link-local or a metadata service. Takes the `hostname` of a URL, which is in normal form. */
+export function isForbiddenAddress(hostname: string): boolean {
+  const host = hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/%.*$/, '')
+    .replace(/\.$/, '');
+  const family = isIP(host);
+  if (family === 0) return forbiddenNames.has(host);
+  // An IPv4 address mapped into IPv6 is found by BlockList itself.
+  return forbidden.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) when any of the answers is a forbidden address. */
+export function guardedLookup(lookup: LookupFunction = systemLookup): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, options, (error, address, family) => {
+      if (error) return callback(error, address, family);
+      const addresses = typeof address === 'string' ? [address] : address.map((entry) => entry.address);
+      const bad = addresses.find(isForbiddenAddress);
+      if (bad !== undefined) return callback(refusedAddress(`${hostname}, which is ${bad},`), '', 0);
+      callback(null, address, family);
+    });
+  };
+}
+
+/** The error for a host that must not be asked. */
+export function refusedAddress(host: string): PermanentError {
+  return new PermanentError('RegistryRefused', `${host} is a link-local or metadata address, which is never asked`);
+}

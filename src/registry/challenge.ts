@@ -1,0 +1,46 @@
+/** One challenge of a WWW-Authenticate header (RFC 9110 §11.6.1); the scheme and the names of parameters in lower case. */
+export interface Challenge {
+  readonly scheme: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+// Sticky patterns: each is tried exactly where the one before ended, so that the time is linear in the length of the header.
+const separators = /[\s,]*/y;
+const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
+const token68 = /[ \t]+[A-Za-z0-9._~+/-]+=*(?=[ \t]*(?:,|$))/y;
+const equals = /[ \t]*=[ \t]*/y;
+const quoted = /"((?:[^"\\]|\\.)*)"?/sy;
+const unquoted = /[^\s,]*/y;
+
+/** All challenges, in their order; what cannot be understood is left out. Accepts several challenges in one header and several headers. */
+export function parseChallenges(header: string | readonly string[] | undefined): Challenge[] {
+  const headers = header === undefined ? [] : typeof header === 'string' ? [header] : header;
+  return headers.flatMap(parseHeader);
+}
+
+function parseHeader(text: string): Challenge[] {
+  const challenges: { scheme: string; parameters: Record<string, string> }[] = [];
+  let position = 0;
+  const take = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = position;
+    const match = pattern.exec(text);
+    if (match) position = pattern.lastIndex;
+    return match ?? undefined;
+  };
+
+  while (take(separators) && position < text.length) {
+    const name = take(token)?.[0].toLowerCase();
+    if (name === undefined) {
+      position++;
+    } else if (take(equals)) {
+      const string = take(quoted);
+      const value = string ? (string[1] ?? '').replace(/\\(.)/gs, '$1') : (take(unquoted)?.[0] ?? '');
+      const parameters = challenges.at(-1)?.parameters;
+      if (parameters) parameters[name] ??= value;
+    } else {
+      challenges.push({ scheme: name, parameters: {} });
+      take(token68);
+    }
+  }
+  return challenges;
+}

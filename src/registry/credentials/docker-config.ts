@@ -1,0 +1,127 @@
+/**
+ * Docker's config.json as Kubernetes stores it in pull secrets, matched as the kubelet does, with two differences on the safe side: a path
+ * matches whole segments only (`host/team` is not `host/team-b`), and one entry that cannot be read does not spoil the others.
+ */
+import { normaliseRegistry, type Repository } from '../../core/image-reference.ts';
+
+/** One registry (host, or host and path) of a config.json. */
+export interface DockerConfigEntry {
+  /** The normal form of the host; a label may hold one `*`. */
+  readonly host: string;
+  /** `team` or `team/app`; empty: the whole registry. */
+  readonly path: string;
+  readonly username: string;
+  readonly password: string;
+  readonly identityToken?: string;
+}
+
+/** The entries that could be read, and what was wrong with the others. */
+export interface DockerConfig {
+  readonly entries: readonly DockerConfigEntry[];
+  readonly problems: readonly string[];
+}
+
+// ACR and others put the refresh token into the password, under this name.
+const tokenUser = '<token>';
+
+/** Parses `.dockerconfigjson`, or the legacy `.dockercfg` (the same without the outer `auths`). Throws an Error when it is not such a document. */
+export function parseDockerConfig(text: string): DockerConfig {
+  const document = parseObject(text);
+  const auths = 'auths' in document ? document.auths : looksLegacy(document) ? document : {};
+  if (!isObject(auths)) throw new Error('"auths" is not an object');
+  const entries: DockerConfigEntry[] = [];
+  const problems: string[] = [];
+  for (const [key, value] of Object.entries(auths)) {
+    const entry = parseEntry(key, value);
+    if (typeof entry === 'string') problems.push(`the entry "${key.slice(0, 100)}" ${entry}`);
+    else entries.push(entry);
+  }
+  return { entries, problems };
+}
+
+/** The entry for a repository: its exact host before a `*`, then the longest path. */
+export function findCredential(config: DockerConfig, repository: Repository): DockerConfigEntry | undefined {
+  return config.entries
+    .filter((entry) => matchesHost(entry.host, repository.registry) && matchesPath(entry.path, repository.path))
+    .sort((a, b) => Number(a.host.includes('*')) - Number(b.host.includes('*')) || b.path.length - a.path.length)[0];
+}
+
+function parseEntry(key: string, value: unknown): DockerConfigEntry | string {
+  const place = parseKey(key);
+  if (!place) return 'names no registry';
+  if (!isObject(value)) return 'is not an object';
+  const fromAuth = typeof value.auth === 'string' && value.auth !== '' ? decodeAuth(value.auth) : undefined;
+  const username = fromAuth?.username ?? text(value.username);
+  const password = fromAuth?.password ?? text(value.password);
+  const identityToken = text(value.identitytoken) || (username === tokenUser ? password : '');
+  if (identityToken !== '') return { ...place, username, password, identityToken };
+  if (typeof value.auth === 'string' && value.auth !== '' && !fromAuth) return 'has an auth that is not the base64 form of user:password';
+  if (username === '' && password === '') return 'has neither auth nor username and password';
+  return { ...place, username, password };
+}
+
+/** `https://host:port/v1/team/` → host and path; `/v1/` and `/v2/` mean the registry itself. */
+function parseKey(key: string): { host: string; path: string } | undefined {
+  const [host = '', ...segments] = key
+    .trim()
+    .replace(/^https?:\/\//i, '')
+    .split('/')
+    .filter((segment, index) => index === 0 || segment !== '');
+  if (host === '') return undefined;
+  if (/^v[12]$/.test(segments[0] ?? '')) segments.shift();
+  return { host: normaliseRegistry(host), path: segments.join('/') };
+}
+
+function decodeAuth(auth: string): { username: string; password: string } | undefined {
+  // Old versions of docker padded with NUL.
+  const decoded = Buffer.from(auth, 'base64').toString('utf8').replace(/\0+$/, '');
+  const colon = decoded.indexOf(':');
+  return colon === -1 ? undefined : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+}
+
+function matchesHost(pattern: string, host: string): boolean {
+  if (!pattern.includes('*')) return pattern === host;
+  const [patternName = '', patternPort] = pattern.split(':');
+  const [name = '', port] = host.split(':');
+  const patternLabels = patternName.split('.');
+  const labels = name.split('.');
+  return (
+    patternPort === port &&
+    patternLabels.length === labels.length &&
+    patternLabels.every((label, index) => matchesLabel(label, labels[index] ?? ''))
+  );
+}
+
+function matchesLabel(pattern: string, label: string): boolean {
+  const [before = '', after, ...more] = pattern.split('*');
+  if (after === undefined) return pattern === label;
+  return more.length === 0 && label.length >= before.length + after.length && label.startsWith(before) && label.endsWith(after);
+}
+
+function matchesPath(prefix: string, path: string): boolean {
+  return prefix === '' || path === prefix || path.startsWith(`${prefix}/`);
+}
+
+function looksLegacy(document: Record<string, unknown>): boolean {
+  return Object.values(document).some((value) => isObject(value) && ['auth', 'username', 'password'].some((key) => key in value));
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  let document: unknown;
+  try {
+    document = JSON.parse(json);
+  } catch {
+    // The parser's own message quotes the text, which holds passwords.
+    throw new Error('not valid JSON');
+  }
+  if (!isObject(document)) throw new Error('not a JSON object');
+  return document;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

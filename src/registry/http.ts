@@ -1,0 +1,139 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { request as send } from 'undici';
+import { PermanentError } from '../core/errors.ts';
+import { isForbiddenAddress, refusedAddress } from './address-guard.ts';
+import { explainConnectionError, isClosedConnection } from './connection-errors.ts';
+import { startDeadline } from './deadline.ts';
+import type { HostLimits } from './host-limits.ts';
+import type { Registry } from './registries.ts';
+
+export type RequestKind = 'manifest' | 'tags' | 'token';
+
+/** One finished request, for metrics: `host` is the registry as policies name it, also for its token server. */
+export interface RequestRecord {
+  host: string;
+  kind: RequestKind;
+  status: number | 'error';
+  durationMs: number;
+}
+
+/** `what` names the thing being done, for messages: `HEAD manifest of ghcr.io/a/b:1.2`. */
+export interface HttpRequest {
+  registry: Registry;
+  kind: RequestKind;
+  what: string;
+  method: 'GET' | 'HEAD' | 'POST';
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  maxBytes: number;
+  maxRedirects: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Any answer, whatever its status; `url` is where redirects ended. */
+export interface HttpAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  url: URL;
+}
+
+export interface HttpOptions {
+  limits: HostLimits;
+  timeoutMs: number;
+  onRequest?: ((record: RequestRecord) => void) | undefined;
+}
+
+/**
+ * Sends a request within the host's limits and follows redirects. Every hop passes the address guard, and Authorization stays with the origin
+ * it was meant for. Rejects with the signal's reason, PermanentError(RegistryRefused), or an Error that says what was being done.
+ */
+export type Http = (request: HttpRequest) => Promise<HttpAnswer>;
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+export function createHttp(options: HttpOptions): Http {
+  return async (request) => {
+    let { url, headers } = request;
+    for (let hop = 0; ; hop++) {
+      guardUrl(url, request);
+      const answer = await exchange(options, { ...request, url, headers });
+      const location = redirects.has(answer.status) && request.maxRedirects > 0 ? answer.headers.location : undefined;
+      if (location === undefined) return answer;
+      if (hop === request.maxRedirects) throw new Error(`${request.what}: more than ${request.maxRedirects} redirects`);
+      if (!URL.canParse(location, url.href)) throw new Error(`${request.what}: redirected to something that is not a URL`);
+      const next = new URL(location, url);
+      if (next.origin !== url.origin) headers = withoutAuthorization(headers);
+      url = next;
+    }
+  };
+}
+
+function guardUrl(url: URL, { registry, what }: HttpRequest): void {
+  if (isForbiddenAddress(url.hostname)) throw refusedAddress(`${what}: ${url.hostname}`);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && registry.insecure)) return;
+  throw new PermanentError(
+    'RegistryRefused',
+    `${what}: the registry ${registry.name} sends to ${url.protocol}//${url.host}, but only https is allowed unless the configuration says insecure: true for it`,
+  );
+}
+
+async function exchange(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  try {
+    return await exchangeOnce(options, request);
+  } catch (error) {
+    // Nothing that is asked here changes the registry, so a connection that closed under our hands is tried anew at once.
+    if (request.signal?.aborted || !(error instanceof Error) || !isClosedConnection(error.cause)) throw error;
+    return exchangeOnce(options, request);
+  }
+}
+
+async function exchangeOnce({ limits, timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  const { registry, kind, what, url, signal } = request;
+  const release = await limits.acquire(url.host, signal);
+  const deadline = startDeadline(timeoutMs, signal);
+  const startedAt = performance.now();
+  let status: number | 'error' = 'error';
+  try {
+    const answer = await transfer(request, deadline.signal);
+    status = answer.status;
+    return answer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof PermanentError) throw error;
+    if (error instanceof BodyTooLarge) throw new Error(`${what}: ${error.message}`, { cause: error });
+    const why = deadline.isOver ? `no answer from ${url.host} within ${timeoutMs} ms` : explainConnectionError(error, url);
+    throw new Error(`${what}: ${why}`, { cause: error });
+  } finally {
+    deadline.end();
+    release();
+    onRequest?.({ host: registry.name, kind, status, durationMs: performance.now() - startedAt });
+  }
+}
+
+async function transfer({ registry, method, url, headers, body, maxBytes }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  const answer = await send(url, {
+    dispatcher: registry.agent,
+    method,
+    headers,
+    signal,
+    // undici closes the connection after each HEAD unless told otherwise, and the next push would pay for a TLS handshake.
+    reset: false,
+    ...(body !== undefined && { body }),
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks), url };
+}
+
+class BodyTooLarge extends Error {}
+
+function withoutAuthorization(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'));
+}

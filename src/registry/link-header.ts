@@ -1,0 +1,10 @@
+/** The target of `rel="next"` in Link headers (RFC 8288), as it is written there; undefined when there is none. */
+export function nextLink(header: string | readonly string[] | undefined): string | undefined {
+  const text = header === undefined ? '' : typeof header === 'string' ? header : header.join(',');
+  // A target may hold commas and semicolons, so the header cannot be split at them.
+  for (const [, target, parameters = ''] of text.matchAll(/<([^<>]*)>((?:[^<>"]|"[^"]*")*)/g)) {
+    const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters);
+    if ((relation?.[1] ?? relation?.[2] ?? '').toLowerCase().split(/\s+/).includes('next')) return target;
+  }
+  return undefined;
+}

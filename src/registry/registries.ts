@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
+import { rootCertificates } from 'node:tls';
+import { Agent } from 'undici';
+import { PermanentError } from '../core/errors.ts';
+import { normaliseRegistry, type Repository } from '../core/image-reference.ts';
+import { guardedLookup } from './address-guard.ts';
+
+/** What the configuration says about one registry host. */
+export interface RegistrySettings {
+  host: string;
+  /** Plain http, also for its token server and redirects; never assumed. */
+  insecure: boolean;
+  /** PEM file of certificate authorities that are trusted besides the public ones. */
+  caFile?: string;
+  requestsPerSecond?: number;
+  concurrency?: number;
+}
+
+/** A registry that may be asked. */
+export interface Registry {
+  /** As policies name it: `docker.io`. */
+  readonly name: string;
+  /** Where its API is: `https://registry-1.docker.io`. */
+  readonly origin: string;
+  readonly insecure: boolean;
+  /** Connections that trust what this registry trusts; its token server and redirects use them too. */
+  readonly agent: Agent;
+}
+
+export interface RegistriesOptions {
+  registries: readonly RegistrySettings[];
+  allowedRegistries: readonly string[];
+  timeoutMs: number;
+  lookup?: LookupFunction | undefined;
+}
+
+const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' };
+
+/** The registries of the configuration, and all others with the defaults; `caFile`s are read once, here. */
+export class Registries {
+  readonly #settings: ReadonlyMap<string, RegistrySettings>;
+  readonly #allowed: ReadonlySet<string>;
+  readonly #agents: ReadonlyMap<string, Agent>;
+  readonly #defaultAgent: Agent;
+  #closed: Promise<unknown> | undefined;
+
+  constructor({ registries, allowedRegistries, timeoutMs, lookup }: RegistriesOptions) {
+    const agent = (settings?: RegistrySettings) => createAgent(timeoutMs, lookup, settings);
+    const named = registries.map((settings) => [normaliseRegistry(settings.host), settings] as const);
+    this.#settings = new Map(named);
+    this.#allowed = new Set(allowedRegistries.map((host) => normaliseRegistry(host)));
+    this.#agents = new Map(
+      named.filter(([, settings]) => settings.caFile !== undefined).map(([name, settings]) => [name, agent(settings)]),
+    );
+    this.#defaultAgent = agent();
+  }
+
+  /** The registry of a repository; throws PermanentError(RegistryRefused) when the configuration does not allow it. */
+  find({ registry: name }: Repository): Registry {
+    if (this.#allowed.size > 0 && !this.#allowed.has(name)) {
+      throw new PermanentError(
+        'RegistryRefused',
+        `the registry ${name} is not in allowedRegistries of the configuration; add it there, or use another`,
+      );
+    }
+    const insecure = this.#settings.get(name)?.insecure ?? false;
+    const origin = new URL(`${insecure ? 'http' : 'https'}://${apiHosts[name] ?? name}`).origin;
+    return { name, origin, insecure, agent: this.#agents.get(name) ?? this.#defaultAgent };
+  }
+
+  /** The settings of a host, also of one that is only a token server or the target of a redirect. */
+  settings(host: string): RegistrySettings | undefined {
+    return this.#settings.get(normaliseRegistry(host));
+  }
+
+  /** Waits for running requests; closing twice is fine. */
+  async close(): Promise<void> {
+    this.#closed ??= Promise.all([this.#defaultAgent, ...this.#agents.values()].map((agent) => agent.close()));
+    await this.#closed;
+  }
+}
+
+function createAgent(timeoutMs: number, lookup?: LookupFunction, settings?: RegistrySettings): Agent {
+  const ca = settings?.caFile === undefined ? {} : { ca: [...rootCertificates, readCertificates(settings.host, settings.caFile)] };
+  return new Agent({
+    // A few requests at a time gain nothing from HTTP/2, and registries sit behind proxies of all ages.
+    allowH2: false,
+    // Long enough for the next push to find a warm connection, shorter than what common load balancers drop silently.
+    keepAliveTimeout: 30_000,
+    keepAliveMaxTimeout: 50_000,
+    connect: { lookup: guardedLookup(lookup), timeout: timeoutMs, ...ca },
+  });
+}
+
+function readCertificates(host: string, caFile: string): string {
+  try {
+    return readFileSync(caFile, 'utf8');
+  } catch (error) {
+    throw new Error(`reading caFile ${caFile} of the registry ${host}`, { cause: error });
+  }
+}

@@ -1,0 +1,40 @@
+import { abortable } from './abortable.ts';
+
+interface Flight<T> {
+  readonly outcome: Promise<T>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+/**
+ * Simultaneous runs with one key share one piece of work and its outcome. A caller that gives up leaves alone: the work is aborted only when
+ * nobody waits for it any more.
+ */
+export class SingleFlight<T> {
+  readonly #flights = new Map<string, Flight<T>>();
+
+  async run(key: string, work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    const flight = this.#flights.get(key) ?? this.#start(key, work);
+    flight.waiting++;
+    try {
+      return await abortable(flight.outcome, signal);
+    } finally {
+      if (--flight.waiting === 0) {
+        this.#end(key, flight);
+        flight.controller.abort(signal?.reason);
+      }
+    }
+  }
+
+  #start(key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> {
+    const controller = new AbortController();
+    const flight: Flight<T> = { outcome: work(controller.signal), controller, waiting: 0 };
+    this.#flights.set(key, flight);
+    return flight;
+  }
+
+  #end(key: string, flight: Flight<T>): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+  }
+}

@@ -1,0 +1,72 @@
+/** Tag lists of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
+import { formatRepository, isTag, type Repository } from '../core/image-reference.ts';
+import { type Clock, unexpectedAnswer } from './answer-errors.ts';
+import type { AuthenticatedHttp } from './authentication.ts';
+import type { HttpAnswer, HttpRequest } from './http.ts';
+import { nextLink } from './link-header.ts';
+import type { Registry } from './registries.ts';
+
+export interface TagsRequest {
+  registry: Registry;
+  repository: Repository;
+  signal?: AbortSignal | undefined;
+}
+
+const pageSize = 1000;
+const maxPages = 1000;
+const maxPageBytes = 8 * 1024 * 1024;
+
+/** All tags of a repository, page by page, without doubles and without what is no tag; undefined when the registry does not know it. */
+export async function listTags(send: AuthenticatedHttp, clock: Clock, request: TagsRequest): Promise<string[] | undefined> {
+  const { registry, repository, signal } = request;
+  const what = `listing tags of ${formatRepository(repository)}`;
+  const tags = new Set<string>();
+  const seen = new Set<string>();
+  let url: URL | undefined = new URL(`/v2/${repository.path}/tags/list?n=${pageSize}`, registry.origin);
+  while (url) {
+    if (seen.has(url.href)) throw new Error(`${what}: the registry's pages go round in a circle`);
+    if (seen.size === maxPages) throw new Error(`${what}: more than ${maxPages} pages`);
+    seen.add(url.href);
+    const page: HttpRequest = {
+      registry,
+      kind: 'tags',
+      what,
+      method: 'GET',
+      url,
+      headers: {},
+      maxBytes: maxPageBytes,
+      maxRedirects: 3,
+      signal,
+    };
+    const answer = await send(repository, page);
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
+    for (const tag of parsePage(what, answer)) tags.add(tag);
+    url = nextPage(what, answer, url);
+  }
+  return [...tags];
+}
+
+function parsePage(what: string, { body }: HttpAnswer): string[] {
+  let document: { tags?: unknown } | null;
+  try {
+    document = JSON.parse(body.toString('utf8')) as typeof document;
+  } catch (error) {
+    throw new Error(`${what}: the answer is not valid JSON`, { cause: error });
+  }
+  // An empty repository has `"tags": null` in older registries.
+  const tags = document?.tags ?? [];
+  if (typeof document !== 'object' || document === null || !Array.isArray(tags)) throw new Error(`${what}: the answer is not a tag list`);
+  return tags.filter((tag) => typeof tag === 'string' && isTag(tag));
+}
+
+function nextPage(what: string, { headers }: HttpAnswer, current: URL): URL | undefined {
+  const link = nextLink(headers.link);
+  if (link === undefined) return undefined;
+  if (!URL.canParse(link, current.href)) throw new Error(`${what}: the link to the next page is not a URL`);
+  const next = new URL(link, current);
+  // Registries behind a proxy that ends TLS write http: into absolute links; the host is what counts, the scheme stays ours.
+  next.protocol = current.protocol;
+  if (next.origin !== current.origin) throw new Error(`${what}: the link to the next page leads to another host, ${next.host}`);
+  return next;
+}

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PermanentError, WaitError } from '../../src/core/errors.ts';
+import type { Credential, CredentialSource } from '../../src/registry/credential.ts';
+import { fakeDigest } from '../harness/fake-registry.ts';
+import { asked, startWorld } from './start-world.ts';
+
+const head = 'HEAD /v2/team/app/manifests/1';
+const token = 'GET /token';
+const me: Credential = { username: 'me', password: 'secret', source: 'Secret shop/creds' };
+const digest = fakeDigest('a');
+
+/** A source that notes what it was asked, and answers `renewed` once it is refreshed. */
+function source(first: Credential | undefined, renewed = first): CredentialSource & { refreshes: number } {
+  const ask = Object.assign(
+    async (_: unknown, { refresh }: { refresh: boolean }) => {
+      if (refresh) ask.refreshes++;
+      return ask.refreshes > 0 ? renewed : first;
+    },
+    { refreshes: 0 },
+  );
+  return ask;
+}
+
+test('bearer, anonymous: challenge, token, answer; then one request', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer();
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), [head, token, head]);
+  assert.deepEqual(await client.headManifest(repository, '1'), { digest, mediaType: 'application/vnd.oci.image.manifest.v1+json' });
+  assert.deepEqual(asked(fake).slice(3), [head]);
+  assert.equal(fake.requests[1]?.path, '/token?service=fake&scope=repository%3Ateam%2Fapp%3Apull');
+  assert.equal(fake.requests[1]?.authorization, undefined);
+});
+
+test('bearer with a credential: it goes to the token server only', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer({ user: 'me', password: 'secret' });
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), ['GET /v2/', token, head]);
+  const authorizations = fake.requests.map(({ authorization }) => authorization);
+  assert.deepEqual(authorizations, [undefined, `Basic ${btoa('me:secret')}`, 'Bearer token-1']);
+});
+
+test('warm tokens are used for tags too, but not for another repository', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  fake.setTag('team/app', '1', digest);
+  fake.setTag('team/other', '1', digest);
+  fake.requireBearer();
+  await client.headManifest(repository, '1');
+  fake.requests.length = 0;
+  await client.listTags(repository);
+  await client.headManifest({ ...repository, path: 'team/other' }, '1');
+  assert.deepEqual(asked(fake), ['GET /v2/team/app/tags/list', token, 'HEAD /v2/team/other/manifests/1']);
+});
+
+test('simultaneous requests share one token', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer();
+  await Promise.all(Array.from({ length: 8 }, () => client.headManifest(repository, '1')));
+  assert.equal(asked(fake).filter((request) => request === token).length, 1);
+});
+
+test('a token is renewed before it expires', async (t) => {
+  let now = 0;
+  const { fake, client, repository } = await startWorld(t, { now: () => now });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer({ expiresIn: 300 });
+  await client.headManifest(repository, '1');
+  fake.requests.length = 0;
+  now = 269_999;
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), [head]);
+  now = 270_000;
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake).slice(1), [token, head]);
+});
+
+test('without expires_in a token lives a minute, and access_token is as good as token', async (t) => {
+  let now = 0;
+  const { fake, client, repository } = await startWorld(t, { now: () => now });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer();
+  await client.headManifest(repository, '1');
+  now = 48_000;
+  fake.answerNext({ body: '{"access_token":"token-1","token":""}' }, { path: '/token' });
+  fake.requests.length = 0;
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), [token, head]);
+});
+
+test('a refused token is dropped and fetched once more', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer();
+  await client.headManifest(repository, '1');
+  fake.revokeTokens();
+  fake.requests.length = 0;
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), [head, token, head]);
+});
+
+test('a registry that changes from bearer to basic is followed', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer();
+  await client.headManifest(repository, '1');
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+});
+
+test('a token server that is gone is forgotten, so that a moved one is found', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer({ expiresIn: 0.001, realm: `http://${fake.host}/token?old` });
+  await client.headManifest(repository, '1').catch(() => {});
+  fake.requireBearer();
+  fake.revokeTokens();
+  fake.answerNext({ status: 404 }, { path: '/token?old', times: 2 });
+  await client.headManifest(repository, '1').catch(() => {});
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+});
+
+test('a changed credential works at once: basic', async (t) => {
+  const credentials = source({ ...me, password: 'old' }, me);
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), ['GET /v2/', head, head]);
+  assert.equal(credentials.refreshes, 1);
+});
+
+test('a changed credential works at once: bearer, where the token server refuses the old one', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, password: 'old' }, me) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer({ user: 'me', password: 'secret' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), ['GET /v2/', token, token, head]);
+});
+
+test('a credential that appears is used', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source(undefined, me) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), [head, head]);
+});
+
+test('an identity token is exchanged', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, identityToken: 'id&entity' }) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer({ user: 'nobody', identityToken: 'id&entity' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), ['GET /v2/', 'POST /token', head]);
+  assert.equal(new URLSearchParams(fake.requests[1]?.body).get('scope'), 'repository:team/app:pull');
+});
+
+test('a registry that hides private repositories behind 404 is asked how to log in first', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  fake.answerNext(({ authorization }) => (authorization === undefined ? { status: 404 } : undefined), { path: '/v2/team/', times: 99 });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+});
+
+test('a registry without authentication is asked how to log in only once', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
+  fake.setTag('team/app', '1', digest);
+  await client.headManifest(repository, '1');
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), ['GET /v2/', head, head]);
+  assert.ok(fake.requests.every(({ authorization }) => authorization === undefined));
+});
+
+test('403 with the same credential is permanent and says what the registry said', async (t) => {
+  const credentials = source(me);
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.requireBearer();
+  const body = JSON.stringify({ errors: [{ code: 'DENIED', message: 'requested access is denied' }] });
+  fake.answerNext({ status: 403, body }, { path: '/v2/team/app/tags', times: 99 });
+  await assert.rejects(client.listTags(repository), (error) => {
+    assert.ok(error instanceof PermanentError && error.reason === 'RegistryDenied');
+    assert.match(
+      error.message,
+      /^listing tags of .*: the registry .* answered 403 \(DENIED: requested access is denied\) to the credentials of Secret shop\/creds/,
+    );
+    return true;
+  });
+  assert.equal(credentials.refreshes, 1);
+});
+
+test('a token server that refuses is permanent, and the message says why there was no credential', async (t) => {
+  const credentials: CredentialSource = Object.assign(async () => undefined, { whyNone: () => 'Secret operators/creds does not exist' });
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.requireBearer({ user: 'me', password: 'secret' });
+  await assert.rejects(client.headManifest(repository, '1'), (error) => {
+    assert.ok(error instanceof PermanentError && error.reason === 'RegistryDenied');
+    assert.match(
+      error.message,
+      /the token server of .* refused an anonymous request \(Secret operators\/creds does not exist\); if .*team\/app exists, provide/,
+    );
+    return true;
+  });
+  assert.deepEqual(asked(fake), [head, token]);
+});
+
+const badTokens: [name: string, answer: { status?: number; body?: string; headers?: Record<string, string> }, expected: RegExp][] = [
+  ['answers 500', { status: 500 }, /^fetching a token for .*team\/app: registry answered 500$/],
+  ['answers no JSON', { body: '{"token":"abc' }, /: the answer is not valid JSON$/],
+  ['answers no token', { body: '{}' }, /: the answer holds no token$/],
+  ['answers a token with a line break', { body: JSON.stringify({ token: 'a\r\nx: y' }) }, /: the answer holds no token$/],
+  ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, /: registry answered 302$/],
+];
+for (const [name, answer, expected] of badTokens) {
+  test(`a token server that ${name} is a plain error: retry`, async (t) => {
+    const { fake, client, repository } = await startWorld(t);
+    fake.requireBearer();
+    fake.answerNext(answer, { path: '/token' });
+    await assert.rejects(client.headManifest(repository, '1'), (error: Error) => error.name === 'Error' && expected.test(error.message));
+  });
+}
+
+test('a token server that throttles is waited for', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { now: () => 1_000 });
+  fake.requireBearer();
+  fake.answerNext({ status: 429, headers: { 'retry-after': '30' } }, { path: '/token' });
+  await assert.rejects(client.headManifest(repository, '1'), (error) => error instanceof WaitError && error.until.getTime() === 31_000);
+});
+
+test('a challenge that nobody understands is a refusal', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
+  fake.answerNext({ status: 401, headers: { 'www-authenticate': 'Negotiate' } }, { times: 99 });
+  await assert.rejects(client.headManifest(repository, '1'), { reason: 'RegistryDenied' });
+  assert.deepEqual(asked(fake), ['GET /v2/', head]);
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PermanentError } from '../../src/core/errors.ts';
+import { createRegistryClient } from '../../src/registry/client.ts';
+import type { Credential } from '../../src/registry/credential.ts';
+import { pushImage, pushIndex } from '../harness/push-image.ts';
+import { startRegistry } from '../harness/registry.ts';
+
+test('a real registry', async (t) => {
+  const registry = await startRegistry();
+  t.after(() => registry.stop());
+  const { host } = registry;
+  const requests: string[] = [];
+  const client = createRegistryClient({
+    registries: [{ host, insecure: true }],
+    allowedRegistries: [host],
+    credentials: async () => undefined,
+    onRequest: ({ host: asked, kind, status, durationMs }) => {
+      assert.equal(asked, host);
+      assert.ok(durationMs >= 0);
+      requests.push(`${kind} ${status}`);
+    },
+  });
+  t.after(() => client.close());
+  const repository = { registry: host, path: 'team/app' };
+
+  await t.test('answers undefined for what does not exist', async () => {
+    assert.equal(await client.headManifest(repository, '1.0.0'), undefined);
+    assert.equal(await client.listTags(repository), undefined);
+  });
+
+  await t.test('tells the digest of an image and of an index', async () => {
+    const image = await pushImage({ host, repository: 'team/app', tag: '1.0.0' });
+    assert.deepEqual(await client.headManifest(repository, '1.0.0'), image);
+    const index = await pushIndex({ host, repository: 'team/app', tag: '1.1.0' });
+    assert.deepEqual(await client.headManifest(repository, '1.1.0'), index);
+  });
+
+  await t.test('sees a tag that moved, in one request', async () => {
+    const moved = await pushImage({ host, repository: 'team/app', tag: '1.0.0', content: 'another' });
+    requests.length = 0;
+    assert.equal((await client.headManifest(repository, '1.0.0'))?.digest, moved.digest);
+    assert.deepEqual(requests, ['manifest 200']);
+  });
+
+  await t.test('lists tags', async () => {
+    assert.deepEqual((await client.listTags(repository))?.sort(), ['1.0.0', '1.1.0']);
+  });
+
+  await t.test('works again after the registry was restarted under the open connections', async () => {
+    await registry.restart();
+    assert.ok(await client.headManifest(repository, '1.0.0'));
+  });
+
+  await t.test('cannot be reached: an error that names what was done and the code', async () => {
+    await registry.kill9();
+    await assert.rejects(client.headManifest(repository, '1.0.0'), {
+      name: 'Error',
+      message: `HEAD manifest of ${host}/team/app:1.0.0: cannot talk to ${host} (ECONNREFUSED)`,
+    });
+    assert.equal(requests.at(-1), 'manifest error');
+  });
+});
+
+test('a real registry with htpasswd', async (t) => {
+  const auth = { user: 'robot', password: 'geheim-ü:1' };
+  const registry = await startRegistry({ htpasswd: auth });
+  t.after(() => registry.stop());
+  const { host } = registry;
+  const repository = { registry: host, path: 'team/app' };
+  const pushed = await pushImage({ host, repository: 'team/app', tag: '1.0.0', auth });
+  const right = { username: auth.user, password: auth.password, source: 'Secret shop/creds' };
+  const clientWith = (credential: Credential | undefined) => {
+    const kinds: string[] = [];
+    const client = createRegistryClient({
+      registries: [{ host, insecure: true }],
+      allowedRegistries: [],
+      credentials: async () => credential,
+      onRequest: ({ kind, status }) => kinds.push(`${kind} ${status}`),
+    });
+    t.after(() => client.close());
+    return { client, kinds };
+  };
+
+  await t.test('is read with the credential, in one request once its challenge is known', async () => {
+    const { client, kinds } = clientWith(right);
+    assert.equal((await client.headManifest(repository, '1.0.0'))?.digest, pushed.digest);
+    assert.deepEqual(kinds, ['token 401', 'manifest 200']);
+    assert.deepEqual(await client.listTags(repository), ['1.0.0']);
+    assert.equal(await client.headManifest(repository, '2.0.0'), undefined);
+    assert.deepEqual(kinds.slice(2), ['tags 200', 'manifest 404']);
+  });
+
+  await t.test('refuses a wrong credential: permanent, with the source and the remedy', async () => {
+    const { client } = clientWith({ ...right, password: 'wrong' });
+    await assert.rejects(client.headManifest(repository, '1.0.0'), (error: Error) => {
+      assert.ok(error instanceof PermanentError && error.reason === 'RegistryDenied');
+      assert.match(
+        error.message,
+        /answered 401 to the credentials of Secret shop\/creds \(user robot\); check that they are right and may pull /,
+      );
+      assert.ok(!error.message.includes('wrong'));
+      return true;
+    });
+  });
+
+  await t.test('refuses anonymous access', async () => {
+    const { client } = clientWith(undefined);
+    await assert.rejects(
+      client.listTags(repository),
+      /answered 401 \(UNAUTHORIZED: authentication required\) to an anonymous request; if .* exists, provide credentials/,
+    );
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { normaliseRepository } from '../../src/core/image-reference.ts';
+import { findCredential, parseDockerConfig } from '../../src/registry/credentials/docker-config.ts';
+
+const auth = (text: string) => Buffer.from(text).toString('base64');
+const userOf = (auths: object, registry: string, path: string) =>
+  findCredential(parseDockerConfig(JSON.stringify({ auths })), normaliseRepository(registry, path))?.username;
+
+const keys: [name: string, key: string, registry: string, path: string, matches: boolean][] = [
+  ['a host', 'r.example.com', 'r.example.com', 'a/b', true],
+  ['a scheme', 'https://r.example.com', 'r.example.com', 'a/b', true],
+  ['plain http', 'http://r.example.com:5000', 'r.example.com:5000', 'a/b', true],
+  ['a trailing slash', 'r.example.com/', 'r.example.com', 'a/b', true],
+  ['an API version', 'https://r.example.com/v2/', 'r.example.com', 'a/b', true],
+  ['the default port', 'https://r.example.com:443', 'r.example.com', 'a/b', true],
+  ['upper case', 'R.Example.com', 'r.example.com', 'a/b', true],
+  ['another port', 'r.example.com:5000', 'r.example.com', 'a/b', false],
+  ['a longer host', 'r.example.com.evil.example', 'r.example.com', 'a/b', false],
+  ['a shorter host', 'example.com', 'r.example.com', 'a/b', false],
+  ['a host that begins the same', 'r.example.co', 'r.example.com', 'a/b', false],
+  ['a path', 'r.example.com/a', 'r.example.com', 'a/b', true],
+  ['a whole path', 'https://r.example.com/a/b/', 'r.example.com', 'a/b', true],
+  ['a path and an API version', 'https://r.example.com/v1/a', 'r.example.com', 'a/b', true],
+  ['a path that only begins the same', 'r.example.com/a', 'r.example.com', 'ab/c', false],
+  ['a longer path', 'r.example.com/a/b/c', 'r.example.com', 'a/b', false],
+  ['Docker Hub, as docker login writes it', 'https://index.docker.io/v1/', 'docker.io', 'nginx', true],
+  ['Docker Hub by name', 'docker.io', 'docker.io', 'team/app', true],
+  ['Docker Hub by its API host', 'registry-1.docker.io', 'docker.io', 'team/app', true],
+  ['Docker Hub does not match others', 'https://index.docker.io/v1/', 'r.example.com', 'nginx', false],
+  ['no key at all is not Docker Hub', '', 'docker.io', 'nginx', false],
+  ['a star', '*.example.com', 'r.example.com', 'a/b', true],
+  ['a star for a part of a label', 'team-*.example.com:5000', 'team-a.example.com:5000', 'a/b', true],
+  ['a star does not cross dots', '*.example.com', 'a.r.example.com', 'a/b', false],
+  ['a star does not stand for nothing', '*.example.com', 'example.com', 'a/b', false],
+  ['a star and another port', '*.example.com', 'r.example.com:5000', 'a/b', false],
+];
+
+for (const [name, key, registry, path, matches] of keys) {
+  test(`docker config key with ${name}`, () =>
+    assert.equal(userOf({ [key]: { auth: auth('me:secret') } }, registry, path), matches ? 'me' : undefined));
+}
+
+test('the longest path wins, and an exact host before a star', () => {
+  const auths = Object.fromEntries(
+    ['*.example.com/a/b', 'r.example.com', 'r.example.com/a', 'r.example.com/a/b'].map((key) => [key, { username: key, password: 'x' }]),
+  );
+  assert.equal(userOf(auths, 'r.example.com', 'a/b/c'), 'r.example.com/a/b');
+  assert.equal(userOf(auths, 'r.example.com', 'a/c'), 'r.example.com/a');
+  assert.equal(userOf(auths, 'r.example.com', 'x'), 'r.example.com');
+  assert.equal(userOf(auths, 's.example.com', 'a/b'), '*.example.com/a/b');
+});
+
+const values: [name: string, value: unknown, expected: object | undefined][] = [
+  ['auth', { auth: auth('me:se:cret') }, { username: 'me', password: 'se:cret' }],
+  ['auth padded with NUL', { auth: auth('me:secret\0\0') }, { username: 'me', password: 'secret' }],
+  ['user and password', { username: 'me', password: 'secret' }, { username: 'me', password: 'secret' }],
+  ['auth before user and password', { auth: auth('me:secret'), username: 'x', password: 'y' }, { username: 'me', password: 'secret' }],
+  ['an identity token', { auth: auth('me:'), identitytoken: 'abc' }, { username: 'me', password: '', identityToken: 'abc' }],
+  ['an identity token as password', { auth: auth('<token>:abc') }, { username: '<token>', password: 'abc', identityToken: 'abc' }],
+  ['auth that is no user:password', { auth: auth('nonsense') }, undefined],
+  ['nothing', {}, undefined],
+  ['a number', 7, undefined],
+  ['numbers inside', { username: 1, password: 2 }, undefined],
+];
+
+for (const [name, value, expected] of values) {
+  test(`docker config entry with ${name}`, () => {
+    const config = parseDockerConfig(JSON.stringify({ auths: { 'r.example.com': value, 'other.example.com': { auth: auth('a:b') } } }));
+    const found = findCredential(config, normaliseRepository('r.example.com', 'a'));
+    assert.deepEqual(found, expected && { host: 'r.example.com', path: '', ...expected });
+    assert.equal(config.problems.length, expected ? 0 : 1);
+    assert.ok(findCredential(config, normaliseRepository('other.example.com', 'a')), 'a bad entry does not spoil the others');
+  });
+}
+
+test('the legacy form has no outer auths', () => {
+  const config = parseDockerConfig(JSON.stringify({ 'https://index.docker.io/v1/': { auth: auth('me:secret'), email: 'x@example.com' } }));
+  assert.equal(findCredential(config, normaliseRepository('docker.io', 'nginx'))?.username, 'me');
+});
+
+test('a config with helpers only has no entries', () => assert.deepEqual(parseDockerConfig('{"credsStore":"desktop"}').entries, []));
+
+for (const text of ['', 'not json {"password":"secret"}', '[]', 'null', '{"auths":[]}']) {
+  test(`${JSON.stringify(text)} is refused without being quoted`, () => {
+    assert.throws(
+      () => parseDockerConfig(text),
+      (error: Error) => !error.message.includes('secret'),
+    );
+  });
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nextLink } from '../../src/registry/link-header.ts';
+
+const table: [name: string, header: string | string[] | undefined, expected: string | undefined][] = [
+  ['no header', undefined, undefined],
+  ['relative', '</v2/a/tags/list?last=1.2&n=100>; rel="next"', '/v2/a/tags/list?last=1.2&n=100'],
+  ['absolute', '<https://r.example/v2/a/tags/list?last=x>; rel="next"', 'https://r.example/v2/a/tags/list?last=x'],
+  ['no quotes, no space', '</next>;rel=next', '/next'],
+  ['among other relations', '</p>; rel="prev", </n>; rel="first next"; title="a, b"', '/n'],
+  ['in the second header', ['</p>; rel=prev', '</n>; rel=next'], '/n'],
+  ['commas and semicolons in the target', '</n?a=1,2;3>; rel="next"', '/n?a=1,2;3'],
+  ['another parameter first', '</n>; title="rel=next; no"; rel="next"', '/n'],
+  ['another relation', '</n>; rel="nextish"', undefined],
+  ['no relation', '</n>', undefined],
+  ['rubbish', '/n; rel="next"', undefined],
+];
+
+for (const [name, header, expected] of table) {
+  test(`Link: ${name}`, () => assert.equal(nextLink(header), expected));
+}

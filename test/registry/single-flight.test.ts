@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SingleFlight } from '../../src/registry/single-flight.ts';
+
+test('simultaneous runs share the work, later ones do not', async () => {
+  const flights = new SingleFlight<number>();
+  let runs = 0;
+  const work = async () => ++runs;
+  assert.deepEqual(await Promise.all([flights.run('a', work), flights.run('a', work), flights.run('b', work)]), [1, 1, 2]);
+  assert.equal(await flights.run('a', work), 3);
+});
+
+test('an error is shared, and forgotten', async () => {
+  const flights = new SingleFlight<number>();
+  const failure = new Error('broken');
+  const outcomes = await Promise.allSettled([
+    flights.run('a', () => Promise.reject(failure)),
+    flights.run('a', () => Promise.reject(failure)),
+  ]);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.equal(await flights.run('a', async () => 1), 1);
+});
+
+test('who gives up leaves alone; the work ends with the last', async () => {
+  const flights = new SingleFlight<number>();
+  const first = new AbortController();
+  const second = new AbortController();
+  let workSignal: AbortSignal | undefined;
+  const result = Promise.withResolvers<number>();
+  const work = (signal: AbortSignal) => {
+    workSignal = signal;
+    return result.promise;
+  };
+  const a = flights.run('k', work, first.signal);
+  const b = flights.run('k', work, second.signal);
+  first.abort(new Error('first'));
+  await assert.rejects(a, /first/);
+  assert.equal(workSignal?.aborted, false);
+  second.abort(new Error('second'));
+  await assert.rejects(b, /second/);
+  assert.equal(workSignal?.aborted, true);
+  assert.equal(await flights.run('k', async () => 7), 7);
+  result.resolve(0);
+});

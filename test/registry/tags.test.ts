@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type FakeAnswer, fakeDigest } from '../harness/fake-registry.ts';
+import { asked, startWorld } from './start-world.ts';
+
+const list = 'GET /v2/team/app/tags/list';
+const first = '/v2/team/app/tags/list?n=1000';
+
+test('all pages are read', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const tags = ['1.0', '1.1', '1.2', '1.3', '1.4'];
+  for (const tag of tags) fake.setTag('team/app', tag, fakeDigest('a'));
+  fake.setPageSize(2);
+  assert.deepEqual(await client.listTags(repository), tags);
+  assert.deepEqual(
+    fake.requests.map(({ path }) => path),
+    [first, '/v2/team/app/tags/list?n=2&last=1.1', '/v2/team/app/tags/list?n=2&last=1.3'],
+  );
+});
+
+const links: [name: string, link: (host: string) => string][] = [
+  ['relative', () => '</v2/team/app/tags/list?last=x>; rel="next"'],
+  ['a query only', () => '<?last=x>; rel="next"'],
+  ['absolute', (host) => `<http://${host}/v2/team/app/tags/list?last=x>; rel="next"`],
+  ['absolute with another scheme, as a proxy leaves it', (host) => `<https://${host}/v2/team/app/tags/list?last=x>; rel="next"`],
+];
+for (const [name, link] of links) {
+  test(`a link may be ${name}`, async (t) => {
+    const { fake, client, repository } = await startWorld(t);
+    fake.answerNext({ body: '{"tags":["a"]}', headers: { link: link(fake.host) } });
+    fake.answerNext({ body: '{"tags":["b"]}' }, { path: '/v2/team/app/tags/list?last=x' });
+    assert.deepEqual(await client.listTags(repository), ['a', 'b']);
+  });
+}
+
+test('what is no tag is dropped, and so are doubles', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  fake.answerNext({ body: JSON.stringify({ tags: ['1.0', 7, null, '', '-x', 'a b', '../..', 'x'.repeat(129), '1.0', 'latest'] }) });
+  assert.deepEqual(await client.listTags(repository), ['1.0', 'latest']);
+});
+
+test('an empty repository is an empty list, an unknown one is undefined', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  fake.answerNext({ body: '{"name":"team/app","tags":null}' });
+  assert.deepEqual(await client.listTags(repository), []);
+  assert.equal(await client.listTags(repository), undefined);
+});
+
+test('simultaneous lists of one repository are one; an impatient caller leaves alone', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const release = Promise.withResolvers<void>();
+  fake.answerNext({ after: release.promise, body: '{"tags":["a"]}' });
+  const controller = new AbortController();
+  const impatient = client.listTags(repository, controller.signal);
+  const patient = client.listTags(repository);
+  controller.abort(new Error('enough'));
+  await assert.rejects(impatient, /enough/);
+  release.resolve();
+  assert.deepEqual(await patient, ['a']);
+  assert.deepEqual(asked(fake), [list]);
+});
+
+let page = 0;
+const bad: [name: string, answer: FakeAnswer | (() => FakeAnswer), expected: RegExp][] = [
+  ['truncated JSON', { body: '{"tags":["a"' }, /^listing tags of .*\/team\/app: the answer is not valid JSON$/],
+  ['no object', { body: 'null' }, /the answer is not a tag list/],
+  ['no list', { body: '{"tags":{"a":1}}' }, /the answer is not a tag list/],
+  ['500', { status: 500, body: '{"errors":[{"code":"UNKNOWN","message":"disk full"}]}' }, /registry answered 500 \(UNKNOWN: disk full\)$/],
+  ['a page that is too large', { body: 'x'.repeat(8 * 1024 * 1024 + 1) }, /the answer is larger than 8388608 bytes/],
+  ['a link to itself', { body: '{"tags":["a"]}', headers: { link: `<${first}>; rel="next"` } }, /go round in a circle/],
+  ['pages without end', () => ({ body: '{"tags":["a"]}', headers: { link: `<?last=${page++}>; rel="next"` } }), /more than 1000 pages/],
+  [
+    'a link to another host',
+    { body: '{"tags":["a"]}', headers: { link: '<http://127.0.0.1:9/v2/x>; rel="next"' } },
+    /leads to another host, 127\.0\.0\.1:9/,
+  ],
+  ['a link that is no URL', { body: '{"tags":["a"]}', headers: { link: '<http://>; rel="next"' } }, /is not a URL/],
+];
+for (const [name, answer, expected] of bad) {
+  test(`a list answered with ${name} is a plain error: retry`, async (t) => {
+    const { fake, client, repository } = await startWorld(t);
+    fake.answerNext(answer, { times: 2000 });
+    await assert.rejects(client.listTags(repository), (error: Error) => error.name === 'Error' && expected.test(error.message));
+  });
+}
+
+test('a body that never ends is a timeout', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { timeoutMs: 50 });
+  fake.answerNext({ stall: true, body: '{"tags":["a"' });
+  await assert.rejects(client.listTags(repository), { name: 'Error', message: /no answer from .* within 50 ms$/ });
+});
