@@ -1,0 +1,159 @@
+import type { Dispatcher } from 'undici';
+import { createConnectionPool } from './connection-pool.ts';
+import { startDeadline, unlessAborted } from './deadline.ts';
+import { type KubeAccess, loadKubeAccess } from './kube-access.ts';
+import { kubeErrorFromAnswer } from './kube-error.ts';
+import { readLines } from './read-lines.ts';
+
+/** One request to the API server; `body` is sent as JSON of `contentType` (application/json unless given). */
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** From the root, for example `/api/v1/namespaces`; use `objectPath` and its kin for names that users chose. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** For the whole exchange, waiting for a free connection included. Streams have no limit unless it is given. */
+  readonly timeoutMs?: number;
+}
+
+/** A request whose answer is read line by line. */
+export interface KubeStreamRequest extends KubeRequest {
+  /** Called when the server has accepted the request, which may be minutes before the first line. */
+  readonly onOpen?: () => void;
+}
+
+/** Plain JSON over kept-alive connections, with the credentials of a kubeconfig or of the pod. */
+export interface KubeClient {
+  /** The parsed answer. Throws KubeError for status >= 400, and an Error that names the request when there is no answer. */
+  request<T>(request: KubeRequest): Promise<T>;
+  /**
+   * The lines of a watch, read no faster than they are taken. It ends quietly when the server ends it, when the signal is aborted, and when nothing
+   * came for 150 s (nothing happened, or the connection is dead: asking again tells). Throws KubeError for status >= 400, and an Error when the
+   * connection breaks or the deadline passes.
+   */
+  streamLines(request: KubeStreamRequest): AsyncIterable<string>;
+  close(): Promise<void>;
+}
+
+/** Where the API server is, and how long to wait for it. */
+export interface KubeClientOptions {
+  /** A path, or several as in the variable KUBECONFIG; without it client-node's default rules apply (in a pod: its service account). */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly requestTimeoutMs?: number;
+  /** After how much silence a stream ends. */
+  readonly streamIdleMs?: number;
+  /** The clock, for tests. */
+  readonly now?: () => number;
+}
+
+type Answer = Dispatcher.ResponseData;
+
+/**
+ * Opens nothing yet; throws when there is no usable kubeconfig. Not client-node's generated API: it opens a new TLS connection for each request and
+ * loses the precision of dates.
+ */
+export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
+  const { requestTimeoutMs = 10_000, streamIdleMs = 150_000, now = Date.now } = options;
+  const accessSource = loadKubeAccess(options);
+  const pool = createConnectionPool();
+
+  const sendOnce = (access: KubeAccess, request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
+    const { requests, streams } = pool.connect(access);
+    return (isStream ? streams : requests).request({
+      ...addressOf(access.server, request),
+      method: request.method,
+      headers: { accept: 'application/json', 'user-agent': 'image-watcher', ...contentTypeOf(request), ...access.headers },
+      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+      signal,
+      // undici's own limits guard streams; for requests the deadline does it all.
+      headersTimeout: isStream ? requestTimeoutMs : 0,
+      bodyTimeout: isStream ? streamIdleMs : 0,
+    });
+  };
+
+  const send = async (request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
+    const access = await unlessAborted(accessSource.current(), signal);
+    const answer = await sendOnce(access, request, signal, isStream).catch((error: unknown) => {
+      // The server closed an idle connection just as it was taken again. Only reading may be repeated without knowing what happened.
+      if (request.method !== 'GET' || !isBrokenConnection(error)) throw error;
+      return sendOnce(access, request, signal, isStream);
+    });
+    if (answer.statusCode !== 401) return answer;
+    await answer.body.dump();
+    accessSource.forget(access);
+    return sendOnce(await unlessAborted(accessSource.current(), signal), request, signal, isStream);
+  };
+
+  const throwIfRefused = async (request: KubeRequest, answer: Answer): Promise<void> => {
+    if (answer.statusCode < 400) return;
+    const retryAfter = [answer.headers['retry-after']].flat()[0];
+    throw kubeErrorFromAnswer(callOf(request), answer.statusCode, await answer.body.text(), retryAfter, now());
+  };
+
+  return {
+    async request<T>(request: KubeRequest): Promise<T> {
+      const deadline = startDeadline(request.timeoutMs ?? requestTimeoutMs, request.signal);
+      try {
+        const answer = await send(request, deadline.signal, false);
+        await throwIfRefused(request, answer);
+        const text = await answer.body.text();
+        return (text === '' ? undefined : JSON.parse(text)) as T;
+      } catch (error) {
+        throw nameRequest(request, error);
+      } finally {
+        deadline.clear();
+      }
+    },
+
+    async *streamLines(request) {
+      const deadline = startDeadline(request.timeoutMs, request.signal);
+      try {
+        const answer = await send(request, deadline.signal, true);
+        await throwIfRefused(request, answer);
+        request.onOpen?.();
+        yield* readLines(answer.body);
+      } catch (error) {
+        if (request.signal?.aborted || codeOf(error) === 'UND_ERR_BODY_TIMEOUT') return;
+        throw nameRequest(request, error);
+      } finally {
+        deadline.clear();
+      }
+    },
+
+    close: () => pool.close(),
+  };
+}
+
+function addressOf(server: string, { path, query }: KubeRequest): { origin: string; path: string } {
+  const { origin, pathname } = new URL(server);
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) parameters.set(name, String(value));
+  const search = parameters.size === 0 ? '' : `?${parameters.toString()}`;
+  return { origin, path: `${pathname.replace(/\/+$/, '')}${path}${search}` };
+}
+
+function contentTypeOf(request: KubeRequest): { 'content-type'?: string } {
+  return request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' };
+}
+
+function callOf({ method, path }: KubeRequest): string {
+  return `${method} ${path}`;
+}
+
+function nameRequest(request: KubeRequest, error: unknown): unknown {
+  if (request.signal?.aborted) return request.signal.reason;
+  if (error instanceof Error && error.message.startsWith(callOf(request))) return error;
+  const { message, code, name } = error as NodeJS.ErrnoException;
+  return new Error(`${callOf(request)}: ${message || code || name}`, { cause: error });
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}
+
+function isBrokenConnection(error: unknown): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
+}

@@ -1,0 +1,55 @@
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { KubeAccess, KubeTls } from './kube-access.ts';
+
+/** The kept-alive connections to one API server. Watches have their own, because each occupies one for minutes and would starve the requests. */
+export interface Connections {
+  readonly requests: Dispatcher;
+  readonly streams: Dispatcher;
+}
+
+/** Opens connections for an access, and closes them all in the end. */
+export interface ConnectionPool {
+  /** The connections for this access: the same ones for as long as the TLS material is the same. */
+  connect(access: KubeAccess): Connections;
+  /** Lets requests end and cuts streams. */
+  close(): Promise<void>;
+}
+
+const maxConnections = 32;
+const connectTimeoutMs = 10_000;
+// Below the idle limits of the API server (90 s) and of common load balancers (60 s): undici's 4 s would mean a TLS handshake for most pushes.
+const keepAliveMs = 50_000;
+
+/** Opens connections when they are first needed. */
+export function createConnectionPool(): ConnectionPool {
+  let current: (Connections & { readonly fingerprint: string }) | undefined;
+  let closed = false;
+  return {
+    connect(access) {
+      if (closed) throw new Error('the Kubernetes client is closed');
+      const fingerprint = fingerprintOf(access);
+      if (current?.fingerprint === fingerprint) return current;
+      // What runs on the old connections may end: a new certificate does not make the old one wrong at once.
+      if (current) void Promise.allSettled([current.requests.close(), current.streams.close()]);
+      current = { fingerprint, requests: createDispatcher(access, maxConnections), streams: createDispatcher(access, null) };
+      return current;
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await Promise.all([current?.streams.destroy(), current?.requests.close()]);
+    },
+  };
+}
+
+function createDispatcher({ tls, proxyUrl }: KubeAccess, connections: number | null): Dispatcher {
+  const secure: KubeTls & { allowH2: boolean } = { ...tls, allowH2: false };
+  const limits = { connections, pipelining: 1, keepAliveTimeout: keepAliveMs, allowH2: false };
+  if (proxyUrl) return new ProxyAgent({ uri: proxyUrl, requestTls: { ...secure, timeout: connectTimeoutMs }, ...limits });
+  return new Agent({ ...limits, connect: { ...secure, timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: 30_000 } });
+}
+
+function fingerprintOf({ server, tls, proxyUrl }: KubeAccess): string {
+  const { ca, cert, key, servername, rejectUnauthorized } = tls;
+  return JSON.stringify([server, proxyUrl, String(ca), String(cert), String(key), servername, rejectUnauthorized]);
+}

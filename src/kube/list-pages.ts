@@ -1,0 +1,31 @@
+import type { KubeClient } from './client.ts';
+
+/** One page of a list; `resourceVersion` is the same for all pages. */
+export interface ListPage {
+  readonly items: readonly unknown[];
+  readonly resourceVersion: string;
+}
+
+// A page of large objects through a slow apiserver proxy takes longer than an ordinary answer.
+const pageTimeoutMs = 30_000;
+
+/** Lists a collection page by page, as of one moment. Throws KubeError 410 when it took so long that this moment is forgotten: start again. */
+export async function* listPages(
+  client: KubeClient,
+  { path, pageSize, signal }: { path: string; pageSize: number; signal?: AbortSignal },
+): AsyncGenerator<ListPage> {
+  let next: string | undefined;
+  do {
+    const query = { limit: pageSize, continue: next };
+    const page = await client.request<{ metadata?: { resourceVersion?: string; continue?: string }; items?: unknown[] | null }>({
+      method: 'GET',
+      path,
+      query,
+      timeoutMs: pageTimeoutMs,
+      signal,
+    });
+    if (!page?.metadata?.resourceVersion) throw new Error(`GET ${path}: the answer is not a list`);
+    yield { items: page.items ?? [], resourceVersion: page.metadata.resourceVersion };
+    next = page.metadata.continue;
+  } while (next);
+}

@@ -1,0 +1,61 @@
+/** The parts of a CustomResourceDefinition (apiextensions.k8s.io/v1) that are looked at; everything else is carried along. */
+export interface CustomResourceDefinition {
+  readonly metadata: CrdMetadata & Record<string, unknown>;
+  readonly spec: { readonly versions: readonly { readonly name: string }[]; readonly conversion?: CrdConversion } & Record<string, unknown>;
+  readonly status?: { readonly conditions?: readonly CrdCondition[]; readonly storedVersions?: readonly string[] };
+}
+
+interface CrdMetadata {
+  readonly name: string;
+  readonly resourceVersion?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface CrdConversion {
+  readonly strategy: string;
+  readonly webhook?: { readonly clientConfig?: { readonly caBundle?: string } & Record<string, unknown> } & Record<string, unknown>;
+}
+
+/** One condition of its status. */
+export interface CrdCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/**
+ * The manifest as it may replace what exists: labels and annotations of others stay, and so do a conversion that the manifest does not mention and a CA
+ * that was injected into it. Throws when a version would go in which objects may still be stored: nobody could read them afterwards.
+ */
+export function mergeCustomResourceDefinition(
+  existing: CustomResourceDefinition,
+  manifest: CustomResourceDefinition,
+): CustomResourceDefinition {
+  const offered = manifest.spec.versions.map(({ name }) => name);
+  const lost = (existing.status?.storedVersions ?? []).filter((version) => !offered.includes(version));
+  if (lost.length > 0) {
+    throw new Error(
+      `the CustomResourceDefinition ${manifest.metadata.name} still has objects stored as ${lost.join(', ')}, which the new one does not offer: ` +
+        'migrate the objects and remove the version from status.storedVersions first',
+    );
+  }
+  const conversion = mergeConversion(existing.spec.conversion, manifest.spec.conversion);
+  return {
+    ...manifest,
+    metadata: {
+      ...existing.metadata,
+      labels: { ...existing.metadata.labels, ...manifest.metadata.labels },
+      annotations: { ...existing.metadata.annotations, ...manifest.metadata.annotations },
+    },
+    spec: { ...manifest.spec, ...(conversion && { conversion }) },
+  };
+}
+
+function mergeConversion(existing: CrdConversion | undefined, wanted: CrdConversion | undefined): CrdConversion | undefined {
+  const caBundle = existing?.webhook?.clientConfig?.caBundle;
+  if (!wanted) return existing;
+  if (!wanted.webhook || wanted.webhook.clientConfig?.caBundle || !caBundle) return wanted;
+  return { ...wanted, webhook: { ...wanted.webhook, clientConfig: { ...wanted.webhook.clientConfig, caBundle } } };
+}

@@ -1,0 +1,61 @@
+import { KubeError, kubeErrorFromStatus } from './kube-error.ts';
+
+/** One line of a watch. */
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: unknown;
+  readonly name: string;
+  readonly namespace: string;
+  readonly resourceVersion: string;
+}
+
+/** A line that is no watch event: something may have been missed, so only a new list helps. */
+export class MalformedWatchEvent extends Error {
+  override readonly name = 'MalformedWatchEvent';
+}
+
+const types: ReadonlySet<string> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
+
+/** Parses a line; throws KubeError for an ERROR event and MalformedWatchEvent for what is no event. */
+export function parseWatchEvent(path: string, line: string): WatchEvent {
+  const event = parseObject(path, line);
+  if (event.type === 'ERROR') throw kubeErrorFromStatus(`watch ${path}`, event.object ?? {});
+  const { name, namespace, resourceVersion } = readMetadata(event.object);
+  if (!types.has(event.type ?? '') || resourceVersion === '' || (name === '' && event.type !== 'BOOKMARK')) throw malformed(path, line);
+  return { type: event.type as WatchEvent['type'], object: event.object, name, namespace, resourceVersion };
+}
+
+/** Name, namespace and resourceVersion of anything, '' where they are missing. */
+export function readMetadata(object: unknown): { name: string; namespace: string; resourceVersion: string } {
+  const { metadata } = (object ?? {}) as { metadata?: Record<string, unknown> | null };
+  return {
+    name: asText(metadata?.['name']),
+    namespace: asText(metadata?.['namespace']),
+    resourceVersion: asText(metadata?.['resourceVersion']),
+  };
+}
+
+/** Whether the place in the history from which to resume is of no use any more, so that a new list is needed. */
+export function needsNewList(error: unknown): boolean {
+  if (error instanceof MalformedWatchEvent) return true;
+  // 410 expired, 404 the kind went away, 400 the version is not understood, 504 "too large resource version" after a restored backup.
+  return error instanceof KubeError && [400, 404, 410, 504].includes(error.status);
+}
+
+function parseObject(path: string, line: string): { type?: string; object?: unknown } {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed === 'object' && parsed !== null) return parsed;
+  } catch {
+    // Reported below like every other line that is no event.
+  }
+  throw malformed(path, line);
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function malformed(path: string, line: string): MalformedWatchEvent {
+  return new MalformedWatchEvent(`watch ${path}: a line is no watch event: ${line.slice(0, 100)}`);
+}

@@ -1,0 +1,78 @@
+import type { KubeClient } from './client.ts';
+import { diffMergePatch } from './diff-merge-patch.ts';
+import { fieldManager } from './field-manager.ts';
+import { isKubeError } from './kube-error.ts';
+
+/** What is known of the object before the first try; with `uid`, another object of the same name counts as "deleted". */
+export interface KnownStatus<S> {
+  readonly resourceVersion: string;
+  readonly status: S | undefined;
+  readonly uid?: string;
+}
+
+export interface StatusPatch<S extends object> {
+  readonly client: KubeClient;
+  /** Of the object, without `/status`. */
+  readonly path: string;
+  readonly current: KnownStatus<S>;
+  /** The new status for a status; pure, because it is called again after a conflict. Undefined or an equal status: nothing to write. */
+  readonly update: (status: S) => S | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface RawObject {
+  readonly metadata: { readonly resourceVersion: string; readonly uid: string };
+  readonly status?: unknown;
+}
+
+const maxTries = 5;
+
+/**
+ * Writes what `update` changes, guarded by resourceVersion, in one request where nobody else wrote meanwhile. Returns the object as it is afterwards;
+ * undefined when there was nothing to write on the known state or the object is gone. Throws the last 409 after five tries.
+ */
+export async function patchStatus<S extends object>({ client, path, current, update, signal }: StatusPatch<S>): Promise<unknown> {
+  let known = current;
+  let object: RawObject | undefined;
+  for (let tries = 1; ; tries++) {
+    const patch = diffStatus(known.status, update);
+    if (!patch) return object;
+    try {
+      return await client.request({
+        method: 'PATCH',
+        path: `${path}/status`,
+        query: { fieldManager },
+        contentType: 'application/merge-patch+json',
+        body: { metadata: { resourceVersion: known.resourceVersion }, status: patch },
+        signal,
+      });
+    } catch (error) {
+      // Also 404 is looked into: without the status subresource (an old CRD) it does not mean that the object is gone.
+      if (!isKubeError(error, 404) && !isKubeError(error, 409)) throw error;
+      object = await readObject(client, path, signal);
+      if (!object || (current.uid !== undefined && object.metadata.uid !== current.uid)) return undefined;
+      if (isKubeError(error, 404) || tries === maxTries) throw error;
+      known = { resourceVersion: object.metadata.resourceVersion, status: object.status as S | undefined };
+    }
+  }
+}
+
+function diffStatus<S extends object>(status: S | undefined, update: (status: S) => S | undefined): Record<string, unknown> | undefined {
+  const before = toJson(status ?? {});
+  const after = update((status ?? {}) as S);
+  return after && diffMergePatch(before, toJson(after));
+}
+
+/** As the server will see it: without undefined, dates as text. */
+function toJson(value: object): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+}
+
+async function readObject(client: KubeClient, path: string, signal: AbortSignal | undefined): Promise<RawObject | undefined> {
+  try {
+    return await client.request<RawObject>({ method: 'GET', path, signal });
+  } catch (error) {
+    if (isKubeError(error, 404)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,179 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeError } from '../core/errors.ts';
+import { backoffMs } from './backoff.ts';
+import type { KubeClient } from './client.ts';
+import { isKubeError, KubeError } from './kube-error.ts';
+import { listPages } from './list-pages.ts';
+import { isNewer, type ObjectName, type ObjectStore, type StoredObject } from './object-store.ts';
+import { needsNewList, parseWatchEvent, readMetadata } from './parse-watch-event.ts';
+
+/** Keeps a store equal to a collection of the API server until it is stopped. */
+export interface Reflector {
+  /** Resolves after the first complete list; never rejects, and stays pending when stopped before. */
+  readonly synced: Promise<void>;
+  state(): ReflectorState;
+  stop(): Promise<void>;
+}
+
+/** How a reflector is doing, for readiness pages and metrics. */
+export interface ReflectorState {
+  readonly synced: boolean;
+  /** A watch is open now. */
+  readonly connected: boolean;
+  /** What went wrong last; absent once it works again. */
+  readonly lastError?: string;
+  /** When the last event came, in milliseconds since 1970. */
+  readonly lastEventAt?: number;
+  readonly objects: number;
+}
+
+/** What to reflect, and into which store. */
+export interface ReflectorOptions<T extends StoredObject> {
+  readonly client: KubeClient;
+  /** The collection: `/apis/apps/v1/deployments`, or `…/namespaces/shop/deployments` for one namespace. */
+  readonly path: string;
+  /** Raw object → what is stored; undefined for objects that are not wanted. One that throws is reported and skipped. */
+  readonly project: (raw: unknown) => T | undefined;
+  readonly store: ObjectStore<T>;
+  readonly pageSize?: number;
+  readonly random?: () => number;
+  /** The clock in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Each failure with the pause until the next try; without a pause a single object was skipped. Must not throw. */
+  readonly onError?: (error: unknown, nextTryMs: number | undefined) => void;
+}
+
+// A watch that ends sooner than this is a failure, also when it ends without an error: resuming at once would spin.
+const shortLifeMs = 1_000;
+const maxRetryAfterMs = 60_000;
+
+/**
+ * Lists in pages, then watches with bookmarks and resumes; repeats whatever fails with growing, jittered pauses. client-node's informer gives up at the
+ * first 403, 429 or reset.
+ */
+export function startReflector<T extends StoredObject>(options: ReflectorOptions<T>): Reflector {
+  const { client, path, project, store, pageSize = 500, random = Math.random, now = Date.now, onError } = options;
+  const namespace = /\/namespaces\/([^/]+)\//.exec(path)?.[1];
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const firstList = Promise.withResolvers<void>();
+  let resourceVersion: string | undefined;
+  let state: Omit<ReflectorState, 'objects' | 'lastError'> = { synced: false, connected: false };
+  let lastError: string | undefined;
+  let openedAt: number | undefined;
+
+  const skip = (object: ObjectName, error: unknown) => {
+    onError?.(new Error(`${path}: ${object.namespace}/${object.name} is skipped: ${describeError(error)}`, { cause: error }), undefined);
+  };
+
+  const list = async (): Promise<string> => {
+    const objects: T[] = [];
+    const unreadable: ObjectName[] = [];
+    let listVersion = '';
+    for await (const page of listPages(client, { path, pageSize, signal })) {
+      listVersion = page.resourceVersion;
+      for (const raw of page.items) {
+        try {
+          const object = project(raw);
+          if (object) objects.push(object);
+        } catch (error) {
+          unreadable.push(readMetadata(raw));
+          skip(readMetadata(raw), error);
+        }
+      }
+    }
+    const force = resourceVersion !== undefined && isNewer(resourceVersion, listVersion);
+    try {
+      store.replace({ objects, unreadable, resourceVersion: listVersion, namespace, force });
+    } catch (error) {
+      // A listener's bug: the store itself is complete, and listing again would not mend it.
+      onError?.(error, undefined);
+    }
+    return listVersion;
+  };
+
+  const take = (line: string): string => {
+    const event = parseWatchEvent(path, line);
+    state = { ...state, lastEventAt: now() };
+    try {
+      const object = event.type === 'ADDED' || event.type === 'MODIFIED' ? project(event.object) : undefined;
+      if (object) store.put(object);
+      else if (event.type !== 'BOOKMARK') store.remove(event);
+    } catch (error) {
+      skip(event, error);
+    }
+    return event.resourceVersion;
+  };
+
+  const onOpen = () => {
+    state = { ...state, connected: true };
+    openedAt = now();
+    lastError = undefined;
+  };
+
+  const watch = async (): Promise<void> => {
+    // Random, so that the watches of many replicas do not all reconnect together.
+    const timeoutSeconds = 240 + Math.floor(random() * 121);
+    const timeoutMs = (timeoutSeconds + 15) * 1000;
+    const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
+    try {
+      for await (const line of client.streamLines({ method: 'GET', path, query, timeoutMs, signal, onOpen })) {
+        resourceVersion = take(line);
+      }
+    } finally {
+      state = { ...state, connected: false };
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    let failures = 0;
+    let mustList = true;
+    while (!signal.aborted) {
+      openedAt = undefined;
+      let failure: unknown;
+      try {
+        if (mustList) {
+          resourceVersion = await list();
+          mustList = false;
+          lastError = undefined;
+          state = { ...state, synced: true };
+          firstList.resolve();
+        }
+        await watch();
+      } catch (error) {
+        failure = error;
+        mustList ||= needsNewList(error);
+      }
+      if (signal.aborted) return;
+      const hasLived = openedAt !== undefined && now() - openedAt >= shortLifeMs;
+      if (hasLived) failures = 0;
+      if (hasLived && failure === undefined) continue;
+      const pauseMs = Math.max(backoffMs(failures, random), retryAfterOf(failure));
+      failures += 1;
+      if (failure !== undefined) {
+        lastError = explain(failure);
+        onError?.(failure, pauseMs);
+      }
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+
+  const running = run();
+  return {
+    synced: firstList.promise,
+    state: () => ({ ...state, ...(lastError !== undefined && { lastError }), objects: store.size }),
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function explain(error: unknown): string {
+  const hint = isKubeError(error, 404) ? ' (the API server does not know this kind: is its CustomResourceDefinition installed?)' : '';
+  return `${describeError(error)}${hint}`;
+}
+
+function retryAfterOf(error: unknown): number {
+  return error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
+}

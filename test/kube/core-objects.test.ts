@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { readSecret } from '../../src/kube/read-secret.ts';
+import { createEventRecorder } from '../../src/kube/record-event.ts';
+import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { startFakeApiServer, writeKubeconfig } from './fake-api-server.ts';
+
+let controlPlane: ControlPlane;
+let client: KubeClient;
+let namespace: string;
+before(async () => {
+  controlPlane = await startControlPlane({ fsync: false });
+  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath });
+  namespace = await controlPlane.namespace();
+});
+after(async () => {
+  await client.close();
+  await controlPlane.stop();
+});
+
+function fail(error: unknown): void {
+  throw new Error('an Event was not written', { cause: error });
+}
+
+const regarding = () => ({ apiVersion: 'apps/v1', kind: 'Deployment', namespace, name: 'web', uid: 'u-1', resourceVersion: '7' });
+const event = (message: string) => ({ regarding: regarding(), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message }) as const;
+
+interface CoreEvent {
+  readonly message: string;
+  readonly reason: string;
+  readonly type: string;
+  readonly eventTime: string;
+  readonly reportingComponent: string;
+  readonly involvedObject: object;
+}
+
+// The query of `kubectl describe`.
+async function describedEvents(): Promise<CoreEvent[]> {
+  const fields = 'involvedObject.name=web,involvedObject.kind=Deployment,involvedObject.uid=u-1';
+  const path = `/api/v1/namespaces/${namespace}/events?fieldSelector=${encodeURIComponent(fields)}`;
+  return (await controlPlane.request<{ items: CoreEvent[] }>('GET', path)).items;
+}
+
+test('an Event is found where kubectl describe and kubectl get events look', async () => {
+  const now = new Date('2026-01-02T03:04:05.678Z');
+  const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail, now: () => now });
+  recorder.record(event('web: shop/web:1 → shop/web:2'));
+  await recorder.flush(10_000);
+  const events = await describedEvents();
+  assert.deepEqual(
+    events.map(({ message, reason, type, eventTime, reportingComponent, involvedObject }) => ({
+      message,
+      reason,
+      type,
+      eventTime,
+      reportingComponent,
+      involvedObject,
+    })),
+    [
+      {
+        message: 'web: shop/web:1 → shop/web:2',
+        reason: 'Updated',
+        type: 'Normal',
+        eventTime: '2026-01-02T03:04:05.678000Z',
+        reportingComponent: 'image-watcher',
+        involvedObject: regarding(),
+      },
+    ],
+  );
+});
+
+test('whatever is too long is cut to what the API server accepts', async () => {
+  const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'ö'.repeat(500), onError: fail });
+  const long = 'ö'.repeat(3_000);
+  recorder.record({
+    ...event(long),
+    reason: long,
+    action: long,
+    regarding: { ...regarding(), name: `${'w'.repeat(199)}-${'w'.repeat(53)}`, uid: 'u-2' },
+  });
+  await recorder.flush(10_000);
+  const { items } = await controlPlane.request<{ items: CoreEvent[] }>(
+    'GET',
+    `/api/v1/namespaces/${namespace}/events?fieldSelector=involvedObject.uid=u-2`,
+  );
+  assert.equal(Buffer.byteLength(items[0]?.message ?? ''), 1023);
+});
+
+test('hundreds of Events are written', async () => {
+  const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail });
+  for (let i = 0; i < 300; i++) recorder.record({ ...event(`many ${i}`), reason: 'Many' });
+  await recorder.flush(30_000);
+  assert.equal((await describedEvents()).filter(({ reason }) => reason === 'Many').length, 300);
+});
+
+test('an Event is tried twice, then it is reported and given up', async (context) => {
+  const server = await startFakeApiServer();
+  context.after(() => server.stop());
+  const errors: unknown[] = [];
+  const recorder = createEventRecorder({
+    client: server.client(),
+    component: 'image-watcher',
+    instance: 'pod-1',
+    onError: (error) => errors.push(error),
+  });
+  server.handle((exchange) => exchange.json(server.exchanges.length === 1 ? 500 : 201, {}));
+  recorder.record(event('second try'));
+  await recorder.flush(10_000);
+  assert.equal(errors.length, 0);
+  const names = server.exchanges.map(({ body }) => (JSON.parse(body) as { metadata: { name: string } }).metadata.name);
+  assert.equal(names.length, 2);
+  assert.equal(names[0], names[1]);
+  server.handle((exchange) => exchange.json(500, {}));
+  recorder.record(event('never'));
+  await recorder.flush(10_000);
+  assert.deepEqual([errors.length, server.exchanges.length], [1, 4]);
+  // A first try that had arrived although its answer got lost.
+  server.handle((exchange) => exchange.json(409, {}));
+  recorder.record(event('already there'));
+  await recorder.flush(10_000);
+  assert.deepEqual([errors.length, server.exchanges.length], [1, 5]);
+});
+
+test('the queue is bounded, drops the oldest, and flush keeps its deadline', async (context) => {
+  const server = await startFakeApiServer();
+  context.after(() => server.stop());
+  server.handle(() => undefined);
+  const errors: unknown[] = [];
+  const recorder = createEventRecorder({
+    client: server.client(),
+    component: 'image-watcher',
+    instance: 'pod-1',
+    onError: (error) => errors.push(error),
+  });
+  for (let i = 0; i < 1_104; i++) recorder.record(event(`${i}`));
+  await recorder.flush(50);
+  assert.equal(errors.length, 100);
+  assert.match(String(errors[0]), /more than 1000 Events wait to be written: the oldest is dropped/);
+});
+
+test('the data of a Secret is read as it is stored', async () => {
+  const path = `/api/v1/namespaces/${namespace}/secrets`;
+  await controlPlane.request('POST', path, { metadata: { name: 'creds' }, stringData: { '.dockerconfigjson': '{}' } });
+  await controlPlane.request('POST', path, { metadata: { name: 'empty' } });
+  assert.deepEqual(await readSecret(client, { namespace, name: 'creds' }), { '.dockerconfigjson': Buffer.from('{}').toString('base64') });
+  assert.deepEqual(await readSecret(client, { namespace, name: 'empty' }), {});
+  assert.equal(await readSecret(client, { namespace, name: 'missing' }), undefined);
+});
+
+test('a Secret that may not be read is an error', async (context) => {
+  const ca = { 'certificate-authority-data': Buffer.from(controlPlane.caPem).toString('base64') };
+  const anonymous = createKubeClient({ kubeconfig: writeKubeconfig(controlPlane.server, { as: 'nobody', token: controlPlane.token }, ca) });
+  context.after(() => anonymous.close());
+  await assert.rejects(readSecret(anonymous, { namespace, name: 'creds' }), { name: 'KubeError', status: 403 });
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { projectWorkload } from '../../src/kube/project-workload.ts';
+import { deployment } from '../../src/kube/targets/deployment.ts';
+
+const owns = (manager: string, time: string, options: { subresource?: string; container?: string; field?: string } = {}) => ({
+  manager,
+  time,
+  ...(options.subresource && { subresource: options.subresource }),
+  fieldsV1: {
+    'f:spec': {
+      'f:template': {
+        'f:spec': { 'f:containers': { [`k:{"name":"${options.container ?? 'web'}"}`]: { [options.field ?? 'f:image']: {} } } },
+      },
+    },
+  },
+});
+const raw = (metadata: object = {}, containers: unknown = [{ name: 'web', image: 'shop/web:1' }]) => ({
+  metadata: { name: 'web', namespace: 'shop', uid: 'u', generation: 3, resourceVersion: '42', ...metadata },
+  spec: { template: { spec: { containers } } },
+});
+
+test('a Deployment becomes a Workload', () => {
+  const managedFields = [owns('kubectl', '2026-01-01T00:00:00Z')];
+  assert.deepEqual(projectWorkload(deployment, raw({ managedFields, annotations: {} })), {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    namespace: 'shop',
+    name: 'web',
+    uid: 'u',
+    generation: 3,
+    resourceVersion: '42',
+    containersPath: '/spec/template/spec/containers',
+    containers: [{ name: 'web', image: 'shop/web:1', imageOwner: 'kubectl' }],
+    hasAnnotations: true,
+  });
+});
+
+const owners = [
+  { name: 'nobody is recorded', managedFields: undefined, owner: undefined },
+  { name: 'another container', managedFields: [owns('kubectl', '2026-01-01T00:00:00Z', { container: 'proxy' })], owner: undefined },
+  { name: 'another field', managedFields: [owns('kubectl', '2026-01-01T00:00:00Z', { field: 'f:env' })], owner: undefined },
+  {
+    name: 'subresources own no image',
+    managedFields: [owns('helm', '2026-01-01T00:00:00Z'), owns('scaler', '2026-01-02T00:00:00Z', { subresource: 'scale' })],
+    owner: 'helm',
+  },
+  { name: 'the last by time', managedFields: [owns('new', '2026-01-02T00:00:00Z'), owns('old', '2026-01-01T00:00:00Z')], owner: 'new' },
+  {
+    name: 'at the same time the last in the list',
+    managedFields: [owns('a', '2026-01-01T00:00:00Z'), owns('b', '2026-01-01T00:00:00Z')],
+    owner: 'b',
+  },
+  { name: 'odd entries', managedFields: [null, 7, { manager: 'x' }, { manager: 'y', fieldsV1: 'z' }], owner: undefined },
+];
+
+for (const { name, managedFields, owner } of owners) {
+  test(`owner of the image: ${name}`, () => {
+    assert.equal(projectWorkload(deployment, raw({ managedFields })).containers[0]?.imageOwner, owner);
+  });
+}
+
+test('odd containers keep their places, because patches address them by index', () => {
+  const { containers } = projectWorkload(deployment, raw({}, [null, { name: 'a' }, 7, { name: 'web', image: 'shop/web:1' }]));
+  assert.deepEqual(containers, [
+    { name: '', image: '' },
+    { name: 'a', image: '' },
+    { name: '', image: '' },
+    { name: 'web', image: 'shop/web:1' },
+  ]);
+});
+
+for (const odd of [
+  { metadata: { name: 'web' } },
+  { metadata: { name: 'web' }, spec: null },
+  raw({ annotations: null }, 'none'),
+  raw({ generation: 'x' }),
+]) {
+  test(`never throws for a named object: ${JSON.stringify(odd)}`, () => {
+    const workload = projectWorkload(deployment, odd);
+    assert.equal(workload.name, 'web');
+    assert.equal(workload.hasAnnotations, false);
+  });
+}
+
+for (const nameless of [undefined, null, 'text', {}, { metadata: {} }, { metadata: { name: 7 } }]) {
+  test(`throws without a name: ${JSON.stringify(nameless)}`, () => {
+    assert.throws(() => projectWorkload(deployment, nameless), /a Deployment without a name/);
+  });
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PermanentError } from '../../src/core/errors.ts';
+import { findTarget } from '../../src/kube/find-target.ts';
+import { listPath, objectPath } from '../../src/kube/resource-path.ts';
+
+const deployments = { apiVersion: 'apps/v1', resource: 'deployments' };
+const secrets = { apiVersion: 'v1', resource: 'secrets' };
+
+test('paths of groups and of the core', () => {
+  assert.equal(listPath(deployments), '/apis/apps/v1/deployments');
+  assert.equal(listPath(deployments, 'shop'), '/apis/apps/v1/namespaces/shop/deployments');
+  assert.equal(listPath(secrets, 'shop'), '/api/v1/namespaces/shop/secrets');
+  assert.equal(objectPath(secrets, 'shop', 'a.b-c'), '/api/v1/namespaces/shop/secrets/a.b-c');
+});
+
+const isRefusal = (error: unknown) => error instanceof PermanentError && error.reason === 'InvalidPolicy';
+
+for (const name of ['', '.', '..', 'a/b', '../b', 'a?b', 'a#b', 'a%2fb', 'a b', 'x'.repeat(254)]) {
+  test(`"${name.slice(0, 10)}" cannot address another object`, () => {
+    assert.throws(() => objectPath(secrets, 'shop', name), isRefusal);
+    assert.throws(() => objectPath(secrets, name, 'web'), isRefusal);
+  });
+}
+
+test('a kind that cannot be updated is named together with those that can', () => {
+  assert.equal(findTarget('Deployment').resource, 'deployments');
+  assert.throws(() => findTarget('Toaster'), {
+    reason: 'UnsupportedTargetKind',
+    message: /^"Toaster" cannot be updated; supported kinds: Deployment/,
+  });
+});
