@@ -1,0 +1,27 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** Fields whose values never reach a log, wherever they are nested one or two levels deep. */
+const secretFields = ['authorization', 'cookie', 'password', 'token', 'secret', 'secrets', 'signature', 'x-hub-signature-256', 'auth'];
+
+/** ioredis keeps a failed command in its error: of AUTH, the password. */
+const redisArguments = ['command.args', '*.command.args'];
+
+/** JSON lines: a constant message, everything else in fields. error = our bug, warn = degraded, info = something changed. */
+export function createLogger(level: string, destination?: DestinationStream): Logger {
+  const paths = [...secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`].map(quote)), ...redisArguments];
+  const options = {
+    level,
+    base: { service: 'image-watcher' },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths, censor: '[redacted]' },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** fast-redact wants brackets around names with dashes. */
+function quote(path: string): string {
+  return path.includes('-') ? path.replace(/\.?([a-z0-9]+(?:-[a-z0-9]+)+)$/, '["$1"]') : path;
+}

@@ -1,0 +1,101 @@
+/** Every metric there is, in one list. Labels are bounded: names from the configuration, ids and reasons from lists of ours. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
+
+const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** All metrics of one process, in a registry of its own. */
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    deliveries: new Counter({
+      name: 'image_watcher_deliveries_total',
+      help: 'Webhook requests by receiver, provider and how they were answered',
+      labelNames: ['receiver', 'provider', 'status'],
+      registers,
+    }),
+    deliverySeconds: new Histogram({
+      name: 'image_watcher_delivery_seconds',
+      help: 'Time from a webhook request to its answer',
+      labelNames: ['receiver'],
+      buckets: latency,
+      registers,
+    }),
+    pushes: new Counter({
+      name: 'image_watcher_pushes_total',
+      help: 'Pushes that webhooks announced: accepted (stored in Redis) or ignored',
+      labelNames: ['receiver', 'provider', 'result'],
+      registers,
+    }),
+    reconciles: new Counter({
+      name: 'image_watcher_reconciles_total',
+      help: 'Looks at one policy, by what made us look and how it ended',
+      labelNames: ['source', 'outcome', 'reason'],
+      registers,
+    }),
+    unwatched: new Counter({
+      name: 'image_watcher_unwatched_pushes_total',
+      help: 'Pushes of repositories that no policy watches',
+      registers,
+    }),
+    pushToPatchSeconds: new Histogram({
+      name: 'image_watcher_push_to_patch_seconds',
+      help: 'Time from the receipt of a push to the confirmed change of a workload',
+      buckets: latency,
+      registers,
+    }),
+    changes: new Counter({
+      name: 'image_watcher_workload_changes_total',
+      help: 'Patches that changed a workload, by kind and by what made us look',
+      labelNames: ['kind', 'source'],
+      registers,
+    }),
+    patchConflicts: new Counter({
+      name: 'image_watcher_patch_conflicts_total',
+      help: 'Patches that the API server refused because the workload had changed meanwhile; each is planned again',
+      registers,
+    }),
+    registryRequests: new Counter({
+      name: 'image_watcher_registry_requests_total',
+      help: 'Requests to registries by host, kind and answer (a status class or error)',
+      labelNames: ['host', 'kind', 'answer'],
+      registers,
+    }),
+    registrySeconds: new Histogram({
+      name: 'image_watcher_registry_request_seconds',
+      help: 'Duration of requests to registries',
+      labelNames: ['host', 'kind'],
+      buckets: latency,
+      registers,
+    }),
+    polls: new Counter({
+      name: 'image_watcher_polls_total',
+      help: 'Polls of repositories, by whether they found something that no webhook had announced',
+      labelNames: ['found'],
+      registers,
+    }),
+    policies: new Gauge({ name: 'image_watcher_policies', help: 'ImagePolicies in memory', registers }),
+    workloads: new Gauge({ name: 'image_watcher_workloads', help: 'Workloads in memory', registers }),
+    watchConnected: new Gauge({
+      name: 'image_watcher_watch_connected',
+      help: 'Whether a watch of the API server is connected (1) or not (0)',
+      labelNames: ['resource'],
+      registers,
+    }),
+    redisReachable: new Gauge({ name: 'image_watcher_redis_reachable', help: 'Whether Redis answers (1) or not (0)', registers }),
+    redisDurable: new Gauge({
+      name: 'image_watcher_redis_durable',
+      help: 'Whether Redis keeps accepted pushes over a restart: AOF on, no eviction (1) or not (0)',
+      registers,
+    }),
+    redisMemoryShare: new Gauge({
+      name: 'image_watcher_redis_memory_share',
+      help: 'Used share of Redis maxmemory, 0 to 1; receivers refuse pushes above 0.8',
+      registers,
+    }),
+  };
+}

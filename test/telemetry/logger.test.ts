@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../../src/telemetry/logger.ts';
+
+const secret = 'hunter2-in-plain-sight';
+
+function log(fields: object, level = 'info'): Record<string, unknown> {
+  const lines: string[] = [];
+  createLogger(level, { write: (line: string) => void lines.push(line) }).info(fields, 'something happened');
+  return JSON.parse(lines[0] ?? '{}') as Record<string, unknown>;
+}
+
+test('a line: constant message, level by name, time, service, fields', () => {
+  const { time, ...line } = log({ policy: 'shop/web' });
+  assert.deepEqual(line, { level: 'info', service: 'image-watcher', policy: 'shop/web', msg: 'something happened' });
+  assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', 'secrets', 'signature', 'x-hub-signature-256', 'auth']) {
+  test(`${field} is never told`, () => {
+    const places = [
+      { [field]: secret },
+      { headers: { [field]: secret } },
+      { request: { headers: { [field]: secret } } },
+      { [field]: [secret] },
+    ];
+    for (const fields of places) {
+      const text = JSON.stringify(log(fields));
+      assert.ok(!text.includes(secret), text);
+      assert.ok(text.includes('[redacted]'));
+    }
+  });
+}
+
+test('an error of Redis does not tell what was sent', () => {
+  const command = { name: 'auth', args: ['default', secret] };
+  const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command });
+  const text = JSON.stringify(log({ err: error }));
+  assert.ok(text.includes('WRONGPASS') && !text.includes(secret), text);
+});
+
+test('the level is kept', () => assert.deepEqual(log({}, 'warn'), {}));

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+test('every metric of ours is in the registry, with our prefix, its unit and a help text', async () => {
+  const { registry, ...metrics } = createMetrics();
+  const known = await registry.getMetricsAsJSON();
+  const ours = known.filter(({ name }) => name.startsWith('image_watcher_'));
+  assert.equal(ours.length, Object.keys(metrics).length);
+  for (const { name, help, type } of ours) {
+    assert.match(help, /^[A-Z].{10,}[^.]$/, name);
+    if (type === 'counter') assert.match(name, /_total$/);
+    if (type === 'histogram') assert.match(name, /_seconds$/);
+  }
+});
+
+test('two processes in one, as tests have them, do not meet', () => {
+  assert.notEqual(createMetrics().registry, createMetrics().registry);
+});
