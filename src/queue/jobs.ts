@@ -1,0 +1,70 @@
+/** What travels through Redis: names, shapes, options. A rolling upgrade has both versions at work, so shapes only ever grow. */
+import type { JobsOptions } from 'bullmq';
+import type { Repository } from '../core/image-reference.ts';
+import { hashId, type PushEvent } from '../core/push-event.ts';
+
+export const queueNames = ['push', 'policy', 'poll'] as const;
+export type QueueName = (typeof queueNames)[number];
+
+/** The version of every job's shape below. */
+export const schema = 1;
+
+interface Versioned {
+  readonly schema: typeof schema;
+}
+
+/** One pushed tag. */
+export interface PushJob extends PushEvent, Versioned {}
+
+/** What made somebody look at a policy. */
+export type TriggerSource = 'Webhook' | 'Poll' | 'PolicyChange' | 'TargetChange';
+
+/** One policy to reconcile, with where to look if something was announced. */
+export interface PolicyJob extends Versioned {
+  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly source: TriggerSource;
+  /** Distinguishes causes, so that replicas that see the same one make one job: a push's id, a generation … */
+  readonly cause: string;
+  readonly receivedAt: string;
+  readonly eventId?: string;
+  readonly hint?: { readonly tag: string; readonly digest?: string };
+  /** What the registry said a moment ago; believed in the first try only. */
+  readonly resolved?: { readonly tag: string; readonly digest: string };
+}
+
+/** One repository to list, for all policies that poll it in this interval. */
+export interface PollJob extends Versioned {
+  readonly repository: Repository;
+  readonly intervalMs: number;
+  readonly receivedAt: string;
+}
+
+/** Whether this version of the program understands a job; a newer replica's jobs are left to it. */
+export function isUnderstood(data: { readonly schema?: number }): boolean {
+  return data.schema === schema;
+}
+
+/** The same cause for the same policy is one job, whichever replica saw it. */
+export function policyJobId(job: Pick<PolicyJob, 'policy' | 'cause'>): string {
+  return hashId([job.policy.uid, job.cause]);
+}
+
+/** A repository is polled once at a time for each interval: while a poll is tried again, the next one would do the same. */
+export function pollJobId(job: Pick<PollJob, 'repository' | 'intervalMs'>): string {
+  return hashId([job.repository.registry, job.repository.path, String(job.intervalMs)]);
+}
+
+/**
+ * Tries do not end by number but by age (see worker.ts); BullMQ's default would give up after one. Completed jobs stay for an
+ * hour, which is how long a repeated delivery is recognised; failed ones for a week, to be seen and replayed.
+ */
+export const jobOptions: JobsOptions = {
+  attempts: 1_000_000,
+  backoff: { type: 'custom' },
+  removeOnComplete: { age: 3_600, count: 100_000 },
+  removeOnFail: { age: 7 * 24 * 3_600 },
+  stackTraceLimit: 1,
+};
+
+/** A poll leaves nothing behind: its id must be free for the next one. */
+export const pollOptions: JobsOptions = { ...jobOptions, removeOnComplete: true, removeOnFail: true };

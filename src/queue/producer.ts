@@ -1,0 +1,97 @@
+import { Queue, type JobsOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { PushEvent } from '../core/push-event.ts';
+import {
+  jobOptions,
+  policyJobId,
+  pollJobId,
+  pollOptions,
+  schema,
+  type PolicyJob,
+  type PollJob,
+  type PushJob,
+  type QueueName,
+} from './jobs.ts';
+
+/** How to reach the queues. */
+export interface QueueAccess {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly onError: (error: Error) => void;
+}
+
+/** Where receivers put pushes. */
+export interface PushQueue {
+  /** Resolves when Redis has all of them (on `minReplicas` replicas too); rejects when that is not sure. Adding again is harmless. */
+  add(events: readonly PushEvent[]): Promise<void>;
+}
+
+/** A queue for pushes whose `add` is an acknowledgement. */
+export function createPushQueue(access: QueueAccess, minReplicas: number): PushQueue {
+  const queue = openQueue<PushJob>('push', access);
+  return {
+    async add(events) {
+      await queue.addBulk(events.map((event) => job('push', { schema, ...event }, event.id)));
+      if (minReplicas === 0) return;
+      const replicas = await access.redis.wait(minReplicas, 300);
+      if (replicas < minReplicas) throw new Error(`the push reached ${replicas} of ${minReplicas} Redis replicas in time`);
+    },
+  };
+}
+
+/** Where workers put what they find. */
+export interface WorkQueues {
+  addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
+  addPolls(polls: readonly PollJob[]): Promise<void>;
+  /** Makes sure that exactly one tick per `everyMs` happens in the whole cluster. */
+  scheduleTick(everyMs: number): Promise<void>;
+  /** The end of the time that ticks have looked at, in ms since 1970; undefined before the first tick. */
+  readLastTick(): Promise<number | undefined>;
+  writeLastTick(at: number): Promise<void>;
+}
+
+/** Queues for policies and polls. */
+export function createWorkQueues(access: QueueAccess): WorkQueues {
+  const policies = openQueue<PolicyJob>('policy', access);
+  const polls = openQueue<PollJob | TickJob>('poll', access);
+  return {
+    async addPolicyJobs(jobs) {
+      if (jobs.length > 0) await policies.addBulk(jobs.map((data) => job('policy', data, policyJobId(data))));
+    },
+    async addPolls(due) {
+      const jobs = due.map((data) => ({ name: 'poll', data, opts: { ...pollOptions, jobId: pollJobId(data) } }));
+      if (jobs.length > 0) await polls.addBulk(jobs);
+    },
+    async scheduleTick(everyMs) {
+      const opts = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 }, attempts: 1 };
+      await polls.upsertJobScheduler('poll-tick', { every: everyMs }, { name: 'tick', data: { schema }, opts });
+    },
+    async readLastTick() {
+      const value = await access.redis.get(`${access.prefix}:poll:ticked`);
+      return value === null ? undefined : Number(value);
+    },
+    async writeLastTick(at) {
+      await access.redis.set(`${access.prefix}:poll:ticked`, String(at));
+    },
+  };
+}
+
+/** The scheduler's own job: looks which polls are due. */
+export interface TickJob {
+  readonly schema: typeof schema;
+}
+
+function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueAccess): Queue<T, unknown, string, T, unknown, string> {
+  const queue = new Queue<T, unknown, string, T, unknown, string>(name, {
+    connection: redis,
+    prefix,
+    skipVersionCheck: true,
+    skipWaitingForReady: true,
+  });
+  queue.on('error', onError);
+  return queue;
+}
+
+function job<T>(name: string, data: T, jobId: string): { name: string; data: T; opts: JobsOptions } {
+  return { name, data, opts: { ...jobOptions, jobId } };
+}

@@ -1,0 +1,100 @@
+import { DelayedError, UnrecoverableError, Worker, type Job } from 'bullmq';
+import { WaitError, describeError } from '../core/errors.ts';
+import { backoffMs } from './backoff.ts';
+import { isUnderstood, type QueueName } from './jobs.ts';
+import type { QueueAccess } from './producer.ts';
+
+/** What a processor may know of the job's life in the queue. */
+export interface JobContext {
+  readonly jobId: string;
+  readonly name: string;
+  /** 0 in the first try. */
+  readonly failures: number;
+  /** No other try follows this one: what fails now is failed for good. */
+  readonly isLastTry: boolean;
+  /** Aborted when the process stops: cut waiting short by throwing; another replica goes on at once. */
+  readonly signal: AbortSignal;
+}
+
+/** Does the work of a job. Returns when all of it is confirmed; throws WaitError for "not before", anything else for "try again". */
+export type Processor<T> = (data: T, context: JobContext) => Promise<void>;
+
+export interface QueueWorker {
+  start(): void;
+  /** Takes nothing new; resolves when what is in hand is finished. What is not is taken up by another worker within seconds. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+export interface WorkerOptions<T> {
+  readonly access: QueueAccess;
+  readonly queue: QueueName;
+  readonly concurrency: number;
+  readonly process: Processor<T>;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** A push that could not be brought to an end within a day is failed and visible; `replay` runs it again. */
+const deadlineMs = 24 * 3_600_000;
+
+/**
+ * A worker of one queue. Locks and stall checks are short, and no number of crashes fails a job: BullMQ's defaults lose the jobs
+ * of killed workers and notice after a minute (both measured).
+ */
+export function createWorker<T extends { readonly schema: number; readonly receivedAt?: string }>(options: WorkerOptions<T>): QueueWorker {
+  const { access, queue, concurrency, now, random } = options;
+  const stopping = new AbortController();
+  const worker = new Worker<T>(queue, (job, token) => run(job, token ?? '', options, stopping.signal), {
+    connection: access.redis,
+    prefix: access.prefix,
+    autorun: false,
+    concurrency,
+    skipVersionCheck: true,
+    lockDuration: 5_000,
+    stalledInterval: 2_000,
+    maxStalledCount: 1_000_000,
+    drainDelay: 30,
+    settings: { backoffStrategy: (failures) => (stopping.signal.aborted ? 0 : backoffMs(failures, random)) },
+  });
+  worker.on('error', access.onError);
+  let running: Promise<void> | undefined;
+  return {
+    start() {
+      running ??= worker.run().catch(access.onError);
+    },
+    async stop(stopDeadlineMs) {
+      const deadline = now() + stopDeadlineMs;
+      const closed = worker.close().then(() => true);
+      stopping.abort(new Error('the process is stopping'));
+      const inTime = await Promise.race([closed, timeout(deadline - now())]);
+      if (!inTime) await worker.close(true);
+    },
+  };
+}
+
+async function run<T extends { readonly schema: number; readonly receivedAt?: string }>(
+  job: Job<T>,
+  token: string,
+  { process, now }: WorkerOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isUnderstood(job.data))
+    throw new Error(`the job has schema ${String(job.data.schema)}: a newer version of the program must take it`);
+  const since = job.data.receivedAt === undefined ? job.timestamp : Date.parse(job.data.receivedAt);
+  const expires = since + deadlineMs;
+  const isLastTry = now() >= expires;
+  try {
+    await process(job.data, { jobId: job.id ?? '', name: job.name, failures: job.attemptsMade, isLastTry, signal });
+  } catch (error) {
+    if (isLastTry) throw new UnrecoverableError(`given up after 24 h: ${describeError(error)}`);
+    if (!(error instanceof WaitError)) throw error;
+    await job.moveToDelayed(Math.min(error.until.getTime(), expires), token);
+    throw new DelayedError();
+  }
+}
+
+function timeout(milliseconds: number): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(false), Math.max(0, milliseconds)).unref();
+  });
+}
