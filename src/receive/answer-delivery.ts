@@ -1,0 +1,84 @@
+/** The story of one delivery: who is it, what does it say, is it stored. Everything but the HTTP around it. */
+import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../core/push-event.ts';
+import type { RegistryAliases } from '../core/image-reference.ts';
+import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
+
+/** A configured endpoint for one sender. */
+export interface Receiver {
+  readonly name: string;
+  readonly provider: Provider;
+  readonly unauthenticated: boolean;
+  readonly secrets: () => readonly string[];
+  readonly registryOverride?: string | undefined;
+}
+
+/** Stores events; resolves when Redis has them. */
+export type StorePushes = (events: readonly PushEvent[]) => Promise<void>;
+
+export interface DeliveryContext {
+  readonly aliases: RegistryAliases;
+  readonly storePushes: StorePushes;
+  /** Why nothing can be stored at present (Redis away or nearly full), or undefined. */
+  readonly refusal: () => string | undefined;
+  readonly now: () => Date;
+}
+
+export type Answer =
+  | {
+      readonly status: 202 | 200;
+      readonly accepted: readonly PushEvent[];
+      readonly ignored: readonly IgnoredPush[];
+      readonly malformed?: string;
+    }
+  | { readonly status: 503; readonly why: string };
+
+/** Reads an authentic delivery, stores its pushes, and says what to answer. */
+export async function answerDelivery(delivery: Delivery, receiver: Receiver, context: DeliveryContext): Promise<Answer> {
+  const parsed = parse(delivery, receiver.provider);
+  if (parsed instanceof MalformedBody) {
+    return { status: 200, accepted: [], ignored: [{ reason: `not understood: ${parsed.message}` }], malformed: parsed.message };
+  }
+  const results = parsed.pushes.map((push) =>
+    acceptPush(push, {
+      receiver: receiver.name,
+      provider: receiver.provider.id,
+      ...(receiver.registryOverride !== undefined && { registryOverride: receiver.registryOverride }),
+      aliases: context.aliases,
+      now: context.now(),
+    }),
+  );
+  const accepted = [...new Map(results.filter(isPushEvent).map((event) => [event.id, event])).values()];
+  const ignored = [...parsed.ignored, ...results.filter((result): result is IgnoredPush => !isPushEvent(result))];
+  if (accepted.length === 0) return { status: 200, accepted, ignored };
+  const refusal = context.refusal();
+  if (refusal !== undefined) return { status: 503, why: refusal };
+  try {
+    await context.storePushes(accepted);
+  } catch (error) {
+    return { status: 503, why: `Redis did not confirm: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  return { status: 202, accepted, ignored };
+}
+
+/** The body as it is answered. */
+export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>) {
+  return {
+    accepted: answer.accepted.map(({ id, repository, tag, digest }) => ({
+      id,
+      registry: repository.registry,
+      repository: repository.path,
+      tag,
+      ...(digest !== undefined && { digest }),
+    })),
+    ignored: answer.ignored,
+  };
+}
+
+function parse(delivery: Delivery, provider: Provider): ParsedDelivery | MalformedBody {
+  try {
+    return provider.parse(delivery);
+  } catch (error) {
+    if (error instanceof MalformedBody) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import { verifyAuthorizationHeader } from './authorization-header.ts';
+import { parseJsonBody } from './json-body.ts';
+import type { ParsedDelivery, Provider } from './provider.ts';
+
+const text = z.string().max(1024).nullish().catch(undefined);
+const envelope = z.object({ events: z.array(z.unknown()).max(10_000) });
+const notification = z.object({
+  id: text,
+  timestamp: text,
+  action: z.string(),
+  target: z.object({
+    mediaType: text,
+    digest: text,
+    repository: text,
+    tag: text,
+    url: text,
+    references: z
+      .array(z.object({ mediaType: text }))
+      .nullish()
+      .catch(undefined),
+  }),
+  request: z.object({ host: text }).nullish().catch(undefined),
+});
+
+/** CNCF distribution (registry:2, registry:3) and what is built on it, such as GitLab's registry. */
+export const distribution: Provider = {
+  id: 'distribution',
+  documentation: 'https://distribution.github.io/distribution/about/notifications/',
+  verify: verifyAuthorizationHeader,
+  parse(delivery) {
+    const { events } = parseJsonBody(envelope, delivery.body);
+    const pushes: ClaimedPush[] = [];
+    const ignored: IgnoredPush[] = [];
+    for (const raw of events) {
+      const result = readNotification(raw);
+      if ('reason' in result) ignored.push(result);
+      else pushes.push(result);
+    }
+    return { pushes, ignored } satisfies ParsedDelivery;
+  },
+};
+
+function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
+  const parsed = notification.safeParse(raw);
+  if (!parsed.success) return { reason: 'an event of another shape' };
+  const { id, timestamp, action, target, request } = parsed.data;
+  const names = { ...(target.repository && { repository: target.repository }), ...(target.tag && { tag: target.tag }) };
+  if (action !== 'push') return { reason: `not a push: ${action.slice(0, 64)}`, ...names };
+  if (!target.repository) return { reason: 'the event names no repository' };
+  const artifact = target.references?.find((reference) => isArtifactConfig(reference.mediaType));
+  const registry = request?.host || hostOf(target.url);
+  return {
+    repository: target.repository,
+    ...(registry && { registry }),
+    ...(target.tag && { tag: target.tag }),
+    ...(target.digest && { digest: target.digest }),
+    ...(artifact?.mediaType ? { mediaType: artifact.mediaType } : target.mediaType && { mediaType: target.mediaType }),
+    ...(id && { idempotencyKey: id }),
+    ...(timestamp && { pushedAt: timestamp }),
+  };
+}
+
+/** Charts, signatures and the like are image manifests by media type; what they refer to tells (only sent with `includereferences`). */
+function isArtifactConfig(mediaType: string | null | undefined): boolean {
+  return /^application\/(?:vnd\.(?:cncf\.helm|cncf\.notary|dev\.cosign|in-toto|oci\.empty|cyclonedx|syft)|spdx)/.test(mediaType ?? '');
+}
+
+function hostOf(url: string | null | undefined): string | undefined {
+  return url && URL.canParse(url) ? new URL(url).host : undefined;
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import { verifyAuthorizationHeader } from './authorization-header.ts';
+import { parseJsonBody } from './json-body.ts';
+import type { Provider } from './provider.ts';
+
+const text = z.string().max(1024).nullish().catch(undefined);
+const eventData = z.object({
+  resources: z.array(z.unknown()).max(10_000).nullish().catch(undefined),
+  repository: z.object({ repo_full_name: text, namespace: text, name: text }).nullish().catch(undefined),
+});
+const resource = z.object({ digest: text, tag: text, resource_url: text });
+
+/** Harbor's Default format. */
+const plain = z.object({
+  type: z.string(),
+  occur_at: z.number().nullish().catch(undefined),
+  event_data: eventData.nullish().catch(undefined),
+});
+/** Harbor's CloudEvents format (2.8 and later). */
+const cloudEvent = z.object({
+  specversion: z.string(),
+  id: text,
+  source: text,
+  type: z.string(),
+  time: text,
+  data: eventData.nullish().catch(undefined),
+});
+
+const pushTypes = new Set(['PUSH_ARTIFACT', 'pushImage', 'harbor.artifact.pushed']);
+
+interface HarborEvent {
+  readonly type: string;
+  readonly data: z.output<typeof eventData> | null | undefined;
+  readonly idempotencyKey: string;
+  readonly pushedAt?: string | undefined;
+}
+
+/** Harbor 2.x, both payload formats of its HTTP webhooks. */
+export const harbor: Provider = {
+  id: 'harbor',
+  documentation: 'https://goharbor.io/docs/latest/working-with-projects/project-configuration/configure-webhooks/',
+  verify: verifyAuthorizationHeader,
+  parse(delivery) {
+    const event = readEvent(delivery.body);
+    const pushes: ClaimedPush[] = [];
+    const ignored: IgnoredPush[] = [];
+    const repository = repositoryOf(event.data);
+    if (!pushTypes.has(event.type)) ignored.push({ reason: `not a push: ${event.type.slice(0, 64)}`, ...(repository && { repository }) });
+    else if (!repository) ignored.push({ reason: 'the event names no repository' });
+    else {
+      for (const raw of event.data?.resources ?? []) {
+        const parsed = resource.safeParse(raw);
+        if (parsed.success) pushes.push(toPush(event, repository, parsed.data));
+        else ignored.push({ reason: 'a resource of another shape', repository });
+      }
+      if (pushes.length + ignored.length === 0) ignored.push({ reason: 'the event names no resource', repository });
+    }
+    return { pushes, ignored };
+  },
+};
+
+function readEvent(body: Buffer): HarborEvent {
+  const event = parseJsonBody(z.union([cloudEvent, plain], { error: "neither of Harbor's formats" }), body);
+  if ('specversion' in event) {
+    const idempotencyKey = event.id ? `${event.source ?? ''} ${event.id}` : hash(body);
+    return { type: event.type, data: event.data, idempotencyKey, pushedAt: event.time ?? undefined };
+  }
+  // The Default format has no id, but a retry repeats the body, which holds the time of the push.
+  return { type: event.type, data: event.event_data, idempotencyKey: hash(body), pushedAt: toIso(event.occur_at) };
+}
+
+function repositoryOf(data: HarborEvent['data']): string | undefined {
+  const { repo_full_name: full, namespace, name } = data?.repository ?? {};
+  return full || (namespace && name ? `${namespace}/${name}` : undefined);
+}
+
+function toPush(event: HarborEvent, repository: string, { digest, tag, resource_url: url }: z.output<typeof resource>): ClaimedPush {
+  const registry = url?.replace(/^https?:\/\//, '').split('/')[0];
+  return {
+    repository,
+    idempotencyKey: event.idempotencyKey,
+    ...(registry && url?.includes('/') && { registry }),
+    ...(tag && { tag }),
+    ...(digest && { digest }),
+    ...(event.pushedAt && { pushedAt: event.pushedAt }),
+  };
+}
+
+function toIso(seconds: number | null | undefined): string | undefined {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds) || Math.abs(seconds) > 8_640_000_000_000) return undefined;
+  return new Date(seconds * 1000).toISOString();
+}
+
+function hash(body: Buffer): string {
+  return createHash('sha256').update(body).digest('hex');
+}

@@ -1,0 +1,40 @@
+import type { z } from 'zod';
+import { MalformedBody } from './provider.ts';
+
+/** Deeper JSON than this is nobody's webhook. */
+const maxDepth = 32;
+
+/** Parses a body as JSON and against a schema that names only the fields needed; throws MalformedBody with what is wrong. */
+export function parseJsonBody<T extends z.ZodType>(schema: T, body: Buffer): z.output<T> {
+  const parsed = schema.safeParse(readJson(body));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new MalformedBody(`${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'wrong shape'}`);
+}
+
+function readJson(body: Buffer): unknown {
+  if (body.length === 0) throw new MalformedBody('the body is empty');
+  const text = new TextDecoder().decode(body);
+  if (isTooDeep(text)) throw new MalformedBody(`the JSON is nested deeper than ${maxDepth} levels`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new MalformedBody('the body is not JSON');
+  }
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index];
+    if (inString) {
+      if (character === '\\') index++;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') {
+      if (++depth > maxDepth) return true;
+    } else if (character === '}' || character === ']') depth--;
+  }
+  return false;
+}

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hashId } from '../../src/core/push-event.ts';
+import { distribution } from '../../src/receive/providers/distribution.ts';
+import type { Provider } from '../../src/receive/providers/provider.ts';
+import { digestOf } from '../core/samples.ts';
+import { startApp, type TestApp } from './start-app.ts';
+
+const digest = digestOf('a');
+const push = (tag = '1.2.3') => ({
+  type: 'PUSH_ARTIFACT',
+  occur_at: 1_700_000_000,
+  event_data: {
+    resources: [{ digest, tag, resource_url: `Harbor.example.com:443/Shop/web:${tag}` }],
+    repository: { repo_full_name: 'Shop/web' },
+  },
+});
+
+interface Post {
+  readonly url?: string;
+  readonly body?: string | Buffer;
+  readonly headers?: Record<string, string>;
+}
+
+function post({ app }: TestApp, { url = '/webhooks/prod', body = JSON.stringify(push()), headers = {} }: Post = {}) {
+  return app.inject({
+    method: 'POST',
+    url,
+    body,
+    headers: { authorization: 'Bearer s3cret', 'content-type': 'application/json', ...headers },
+  });
+}
+
+async function countOf({ metrics }: TestApp, name: 'deliveries' | 'pushes'): Promise<Record<string, number>> {
+  const { values } = await metrics[name].get();
+  return Object.fromEntries(
+    values.map(({ labels, value }) => {
+      const { status, result } = labels as Record<string, unknown>;
+      return [String(status ?? result), value];
+    }),
+  );
+}
+
+test('202: accepted, with the normalised names', async (t) => {
+  const world = await startApp(t);
+  const response = await post(world);
+  assert.equal(response.statusCode, 202);
+  const [event] = world.stored;
+  assert.deepEqual(response.json(), {
+    accepted: [{ id: event?.id, registry: 'harbor.example.com', repository: 'shop/web', tag: '1.2.3', digest }],
+    ignored: [],
+  });
+  assert.deepEqual(event, {
+    id: event?.id,
+    receiver: 'prod',
+    provider: 'harbor',
+    repository: { registry: 'harbor.example.com', path: 'shop/web' },
+    tag: '1.2.3',
+    digest,
+    receivedAt: '2026-03-01T12:00:00.000Z',
+    pushedAt: '2023-11-14T22:13:20.000Z',
+  });
+  assert.deepEqual(await countOf(world, 'deliveries'), { 202: 1 });
+  assert.deepEqual(await countOf(world, 'pushes'), { accepted: 1, ignored: 0 });
+});
+
+test('202: a repeated delivery has the ids of the first', async (t) => {
+  let minutes = 0;
+  const world = await startApp(t, {}, { now: () => new Date(60_000 * minutes++) });
+  const first = await post(world);
+  const second = await post(world);
+  assert.deepEqual([first.statusCode, second.statusCode], [202, 202]);
+  assert.deepEqual(first.json<object>(), second.json());
+});
+
+test('202: some accepted, some ignored, duplicates told once', async (t) => {
+  const world = await startApp(t, { provider: distribution });
+  const target = { repository: 'team/api', digest, mediaType: 'application/vnd.oci.image.index.v1+json' };
+  const event = { id: '1', action: 'push', target: { ...target, tag: '1' }, request: { host: 'r.example.com' } };
+  const events = [event, event, { ...event, action: 'pull' }, { ...event, target }, { ...event, target: { ...target, tag: '2' } }];
+  const response = await post(world, { body: JSON.stringify({ events }) });
+  assert.equal(response.statusCode, 202);
+  const { accepted, ignored } = response.json<{ accepted: { tag: string }[]; ignored: object[] }>();
+  assert.deepEqual(
+    accepted.map(({ tag }) => tag),
+    ['1', '2'],
+  );
+  assert.deepEqual(ignored, [
+    { reason: 'not a push: pull', repository: 'team/api', tag: '1' },
+    { reason: 'pushed by digest, without a tag', repository: 'team/api' },
+  ]);
+  assert.equal(world.stored.length, 2);
+});
+
+test('202: the registry of the configuration wins', async (t) => {
+  const world = await startApp(t, { registryOverride: 'mirror.example.com' });
+  await post(world);
+  assert.equal(world.stored[0]?.repository.registry, 'mirror.example.com');
+});
+
+test('202: whatever the content type says', async (t) => {
+  const world = await startApp(t);
+  for (const type of [
+    'application/cloudevents+json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+  ]) {
+    assert.equal((await post(world, { headers: { 'content-type': type } })).statusCode, 202, type);
+  }
+});
+
+test('200: authentic, but nothing to do', async (t) => {
+  const world = await startApp(t);
+  const response = await post(world, { body: JSON.stringify({ ...push(), type: 'PULL_ARTIFACT' }) });
+  assert.equal(response.statusCode, 200);
+  assert.deepEqual(response.json(), { accepted: [], ignored: [{ reason: 'not a push: PULL_ARTIFACT', repository: 'Shop/web' }] });
+  assert.deepEqual(await countOf(world, 'pushes'), { accepted: 0, ignored: 1 });
+});
+
+test('200: malformed, logged once without the body', async (t) => {
+  const world = await startApp(t);
+  const response = await post(world, { body: '{"password":"hunter2"' });
+  assert.equal(response.statusCode, 200);
+  assert.deepEqual(response.json(), { accepted: [], ignored: [{ reason: 'not understood: the body is not JSON' }] });
+  assert.equal(world.logged.filter((line) => line.includes('delivery not understood')).length, 1);
+  assert.ok(!world.logged.join('').includes('hunter2'));
+});
+
+test('200: nothing to do needs no Redis', async (t) => {
+  const world = await startApp(t, {}, { refusal: () => 'Redis is away' });
+  assert.equal((await post(world, { body: '{}' })).statusCode, 200);
+});
+
+test('404: unknown receivers, unknown paths, and everything but POST', async (t) => {
+  const world = await startApp(t);
+  const { app } = world;
+  for (const url of [
+    '/webhooks/other',
+    '/webhooks/other/s3cret',
+    '/webhooks',
+    '/webhooks/',
+    '/webhooks/prod/s3cret/more',
+    '/',
+    '/metrics',
+    '/healthz',
+    '/webhooks/__proto__',
+    '/webhooks/constructor',
+  ]) {
+    assert.equal((await post(world, { url })).statusCode, 404, url);
+  }
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'] as const) {
+    assert.equal((await app.inject({ method, url: '/webhooks/prod' })).statusCode, 404, method);
+  }
+  assert.deepEqual(world.stored, []);
+});
+
+test('400 and 414: a path that cannot be decoded or is too long', async (t) => {
+  const world = await startApp(t);
+  assert.equal((await post(world, { url: '/webhooks/%zz' })).statusCode, 400);
+  assert.equal((await post(world, { url: `/webhooks/${'a'.repeat(600)}` })).statusCode, 414);
+});
+
+test('401: nothing is told, nothing is stored', async (t) => {
+  const world = await startApp(t);
+  for (const authorization of ['', 'Bearer', 'Bearer wrong', 'Basic czNjcmV0', 'S3CRET', 's3cret,s3cret']) {
+    const response = await post(world, { headers: { authorization } });
+    assert.deepEqual([response.statusCode, response.body], [401, '{"error":"unauthorized"}'], authorization);
+  }
+  const bare = await world.app.inject({ method: 'POST', url: '/webhooks/prod' });
+  assert.equal(bare.statusCode, 401);
+  assert.deepEqual(world.stored, []);
+  assert.deepEqual(await countOf(world, 'deliveries'), { 401: 7 });
+});
+
+test('the whole header may be the secret', async (t) => {
+  const world = await startApp(t, { secrets: () => ['Basic czNjcmV0', 'bare'] });
+  for (const authorization of ['Basic czNjcmV0', 'bare', 'Bearer bare', 'bearer  bare']) {
+    assert.equal((await post(world, { headers: { authorization } })).statusCode, 202, authorization);
+  }
+});
+
+test('the token of the URL is enough, and a wrong one is not mended by a header', async (t) => {
+  const world = await startApp(t, { secrets: () => ['next', 's3cret/with slash'] });
+  const { app } = world;
+  const statusOf = async (url: string, authorization = '') =>
+    (await app.inject({ method: 'POST', url, body: JSON.stringify(push()), headers: { authorization } })).statusCode;
+  assert.equal(await statusOf('/webhooks/prod/next'), 202);
+  assert.equal(await statusOf('/webhooks/prod/s3cret%2Fwith%20slash'), 202);
+  assert.equal(await statusOf('/webhooks/prod/wrong'), 401);
+  assert.equal(await statusOf('/webhooks/prod/wrong', 'Bearer next'), 401);
+  assert.equal(await statusOf('/webhooks/prod/', 'Bearer next'), 401);
+});
+
+test('an unauthenticated receiver takes everything', async (t) => {
+  const world = await startApp(t, { unauthenticated: true, secrets: () => [] });
+  assert.equal((await world.app.inject({ method: 'POST', url: '/webhooks/prod', body: JSON.stringify(push()) })).statusCode, 202);
+});
+
+test('413: more than the limit, and not a byte less', async (t) => {
+  const world = await startApp(t, {}, { bodyLimitBytes: 2_048 });
+  const text = JSON.stringify(push());
+  assert.equal((await post(world, { body: text.padEnd(2_048) })).statusCode, 202);
+  const response = await post(world, { body: text.padEnd(2_049) });
+  assert.deepEqual([response.statusCode, response.json()], [413, { error: 'the body is too large' }]);
+  assert.equal(world.stored.length, 1);
+});
+
+test('429 with Retry-After: counted for each receiver, over both forms of its URL, and never by strangers', async (t) => {
+  const receiver = { provider: distribution, unauthenticated: false, secrets: () => ['s3cret'] };
+  const receivers = ['prod', 'test'].map((name) => ({ ...receiver, name }));
+  const world = await startApp(t, {}, { receivers, requestsPerMinute: 2 });
+  for (let stranger = 0; stranger < 5; stranger++) assert.equal((await post(world, { headers: { authorization: 'x' } })).statusCode, 401);
+  assert.equal((await post(world)).statusCode, 200);
+  assert.equal((await post(world, { url: '/webhooks/prod/s3cret' })).statusCode, 200);
+  for (const url of ['/webhooks/prod', '/webhooks/prod/s3cret']) {
+    const response = await post(world, { url });
+    assert.deepEqual([response.statusCode, response.json()], [429, { error: 'too many requests' }]);
+    assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/);
+  }
+  assert.equal((await post(world, { url: '/webhooks/test' })).statusCode, 200);
+});
+
+const failures: [name: string, options: Parameters<typeof startApp>[2]][] = [
+  ['Redis rejects', { storePushes: () => Promise.reject(new Error('OOM command not allowed')) }],
+  ['Redis never answers', { storePushes: () => new Promise<never>(() => undefined) }],
+  ['Redis is nearly full', { refusal: () => 'Redis uses 81 % of its maxmemory' }],
+];
+
+for (const [name, options] of failures) {
+  test(`503 with Retry-After: ${name}`, { timeout: 10_000 }, async (t) => {
+    const world = await startApp(t, {}, options);
+    const response = await post(world);
+    assert.deepEqual([response.statusCode, response.json()], [503, { error: 'try again later' }]);
+    assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/);
+    assert.ok(world.logged.some((line) => line.includes('"level":"warn"') && line.includes('delivery refused')));
+    assert.deepEqual(await countOf(world, 'deliveries'), { 503: 1 });
+  });
+}
+
+test('what Redis confirms after the deadline, or refuses then, does no harm', { timeout: 10_000 }, async (t) => {
+  const { promise, reject } = Promise.withResolvers<void>();
+  const world = await startApp(t, {}, { storePushes: () => promise });
+  assert.equal((await post(world)).statusCode, 503);
+  reject(new Error('too late'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    world.logged.filter((line) => line.includes('"level":"error"')),
+    [],
+  );
+});
+
+test('500: a bug of ours is told to us, not to the sender', async (t) => {
+  const broken: Provider = {
+    ...distribution,
+    parse: () => {
+      throw new TypeError('x is not a function');
+    },
+  };
+  const world = await startApp(t, { provider: broken });
+  const response = await post(world);
+  assert.deepEqual([response.statusCode, response.json()], [500, { error: 'internal error' }]);
+  assert.ok(world.logged.some((line) => line.includes('"level":"error"') && line.includes('x is not a function')));
+});
+
+test('no secret is ever logged, whatever happens', async (t) => {
+  const secret = hashId(['a secret that looks like nothing else']);
+  const worlds = [{}, { storePushes: () => Promise.reject(new Error('away')) }, { bodyLimitBytes: 1_024 }, { requestsPerMinute: 1 }];
+  for (const options of worlds) {
+    const world = await startApp(t, { secrets: () => [secret] }, options);
+    const headers = { authorization: `Bearer ${secret}`, cookie: secret };
+    for (const url of ['/webhooks/prod', `/webhooks/prod/${secret}`, `/webhooks/other/${secret}`, `/webhooks/prod/${secret}/x`]) {
+      for (const body of [JSON.stringify(push()), '{', ' '.repeat(2_000)]) await post(world, { url, body, headers });
+    }
+    assert.ok(!world.logged.join('').includes(secret));
+  }
+});

@@ -1,0 +1,159 @@
+/** What every provider must do, tried on real payloads and on what resembles them. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { acceptPush, isPushEvent, type PushEvent } from '../../../src/core/push-event.ts';
+import { MalformedBody, type Delivery, type Provider } from '../../../src/receive/providers/provider.ts';
+import { startApp } from '../start-app.ts';
+import { malformedBodies } from './malformed-bodies.ts';
+import { mutationsOf } from './mutations.ts';
+import { readSamples, sampleSecret, type Sample } from './read-samples.ts';
+
+export interface Suite {
+  readonly provider: Provider;
+  /** The headers by which the sender proves itself, in lower case. */
+  readonly credentials: readonly string[];
+}
+
+const now = new Date('2026-03-01T12:00:00.000Z');
+
+/** Runs the whole suite against one provider. */
+export function testProvider({ provider, credentials }: Suite): void {
+  const samples = readSamples(provider.id);
+  describe(`${provider.id}: samples`, () => {
+    assert.ok(samples.some(({ decision }) => decision === 'push') && samples.some(({ decision }) => decision.startsWith('ignore')));
+    for (const sample of samples) {
+      test(`${sample.name} is read as ${sample.decision}`, () => isReadRight(sample, provider));
+      test(`${sample.name} is answered right`, (t) => isAnsweredRight(t, sample, provider));
+      test(`${sample.name} is let in with one of the secrets only`, (t) => isLetInRight(t, sample, provider, credentials));
+    }
+  });
+  describe(`${provider.id}: what resembles no sample`, () => {
+    for (const [name, body] of malformedBodies) {
+      test(`${name}: no push, and nothing thrown but MalformedBody`, () => assert.deepEqual(eventsOf({ headers: {}, body }, provider), []));
+    }
+    test('all of it is answered 200', async (t) => {
+      const { app, stored } = await startApp(t, { provider, unauthenticated: true });
+      for (const [name, body] of malformedBodies) {
+        const { statusCode } = await app.inject({
+          method: 'POST',
+          url: '/webhooks/prod',
+          headers: { 'content-type': 'application/json' },
+          body,
+        });
+        assert.equal(statusCode, 200, name);
+      }
+      assert.deepEqual(stored, []);
+    });
+    test('any bytes and any JSON', () => {
+      fc.assert(
+        fc.property(fc.oneof(fc.uint8Array(), fc.json(), fc.string()), (body) => {
+          assert.deepEqual(eventsOf({ headers: {}, body: Buffer.from(body) }, provider), []);
+        }),
+      );
+    });
+    for (const sample of samples.filter(({ body }) => body.length > 0)) {
+      test(`${sample.name}, mutated: never a push that the sample does not name`, () => survivesMutation(sample, provider));
+    }
+  });
+}
+
+/** Every push that comes of a delivery; a malformed one has none. */
+function eventsOf(delivery: Delivery, provider: Provider): PushEvent[] {
+  try {
+    const context = { receiver: 'prod', provider: provider.id, aliases: new Map<string, string>(), now };
+    return provider
+      .parse(delivery)
+      .pushes.map((push) => acceptPush(push, context))
+      .filter(isPushEvent);
+  } catch (error) {
+    if (error instanceof MalformedBody) return [];
+    throw error;
+  }
+}
+
+function expectedOf({ decision, expected }: Sample) {
+  if (decision !== 'push') return [];
+  assert.ok(expected, 'the manifest names no extraction');
+  const { registry, repository, digest, tags } = expected;
+  return tags.map((tag) => ({ registry, repository, tag, ...(digest !== null && { digest }) }));
+}
+
+function isReadRight(sample: Sample, provider: Provider): void {
+  const events = eventsOf(sample, provider);
+  const actual = events.map(({ repository: { registry, path }, tag, digest }) => ({
+    registry,
+    repository: path,
+    tag,
+    ...(digest && { digest }),
+  }));
+  assert.deepEqual(actual, expectedOf(sample));
+  const { timestamp } = sample.expected ?? {};
+  const pushedAt = typeof timestamp === 'number' ? new Date(timestamp * 1_000).toISOString() : timestamp;
+  for (const event of events) assert.equal(event.pushedAt, pushedAt ?? undefined);
+  // Delivered once more, it is the same event.
+  assert.deepEqual(
+    eventsOf(sample, provider).map(({ id }) => id),
+    events.map(({ id }) => id),
+  );
+}
+
+type Ending = Parameters<typeof startApp>[0];
+
+async function isAnsweredRight(t: Ending, sample: Sample, provider: Provider): Promise<void> {
+  const { app, stored } = await startApp(t, { provider, unauthenticated: true });
+  const response = await app.inject({ method: 'POST', url: '/webhooks/prod', headers: sample.headers, body: sample.body });
+  const expected = expectedOf(sample);
+  assert.equal(response.statusCode, expected.length > 0 ? 202 : 200);
+  const { accepted, ignored } = response.json<{ accepted: Record<string, string>[]; ignored: { reason: string }[] }>();
+  assert.deepEqual(
+    accepted.map(({ registry, repository, tag, digest }) => ({ registry, repository, tag, ...(digest && { digest }) })),
+    expected,
+  );
+  assert.deepEqual(
+    stored.map(({ id }) => id),
+    accepted.map(({ id }) => id),
+  );
+  assert.ok(accepted.length > 0 || ignored.length > 0, 'nobody is told what became of it');
+  for (const { reason } of ignored) assert.ok(reason.length > 0);
+}
+
+async function isLetInRight(t: Ending, sample: Sample, provider: Provider, credentials: readonly string[]): Promise<void> {
+  const hasCredentials = credentials.some((name) => name in sample.headers);
+  const without = Object.fromEntries(Object.entries(sample.headers).filter(([name]) => !credentials.includes(name)));
+  const rows: [name: string, secrets: string[], headers: Readonly<Record<string, string>>, letIn: boolean][] = [
+    ['the right secret', [sampleSecret], sample.headers, hasCredentials],
+    ['rotated, the old one', [sampleSecret, 'next-secret'], sample.headers, hasCredentials],
+    ['rotated, the new one', ['old-secret', sampleSecret], sample.headers, hasCredentials],
+    ['another secret', ['other-secret'], sample.headers, false],
+    ['a beginning of the secret', [sampleSecret.slice(0, -1)], sample.headers, false],
+    ['a longer secret', [`${sampleSecret}0`], sample.headers, false],
+    ['no secret sent', [sampleSecret], without, false],
+    ['no secret known', [], sample.headers, false],
+  ];
+  for (const [name, secrets, headers, letIn] of rows) {
+    const { app, stored } = await startApp(t, { provider, secrets: () => secrets });
+    const { statusCode, body } = await app.inject({ method: 'POST', url: '/webhooks/prod', headers, body: sample.body });
+    if (letIn) assert.ok(statusCode === 200 || statusCode === 202, `${name}: ${statusCode}`);
+    else {
+      assert.equal(statusCode, 401, name);
+      assert.equal(body, '{"error":"unauthorized"}');
+      assert.deepEqual(stored, []);
+    }
+  }
+}
+
+function survivesMutation(sample: Sample, provider: Provider): void {
+  const document: unknown = JSON.parse(sample.body.toString('utf8'));
+  const text = sample.body.toString('utf8').toLowerCase();
+  const allowed = new Set(expectedOf(sample).map(({ repository, tag }) => `${repository}:${tag}`));
+  fc.assert(
+    fc.property(mutationsOf(document), (mutated) => {
+      for (const { repository, tag } of eventsOf({ headers: sample.headers, body: Buffer.from(mutated) }, provider)) {
+        assert.ok(text.includes(repository.path) && text.includes(tag.toLowerCase()), `${repository.path}:${tag} is not named`);
+        if (sample.decision === 'push') assert.ok(allowed.has(`${repository.path}:${tag}`), `${repository.path}:${tag} was not pushed`);
+      }
+    }),
+    { numRuns: 150 },
+  );
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { harbor } from '../../../src/receive/providers/harbor.ts';
+import { MalformedBody } from '../../../src/receive/providers/provider.ts';
+import { testProvider } from './conformance.ts';
+
+testProvider({ provider: harbor, credentials: ['authorization'] });
+
+const repository = { repo_full_name: 'shop/web', namespace: 'shop', name: 'web' };
+const resource = { tag: '1.2.3', digest: `sha256:${'a'.repeat(64)}`, resource_url: 'harbor.example.com/shop/web:1.2.3' };
+const plain = { type: 'PUSH_ARTIFACT', occur_at: 1_700_000_000, event_data: { resources: [resource], repository } };
+const cloudEvent = { specversion: '1.0', id: '1', source: '/projects/2', type: 'harbor.artifact.pushed', data: plain.event_data };
+
+const parse = (body: unknown) => harbor.parse({ headers: {}, body: Buffer.from(JSON.stringify(body)) });
+
+test('every resource is a push', () => {
+  const { pushes } = parse({ ...plain, event_data: { repository, resources: [resource, { ...resource, tag: '1.2' }] } });
+  assert.deepEqual(
+    pushes.map(({ repository, tag }) => `${repository}:${tag}`),
+    ['shop/web:1.2.3', 'shop/web:1.2'],
+  );
+});
+
+test('a resource of another shape does not hide the others', () => {
+  const { pushes, ignored } = parse({ ...plain, event_data: { repository, resources: [7, resource] } });
+  assert.deepEqual([pushes.length, ignored], [1, [{ reason: 'a resource of another shape', repository: 'shop/web' }]]);
+});
+
+test('the old name of the event, of Harbor 1 and its relatives', () =>
+  assert.equal(parse({ ...plain, type: 'pushImage' }).pushes.length, 1));
+
+test('names with slashes, and no full name', () => {
+  const [push] = parse({ ...plain, event_data: { resources: [resource], repository: { namespace: 'shop', name: 'team/web' } } }).pushes;
+  assert.equal(push?.repository, 'shop/team/web');
+});
+
+test('without a resource URL the configuration must name the registry', () => {
+  const { resource_url: _, ...bare } = resource;
+  assert.equal(parse({ ...plain, event_data: { repository, resources: [bare] } }).pushes[0]?.registry, undefined);
+});
+
+test('the same body has the same key; another time of push has another', () => {
+  const key = (body: unknown) => parse(body).pushes[0]?.idempotencyKey;
+  assert.equal(key(plain), key(plain));
+  assert.notEqual(key(plain), key({ ...plain, occur_at: 1_700_000_001 }));
+  assert.equal(key(cloudEvent), key({ ...cloudEvent, time: '2026-03-01T12:00:00Z' }));
+  assert.notEqual(key(cloudEvent), key({ ...cloudEvent, id: '2' }));
+  assert.notEqual(key(cloudEvent), key({ ...cloudEvent, source: '/projects/3' }));
+});
+
+test('times that are none are left out', () => {
+  for (const occur_at of ['yesterday', 1e300, null, -1e300]) {
+    const [push] = parse({ ...plain, occur_at }).pushes;
+    assert.ok(push && !('pushedAt' in push));
+  }
+});
+
+test('another format is malformed, not a crash', () => {
+  for (const body of [{}, { events: [] }, { type: 7 }, []]) assert.throws(() => parse(body), MalformedBody);
+});
