@@ -1,0 +1,41 @@
+import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
+import { formatRepository, type Repository } from '../core/image-reference.ts';
+
+/** A repository and how often it is listed; all policies with both in common share one poll. */
+export interface PollGroup {
+  readonly repository: Repository;
+  readonly intervalMs: number;
+}
+
+/** The polls that the policies ask for, each once. */
+export function pollGroups(policies: Iterable<ImagePolicy>): PollGroup[] {
+  const groups = new Map<string, PollGroup>();
+  for (const { spec } of policies) {
+    if (!isUsable(spec)) continue;
+    const group = { repository: spec.repository, intervalMs: spec.pollIntervalMs };
+    groups.set(groupKey(group), group);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * The groups whose turn falls into the time after `from` up to `to`. Turns come once per interval, at a point of it that hangs on the
+ * group's name: spread out, the same in every replica, and without any memory that a restart could lose.
+ */
+export function duePolls(groups: readonly PollGroup[], from: number, to: number): PollGroup[] {
+  return groups.filter((group) => turnAt(group, to) > turnAt(group, from));
+}
+
+function turnAt(group: PollGroup, at: number): number {
+  return Math.floor((at + offsetMs(group)) / group.intervalMs);
+}
+
+function offsetMs(group: PollGroup): number {
+  let hash = 2_166_136_261;
+  for (const character of groupKey(group)) hash = Math.imul(hash ^ character.charCodeAt(0), 16_777_619) >>> 0;
+  return hash % group.intervalMs;
+}
+
+function groupKey({ repository, intervalMs }: PollGroup): string {
+  return `${formatRepository(repository)} ${intervalMs}`;
+}

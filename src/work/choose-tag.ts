@@ -1,0 +1,19 @@
+import { PermanentError } from '../core/errors.ts';
+import { formatRepository, type Repository } from '../core/image-reference.ts';
+import type { PolicySpec } from '../core/image-policy.ts';
+import { selectTag } from '../core/select-tag.ts';
+
+/** All tags of a repository; undefined when the registry does not know it. */
+export type ListTags = (repository: Repository, signal: AbortSignal) => Promise<readonly string[] | undefined>;
+
+/** The tag that a policy selects of everything that the registry holds; throws PermanentError when there is none. */
+export async function chooseTag({ strategy, repository }: PolicySpec, listTags: ListTags, signal: AbortSignal): Promise<string> {
+  if (strategy.movingTag !== undefined) return strategy.movingTag;
+  const tags = await listTags(repository, signal);
+  const name = formatRepository(repository);
+  if (tags === undefined)
+    throw new PermanentError('RepositoryNotFound', `the registry does not know ${name}: check the name, or push an image`);
+  const tag = selectTag(strategy, tags);
+  if (tag !== undefined) return tag;
+  throw new PermanentError('NoMatchingTag', `none of the ${tags.length} tags of ${name} is ${strategy.description}`);
+}

@@ -1,0 +1,46 @@
+import { policyKey } from '../core/image-policy.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import type { JobContext } from '../queue/worker.ts';
+import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from './reconcile-policy.ts';
+import { reportFailure, reportGone, reportOutcome, type Cause, type ReportPorts } from './report.ts';
+
+export type PolicyPorts = ReconcilePorts & Omit<ReportPorts, 'now'> & { readonly clock: () => Date };
+
+/** One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it. */
+export async function lookAtPolicy(
+  request: ReconcileRequest,
+  cause: Cause,
+  context: Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>,
+  ports: PolicyPorts,
+): Promise<Outcome> {
+  const { namespace, name } = request.policy;
+  const key = policyKey(request.policy);
+  const report: ReportPorts = { ...ports, now: ports.clock };
+  const policy = ports.findPolicy(namespace, name);
+  try {
+    const outcome = await reconcilePolicy(request, ports, context.signal);
+    if (policy === undefined) await reportGone(key, outcome, cause, report);
+    else await reportOutcome(policy, outcome, cause, report, context.signal);
+    return outcome;
+  } catch (error) {
+    await reportFailure(policy, error, cause, { ...context, key }, report, context.signal);
+    throw error;
+  }
+}
+
+/** Shorter than a lock of the queue: what a killed worker left behind is asked for anew. */
+const resolvedLastsMs = 3_000;
+
+/** The processor of the queue `policy`. */
+export async function processPolicyJob(job: PolicyJob, context: JobContext, ports: PolicyPorts): Promise<void> {
+  const { policy, source, receivedAt, eventId, hint, resolved } = job;
+  const isFresh = context.failures === 0 && ports.clock().getTime() - Date.parse(receivedAt) < resolvedLastsMs;
+  const request: ReconcileRequest = {
+    policy,
+    announced: source === 'Webhook',
+    ...(hint !== undefined && { hint }),
+    ...(resolved !== undefined && isFresh && { resolved }),
+  };
+  await lookAtPolicy(request, { source, receivedAt, ...(eventId !== undefined && { eventId }) }, context, ports);
+}

@@ -1,0 +1,81 @@
+/** The processor of the queue `push`: whose push is it, and what becomes of it there. */
+import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import type { Repository } from '../core/image-reference.ts';
+import type { Candidate } from '../core/plan-update.ts';
+import type { PolicyJob, PushJob } from '../queue/jobs.ts';
+import type { JobContext } from '../queue/worker.ts';
+import { lookAtPolicy, type PolicyPorts } from './process-policy.ts';
+import { rejectHint } from './reconcile-policy.ts';
+import { reportOutcome, type Cause, type ReportPorts } from './report.ts';
+import { resolveCandidate, type Hint } from './resolve-candidate.ts';
+
+export interface PushPorts extends PolicyPorts {
+  readonly matchPolicies: (repository: Repository) => readonly ImagePolicy[];
+  readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
+}
+
+/** Brings one push to all policies that watch its repository. With several of them, each gets a job, whose fate is the push's. */
+export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
+  const policies = ports.matchPolicies(push.repository);
+  if (policies.length === 0) {
+    ports.metrics.unwatched.inc();
+    await ports.eventLog.unwatched(push, ports.clock());
+    return;
+  }
+  const [first] = policies;
+  const work =
+    policies.length === 1 && first !== undefined ? reconcileOne(push, first, context, ports) : fanOut(push, policies, context, ports);
+  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), work]);
+}
+
+async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: PushPorts): Promise<void> {
+  await lookAtPolicy({ policy: nameOf(policy), hint: hintOf(push), announced: true }, causeOf(push), context, ports);
+}
+
+async function fanOut(push: PushJob, policies: readonly ImagePolicy[], context: JobContext, ports: PushPorts): Promise<void> {
+  const report: ReportPorts = { ...ports, now: ports.clock };
+  const interested: ImagePolicy[] = [];
+  for (const policy of policies) {
+    const rejection = isUsable(policy.spec) ? rejectHint(policy.spec, push.tag) : undefined;
+    if (rejection === undefined) interested.push(policy);
+    else await reportOutcome(policy, rejection, causeOf(push), report, context.signal);
+  }
+  if (interested.length === 0) return;
+  const resolved = await resolveOnce(push, context, ports);
+  await ports.addPolicyJobs(interested.map((policy) => toPolicyJob(push, policy, resolved)));
+}
+
+/** One question to the registry for all policies; when it fails or finds nothing, each policy asks (and reports) for itself. */
+async function resolveOnce(push: PushJob, { signal }: JobContext, ports: PushPorts): Promise<Candidate | undefined> {
+  try {
+    return await resolveCandidate(push.repository, hintOf(push), ports.headManifest, { announced: true, signal, now: ports.now });
+  } catch (error) {
+    ports.logger.debug({ err: error, event: push.id }, 'shared manifest request failed');
+    return undefined;
+  }
+}
+
+function toPolicyJob(push: PushJob, policy: ImagePolicy, resolved: Candidate | undefined): PolicyJob {
+  return {
+    schema: 1,
+    policy: nameOf(policy),
+    source: 'Webhook',
+    cause: `push:${push.id}`,
+    receivedAt: push.receivedAt,
+    eventId: push.id,
+    hint: hintOf(push),
+    ...(resolved?.digest !== undefined && { resolved: { tag: resolved.tag, digest: resolved.digest } }),
+  };
+}
+
+function hintOf(push: PushJob): Hint {
+  return { tag: push.tag, ...(push.digest !== undefined && { digest: push.digest }) };
+}
+
+function causeOf(push: PushJob): Cause {
+  return { source: 'Webhook', receivedAt: push.receivedAt, eventId: push.id };
+}
+
+function nameOf({ namespace, name, uid }: ImagePolicy): PolicyJob['policy'] {
+  return { namespace, name, uid };
+}

@@ -1,0 +1,148 @@
+/** Tells everybody who may ask how a look at a policy ended: status, Kubernetes Events, audit record, metrics, log. */
+import { WaitError, describeError } from '../core/errors.ts';
+import { policyKey, type ImagePolicy, type PolicyStatus } from '../core/image-policy.ts';
+import { describeChange, type Outcome } from '../core/outcome.ts';
+import { nextStatus, type Postponement } from '../core/policy-status.ts';
+import type { Reason } from '../core/reasons.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import type { EventLog, PolicyFate } from '../queue/event-log.ts';
+import type { TriggerSource } from '../queue/jobs.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** What made us look. */
+export interface Cause {
+  readonly source: TriggerSource;
+  readonly receivedAt: string;
+  /** The push whose audit record is kept. */
+  readonly eventId?: string;
+}
+
+/** A Kubernetes Event, about a policy or a workload. */
+export interface ObjectEvent {
+  readonly regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: Reason;
+  readonly action: string;
+  readonly message: string;
+}
+
+export interface ReportPorts {
+  readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
+  /** Writes what `update` makes of the newest status; does nothing when it makes nothing. */
+  readonly writeStatus: (
+    policy: ImagePolicy,
+    update: (status: PolicyStatus) => PolicyStatus | undefined,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  readonly recordEvent: (event: ObjectEvent) => void;
+  readonly eventLog: EventLog;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+/** A failure may be over at the next try: it is worth a write to the policy's status only when it lasts. */
+const failuresBeforeStatus = 2;
+
+/** Reports an ending. Throws when the status or the record could not be written: the job is then done once more. */
+export async function reportOutcome(
+  policy: ImagePolicy,
+  outcome: Outcome,
+  cause: Cause,
+  ports: ReportPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = ports.now();
+  ports.metrics.reconciles.inc({ source: cause.source, outcome: outcome.kind, reason: outcome.reason });
+  reportChanges(policy, outcome, cause, ports);
+  await Promise.all([
+    ports.writeStatus(policy, (status) => nextStatus({ generation: policy.generation, status }, outcome, now), signal),
+    settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports),
+  ]);
+  if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
+}
+
+/** Reports an ending that no policy is there to show: it was deleted before its turn came. */
+export async function reportGone(key: string, outcome: Outcome, cause: Cause, ports: ReportPorts): Promise<void> {
+  ports.metrics.reconciles.inc({ source: cause.source, outcome: outcome.kind, reason: outcome.reason });
+  await settle(key, { ...pickFate(outcome), kind: outcome.kind }, cause, ports);
+}
+
+/** Reports that a try failed and what happens next; never throws, because the failure itself is what matters. */
+export async function reportFailure(
+  policy: ImagePolicy | undefined,
+  error: unknown,
+  cause: Cause,
+  { key, failures, isLastTry }: { key: string; failures: number; isLastTry: boolean },
+  ports: ReportPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const isWait = error instanceof WaitError;
+  const reason: Reason = isWait ? error.reason : 'Retrying';
+  const message = describeError(error);
+  ports.metrics.reconciles.inc({ source: cause.source, outcome: isWait ? 'waiting' : 'retrying', reason });
+  ports.logger.warn(
+    { policy: key, source: cause.source, event: cause.eventId, reason, why: message, failures },
+    'reconcile failed, will be repeated',
+  );
+  const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
+  const postponement: Postponement = { kind: 'postponed', reason, message };
+  const tellsStatus = policy !== undefined && (isWait || isLastTry || failures >= failuresBeforeStatus);
+  const results = await Promise.allSettled([
+    settle(key, { kind, reason, message }, cause, ports),
+    tellsStatus &&
+      ports.writeStatus(policy, (status) => nextStatus({ generation: policy.generation, status }, postponement, ports.now()), signal),
+  ]);
+  for (const result of results) {
+    if (result.status === 'rejected')
+      ports.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
+  }
+}
+
+function reportChanges(policy: ImagePolicy, outcome: Outcome, cause: Cause, ports: ReportPorts): void {
+  for (const change of outcome.changes ?? []) {
+    const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
+    const workload = ports.findWorkload(change.workload);
+    if (workload !== undefined) {
+      ports.recordEvent({ regarding: workload, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+    }
+    const fields = { policy: policyKey(policy), source: cause.source, event: cause.eventId };
+    ports.logger.info({ ...fields, workload: workloadKey(change.workload), from: change.from, to: change.to }, 'workload updated');
+    ports.metrics.changes.inc({ kind: change.workload.kind, source: cause.source });
+  }
+  if (outcome.changes === undefined || outcome.changes.length === 0) return;
+  ports.metrics.pushToPatchSeconds.observe((ports.now().getTime() - Date.parse(cause.receivedAt)) / 1_000);
+  const message = outcome.changes.map(describeChange).join('; ');
+  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+}
+
+/** An Event when a policy becomes Stalled or is so for another reason, not each time that it is found so. */
+function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts): void {
+  const before = policy.status.conditions?.find((condition) => condition.type === 'Stalled');
+  if (before?.status === 'True' && before.reason === outcome.reason && before.message === outcome.message) return;
+  ports.logger.info({ policy: policyKey(policy), reason: outcome.reason, why: outcome.message }, 'policy stalled');
+  const { reason, message } = outcome;
+  ports.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
+}
+
+async function settle(key: string, fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>, cause: Cause, ports: ReportPorts): Promise<void> {
+  if (cause.eventId === undefined) return;
+  const at = ports.now();
+  const afterMs = at.getTime() - Date.parse(cause.receivedAt);
+  await ports.eventLog.settled(cause.eventId, key, { ...fate, at: at.toISOString(), afterMs });
+}
+
+function pickFate({ reason, message, tag, digest, changes }: Outcome): Omit<PolicyFate, 'kind' | 'at' | 'afterMs'> {
+  return {
+    reason,
+    message,
+    ...(tag !== undefined && { tag }),
+    ...(digest !== undefined && { digest }),
+    ...(changes !== undefined && { changes }),
+  };
+}
+
+function toObject({ apiVersion, namespace, name, uid }: ImagePolicy): ObjectEvent['regarding'] {
+  return { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
+}

@@ -1,0 +1,63 @@
+/**
+ * Which policies want a look because they, or what they point at, changed. A pure judgement on what the caches hold: asked on every
+ * change, and once a minute for all, so that nothing hangs on having seen the change itself.
+ */
+import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import type { Reason } from '../core/reasons.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+
+/** What a change of the target may heal. */
+const healedByTarget: ReadonlySet<string> = new Set<Reason>(['TargetNotFound', 'ContainerNotFound', 'NotComparable', 'PatchRejected']);
+
+/** Why the policy wants a look now: its job, or undefined. Replicas that judge the same state make the same job. */
+export function wakeJob(policy: ImagePolicy, findWorkload: (ref: WorkloadRef) => Workload | undefined, now: Date): PolicyJob | undefined {
+  const { namespace, name, uid, generation, status } = policy;
+  const job = { schema: 1, policy: { namespace, name, uid }, receivedAt: now.toISOString() } as const;
+  if (status.observedGeneration !== generation) return { ...job, source: 'PolicyChange', cause: `generation:${generation}` };
+  const stalled = status.conditions?.find((condition) => condition.type === 'Stalled');
+  if (stalled?.status !== 'True' || !healedByTarget.has(stalled.reason) || !isUsable(policy.spec)) return undefined;
+  const versions = policy.spec.targets
+    .map(findWorkload)
+    .flatMap((workload) => (workload ? [`${workload.uid}:${workload.generation}`] : []));
+  if (versions.length === 0) return undefined;
+  return { ...job, source: 'TargetChange', cause: `targets:${generation}:${versions.join(',')}` };
+}
+
+type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
+
+/** Policies by the workloads they name, so that a changed workload finds its policies in one look. */
+export interface TargetIndex {
+  put(policy: ImagePolicy): void;
+  remove(policy: PolicyName): void;
+  policiesOf(workload: WorkloadRef): readonly PolicyName[];
+}
+
+/** An empty index. */
+export function createTargetIndex(): TargetIndex {
+  const byWorkload = new Map<string, Map<string, PolicyName>>();
+  const targetsOf = new Map<string, readonly string[]>();
+  const remove = (policy: PolicyName) => {
+    const key = policyKey(policy);
+    for (const target of targetsOf.get(key) ?? []) {
+      const policies = byWorkload.get(target);
+      policies?.delete(key);
+      if (policies?.size === 0) byWorkload.delete(target);
+    }
+    targetsOf.delete(key);
+  };
+  return {
+    remove,
+    put(policy) {
+      remove(policy);
+      if (!isUsable(policy.spec)) return;
+      const key = policyKey(policy);
+      const targets = policy.spec.targets.map(workloadKey);
+      targetsOf.set(key, targets);
+      const { namespace, name } = policy;
+      for (const target of targets)
+        byWorkload.set(target, (byWorkload.get(target) ?? new Map<string, PolicyName>()).set(key, { namespace, name }));
+    },
+    policiesOf: (workload) => [...(byWorkload.get(workloadKey(workload))?.values() ?? [])],
+  };
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WaitError } from '../../src/core/errors.ts';
+import type { PolicyJob } from '../../src/queue/jobs.ts';
+import { processPolicyJob } from '../../src/work/process-policy.ts';
+import { digestOf, policyOf } from '../core/samples.ts';
+import { contextOf, createWorld, image, startTime } from './world.ts';
+
+const { namespace, name, uid } = policyOf();
+const job: PolicyJob = {
+  schema: 1,
+  policy: { namespace, name, uid },
+  source: 'Webhook',
+  cause: 'push:push-1',
+  receivedAt: new Date(startTime - 1_000).toISOString(),
+  eventId: 'push-1',
+  hint: { tag: '1.3.0' },
+  resolved: { tag: '1.3.0', digest: digestOf('b') },
+};
+const key = 'push-1 shop/web';
+
+test('what was resolved for all is believed in the first try only', async () => {
+  const first = createWorld();
+  await processPolicyJob(job, contextOf({ failures: 0 }), first.ports);
+  assert.deepEqual([first.requests, first.images()], [['PATCH web'], [`${image}:1.3.0`]]);
+  const second = createWorld();
+  await processPolicyJob(job, contextOf({ failures: 1 }), second.ports);
+  assert.deepEqual(second.requests, ['HEAD 1.3.0', 'PATCH web']);
+});
+
+test('what was resolved is not believed once the lock of a killed worker may have ended', async () => {
+  const world = createWorld();
+  await processPolicyJob({ ...job, receivedAt: new Date(startTime - 3_000).toISOString() }, contextOf(), world.ports);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+});
+
+test('without a hint the whole repository is looked at', async () => {
+  const world = createWorld();
+  const { hint: _, resolved: __, eventId: ___, ...bare } = job;
+  await processPolicyJob({ ...bare, source: 'PolicyChange', cause: 'generation:1' }, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual([world.fates.size, world.statusOf('web').observedGeneration], [0, 1]);
+});
+
+test('a policy that was deleted: the push has an ending all the same', async () => {
+  const world = createWorld();
+  world.policies.clear();
+  await processPolicyJob(job, contextOf(), world.ports);
+  const fate = world.fates.get(key);
+  assert.deepEqual([fate?.kind, fate?.reason, fate?.afterMs], ['ignored', 'PolicyGone', 1_000]);
+  assert.deepEqual(world.events, []);
+});
+
+const { resolved: _, ...unresolved } = job;
+
+test('a failure is recorded and thrown; the status hears of it when it lasts', async () => {
+  const broken = new Error('asking the registry', { cause: new Error('502') });
+  const world = createWorld({ headManifest: () => Promise.reject(broken) });
+  await assert.rejects(processPolicyJob(unresolved, contextOf({ failures: 1 }), world.ports), broken);
+  assert.deepEqual([world.fates.get(key)?.kind, world.fates.get(key)?.message], ['retrying', 'asking the registry: 502']);
+  assert.deepEqual(world.statusOf('web'), {});
+  await assert.rejects(processPolicyJob(unresolved, contextOf({ failures: 2 }), world.ports), broken);
+  assert.deepEqual(
+    world.statusOf('web').conditions?.map(({ type, status, reason }) => [type, status, reason]),
+    [
+      ['Ready', 'False', 'Retrying'],
+      ['Reconciling', 'True', 'Retrying'],
+    ],
+  );
+});
+
+test('the last failure is final', async () => {
+  const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
+  await assert.rejects(processPolicyJob(unresolved, contextOf({ failures: 99, isLastTry: true }), world.ports));
+  assert.equal(world.fates.get(key)?.kind, 'failed');
+});
+
+test('a wait is told at once', async () => {
+  const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
+  const world = createWorld({ headManifest: () => Promise.reject(later) });
+  await assert.rejects(processPolicyJob(unresolved, contextOf(), world.ports), later);
+  assert.equal(world.fates.get(key)?.kind, 'waiting');
+  assert.equal(world.statusOf('web').conditions?.find(({ type }) => type === 'Reconciling')?.reason, 'RegistryThrottled');
+});
+
+test('a failure that cannot be reported is still the failure', async () => {
+  const broken = new Error('502');
+  const { eventLog } = createWorld().ports;
+  const away = () => Promise.reject(new Error('Redis is away'));
+  const world = createWorld({ headManifest: () => Promise.reject(broken), eventLog: { ...eventLog, settled: away }, writeStatus: away });
+  await assert.rejects(processPolicyJob(unresolved, contextOf({ failures: 5 }), world.ports), broken);
+});
+
+test('an ending that was not recorded is no ending: the job is done once more, and changes nothing twice', async () => {
+  const { eventLog } = createWorld().ports;
+  let away = true;
+  const world = createWorld({
+    eventLog: { ...eventLog, settled: () => (away ? Promise.reject(new Error('Redis is away')) : Promise.resolve()) },
+  });
+  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), /Redis is away/);
+  away = false;
+  await processPolicyJob(job, contextOf({ failures: 1 }), world.ports);
+  assert.deepEqual(world.requests, ['PATCH web']);
+  assert.equal(world.statusOf('web').lastAppliedTag, '1.3.0');
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { strategies } from '../../src/core/strategies/index.ts';
+import { processPush } from '../../src/work/process-push.ts';
+import { digestOf, latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
+import { contextOf, createWorld, image, pushOf } from './world.ts';
+
+test('a repository that nobody watches: recorded, no request', async () => {
+  const world = createWorld();
+  await processPush(pushOf({ repository: { registry: 'registry.example.com', path: 'shop/web-admin' } }), contextOf(), world.ports);
+  assert.deepEqual([world.unwatched, world.matched.size, world.requests, world.jobs], [['push-1'], 0, [], []]);
+});
+
+test('one policy: the job does the work itself, and ends when everything is confirmed', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual(world.jobs, []);
+  assert.deepEqual(world.matched.get('push-1'), ['shop/web']);
+  const fate = world.fates.get('push-1 shop/web');
+  assert.deepEqual(
+    [fate?.kind, fate?.reason, fate?.tag, fate?.digest, fate?.afterMs],
+    ['updated', 'Updated', '1.3.0', digestOf('b'), 2_000],
+  );
+  assert.equal(world.statusOf('web').lastAppliedTag, '1.3.0');
+});
+
+test('delivered twice, it changes once', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+});
+
+test('one policy that does not want the tag: the fate says why', async () => {
+  const world = createWorld();
+  await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
+  assert.deepEqual([world.fates.get('push-1 shop/web')?.reason, world.requests], ['NotSelected', []]);
+  assert.deepEqual(world.statusOf('web'), {});
+});
+
+test('several policies: one question to the registry, one job for each that wants the tag', async () => {
+  const world = createWorld();
+  const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+  world.policies.clear();
+  world.put(
+    ...names.map((name) => policyOf({ name })),
+    policyOf({ name: 'builds', spec: specOf({ strategy: strategies.alphabetical({ pattern: 'build-.*' }) }) }),
+  );
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0']);
+  assert.deepEqual(new Set(world.jobs.map((job) => job.policy.name)), new Set(names));
+  assert.deepEqual(
+    world.jobs.find((job) => job.policy.name === 'web-7'),
+    {
+      schema: 1,
+      policy: { namespace: 'shop', name: 'web-7', uid: 'uid-of-shop-web-7' },
+      source: 'Webhook',
+      cause: 'push:push-1',
+      receivedAt: pushOf().receivedAt,
+      eventId: 'push-1',
+      hint: { tag: '1.3.0', digest: digestOf('b') },
+      resolved: { tag: '1.3.0', digest: digestOf('b') },
+    },
+  );
+  assert.deepEqual([...world.fates.keys()], ['push-1 shop/builds']);
+  assert.equal(world.matched.get('push-1')?.length, 21);
+});
+
+test('several policies, and none wants the tag: no request, no job', async () => {
+  const world = createWorld();
+  world.put(policyOf({ name: 'other' }));
+  await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
+  assert.deepEqual([world.requests, world.jobs, world.fates.size], [[], [], 2]);
+});
+
+test('several policies, and the registry fails: each asks for itself', async () => {
+  const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
+  world.put(policyOf({ name: 'other', spec: specOf({ targets: [{ ...webDeployment, name: 'other' }] }) }));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(
+    world.jobs.map(({ policy, resolved }) => [policy.name, resolved]),
+    [
+      ['other', undefined],
+      ['web', undefined],
+    ],
+  );
+});
+
+test('a push whose record or jobs were not stored is tried again', async () => {
+  const away = new Error('Redis is away');
+  const world = createWorld({ addPolicyJobs: () => Promise.reject(away) });
+  world.put(policyOf({ name: 'other' }));
+  await assert.rejects(processPush(pushOf(), contextOf(), world.ports), away);
+  const { eventLog } = world.ports;
+  const forgetful = { ...world.ports, eventLog: { ...eventLog, unwatched: () => Promise.reject(away) } };
+  world.policies.clear();
+  await assert.rejects(processPush(pushOf(), contextOf(), forgetful), away);
+});
+
+test('a moving tag that was pushed twice ends at the digest that the registry holds', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  for (const letter of ['d', 'e']) {
+    world.tags.set('latest', digestOf(letter));
+    await processPush(pushOf({ id: letter, tag: 'latest', digest: digestOf(letter) }), contextOf(), world.ports);
+  }
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
+});
+
+test('a moving tag, when the answer to the first push arrives after the second push was applied', async () => {
+  const answer = Promise.withResolvers<{ digest: string }>();
+  let requests = 0;
+  const world = createWorld({
+    headManifest: () => (requests++ === 0 ? answer.promise : Promise.resolve({ digest: digestOf('e') })),
+  });
+  world.put(policyOf({ spec: latestSpec() }));
+  const first = processPush(pushOf({ id: 'd', tag: 'latest', digest: digestOf('d') }), contextOf(), world.ports);
+  await processPush(pushOf({ id: 'e', tag: 'latest', digest: digestOf('e') }), contextOf(), world.ports);
+  answer.resolve({ digest: digestOf('d') });
+  await first;
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
+});

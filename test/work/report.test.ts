@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { reportOutcome, type Cause } from '../../src/work/report.ts';
+import { policyOf, stalledStatus, webDeployment } from '../core/samples.ts';
+import { createWorld, image, startTime, type World } from './world.ts';
+
+const cause: Cause = { source: 'Webhook', receivedAt: new Date(startTime - 1_500).toISOString(), eventId: 'push-1' };
+const updated: Outcome = {
+  kind: 'updated',
+  reason: 'Updated',
+  message: 'changed',
+  tag: '1.3.0',
+  appliedTag: '1.3.0',
+  running: 'runs 1.3.0',
+  changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` }],
+};
+const stalled: Outcome = { kind: 'stalled', reason: 'TargetNotFound', message: 'see the reason' };
+
+async function report(world: World, outcome: Outcome, policy = policyOf()): Promise<void> {
+  world.put(policy);
+  await reportOutcome(policy, outcome, cause, { ...world.ports, now: world.ports.clock }, new AbortController().signal);
+}
+
+const told = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
+
+test('a change is an Event of the workload and one of the policy', async () => {
+  const world = createWorld();
+  await report(world, updated);
+  assert.deepEqual(told(world), [
+    ['Deployment', 'web', 'Normal', 'Updated'],
+    ['ImagePolicy', 'web', 'Normal', 'Updated'],
+  ]);
+  assert.equal(world.events[0]?.message, `web from ${image}:1.2.3 to ${image}:1.3.0, selected by ImagePolicy shop/web`);
+  const { kind, afterMs, changes } = world.fates.get('push-1 shop/web') ?? {};
+  assert.deepEqual([kind, afterMs, changes], ['updated', 1_500, updated.changes]);
+});
+
+test('stalled is an Event when it begins and when its reason changes, not each time', async () => {
+  const begins = createWorld();
+  await report(begins, stalled);
+  assert.deepEqual(told(begins), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
+  const lasts = createWorld();
+  await report(lasts, stalled, policyOf({ status: stalledStatus('TargetNotFound') }));
+  assert.deepEqual(told(lasts), []);
+  const changes = createWorld();
+  await report(changes, stalled, policyOf({ status: stalledStatus('ContainerNotFound') }));
+  assert.deepEqual(told(changes), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
+});
+
+test('nothing to do is no Event', async () => {
+  const world = createWorld();
+  await report(world, { kind: 'unchanged', reason: 'UpToDate', message: 'already runs 1.3.0' });
+  await report(world, { kind: 'ignored', reason: 'NotSelected', message: 'another branch' });
+  assert.deepEqual(world.events, []);
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImagePolicy } from '../../src/core/image-policy.ts';
+import type { Workload } from '../../src/core/workload.ts';
+import { createTargetIndex, wakeJob } from '../../src/work/wake-policies.ts';
+import { policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../core/samples.ts';
+
+const now = new Date('2026-03-01T12:00:00Z');
+const workload = workloadOf({ web: 'nginx:1' }, { uid: 'w', generation: 7 });
+const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => wakeJob(policy, () => found, now)?.cause;
+
+const settled = { observedGeneration: 1 };
+const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
+  ['never looked at', policyOf(), 'generation:1'],
+  ['changed', policyOf({ generation: 4, status: settled }), 'generation:4'],
+  ['looked at by a newer one that was deleted', policyOf({ generation: 1, status: { observedGeneration: 9 } }), 'generation:1'],
+  ['content', policyOf({ status: settled }), undefined],
+  ['its target was missing', policyOf({ status: stalledStatus('TargetNotFound') }), 'targets:1:w:7'],
+  ['its container was missing', policyOf({ status: stalledStatus('ContainerNotFound') }), 'targets:1:w:7'],
+  ['nothing could be compared', policyOf({ status: stalledStatus('NotComparable') }), 'targets:1:w:7'],
+  ['its patch was rejected', policyOf({ status: stalledStatus('PatchRejected') }), 'targets:1:w:7'],
+  ['stalled by what no target can mend', policyOf({ status: stalledStatus('RegistryDenied') }), undefined],
+  ['stalled by a reason of a newer version', policyOf({ status: stalledStatus('SomethingNew') }), undefined],
+  [
+    'stalled, and not understood',
+    policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: '' } }, status: stalledStatus('TargetNotFound') }),
+    undefined,
+  ],
+];
+
+for (const [name, policy, cause] of rows) {
+  test(`${name}: ${cause ?? 'sleeps'}`, () => assert.equal(causeOf(policy), cause));
+}
+
+test('a target that is still missing wakes nobody', () => {
+  assert.equal(
+    wakeJob(policyOf({ status: stalledStatus('TargetNotFound') }), () => undefined, now),
+    undefined,
+  );
+});
+
+test('replicas that see the same make the same job; another state of the target is another cause', () => {
+  const policy = policyOf({
+    spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }),
+    status: stalledStatus('ContainerNotFound'),
+  });
+  assert.deepEqual(
+    wakeJob(policy, () => workload, now),
+    {
+      schema: 1,
+      policy: { namespace: 'shop', name: 'web', uid: policy.uid },
+      receivedAt: '2026-03-01T12:00:00.000Z',
+      source: 'TargetChange',
+      cause: 'targets:1:w:7,w:7',
+    },
+  );
+  assert.notEqual(causeOf(policy), causeOf(policy, { ...workload, generation: 8 }));
+});
+
+test('a changed workload finds its policies', () => {
+  const index = createTargetIndex();
+  const worker = { ...webDeployment, name: 'worker' };
+  const names = (ref = webDeployment) => index.policiesOf(ref).map(({ name }) => name);
+  index.put(policyOf({ name: 'a' }));
+  index.put(policyOf({ name: 'b', spec: specOf({ targets: [webDeployment, worker] }) }));
+  assert.deepEqual([names(), names(worker), names({ ...webDeployment, kind: 'StatefulSet' })], [['a', 'b'], ['b'], []]);
+  index.put(policyOf({ name: 'a', spec: specOf({ targets: [worker] }) }));
+  assert.deepEqual([names(), names(worker)], [['b'], ['b', 'a']]);
+  index.remove({ namespace: 'shop', name: 'b' });
+  index.remove({ namespace: 'shop', name: 'b' });
+  index.put(policyOf({ name: 'a', spec: { problem: { reason: 'InvalidPolicy', message: '' } } }));
+  assert.deepEqual([names(), names(worker)], [[], []]);
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { PolicyJob } from '../../src/queue/jobs.ts';
+import { createWaker, type WakerPorts } from '../../src/work/waker.ts';
+import { policyOf } from '../core/samples.ts';
+
+function start(t: TestContext, ports: Partial<WakerPorts> = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const batches: string[][] = [];
+  const errors: unknown[] = [];
+  const waker = createWaker({
+    policies: () => [],
+    findWorkload: () => undefined,
+    addPolicyJobs: async (jobs: readonly PolicyJob[]) => void batches.push(jobs.map((job) => job.policy.name)),
+    onError: (error) => errors.push(error),
+    now: () => new Date(0),
+    ...ports,
+  });
+  t.after(() => waker.stop());
+  const pass = async (milliseconds: number) => {
+    t.mock.timers.tick(milliseconds);
+    for (let i = 0; i < 10; i++) await turn();
+  };
+  return { waker, batches, errors, pass };
+}
+
+const policies = (count: number) => Array.from({ length: count }, (_, index) => policyOf({ name: `p${index}` }));
+
+test('jobs of one moment go together, each once; who sleeps is left alone', async (t) => {
+  const { waker, batches, pass } = start(t);
+  for (const policy of [...policies(2), ...policies(3), policyOf({ name: 'content', status: { observedGeneration: 1 } })])
+    waker.consider(policy);
+  assert.deepEqual(batches, []);
+  await pass(0);
+  assert.deepEqual(batches, [['p0', 'p1', 'p2']]);
+  await pass(10_000);
+  assert.equal(batches.length, 1);
+});
+
+test('a sweep of many goes in parts', async (t) => {
+  const { waker, batches, pass } = start(t, { policies: () => policies(1_200) });
+  waker.considerAll();
+  await pass(0);
+  assert.deepEqual(
+    batches.map(({ length }) => length),
+    [500, 500, 200],
+  );
+});
+
+test('what Redis did not take is kept, with what came meanwhile', async (t) => {
+  let away = true;
+  const taken: string[] = [];
+  const addPolicyJobs = async (jobs: readonly PolicyJob[]) => {
+    if (away) throw new Error('Redis is away');
+    taken.push(...jobs.map((job) => job.policy.name));
+  };
+  const { waker, errors, pass } = start(t, { addPolicyJobs });
+  const [first = policyOf(), second = policyOf()] = policies(2);
+  waker.consider(first);
+  await pass(0);
+  assert.equal(errors.length, 1);
+  waker.consider(second);
+  await pass(1_000);
+  assert.equal(errors.length, 2);
+  away = false;
+  await pass(1_000);
+  assert.deepEqual(taken, ['p0', 'p1']);
+});
+
+test('what comes while Redis is asked is not forgotten', async (t) => {
+  const stored = Promise.withResolvers<void>();
+  const batches: string[][] = [];
+  const addPolicyJobs = async (jobs: readonly PolicyJob[]) => {
+    batches.push(jobs.map((job) => job.policy.name));
+    if (batches.length === 1) await stored.promise;
+  };
+  const { waker, pass } = start(t, { addPolicyJobs });
+  const [first = policyOf(), second = policyOf()] = policies(2);
+  waker.consider(first);
+  await pass(0);
+  waker.consider(second);
+  await pass(0);
+  stored.resolve();
+  await pass(0);
+  await pass(0);
+  assert.deepEqual(batches, [['p0'], ['p1']]);
+});
+
+test('once stopped, nothing is added', async (t) => {
+  const { waker, batches, pass } = start(t);
+  for (const policy of policies(2)) waker.consider(policy);
+  waker.stop();
+  for (const policy of policies(3)) waker.consider(policy);
+  await pass(10_000);
+  assert.deepEqual(batches, []);
+});

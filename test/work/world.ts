@@ -1,0 +1,171 @@
+/** A cluster, a registry, a queue and an audit record in memory, as the ports of the processors. Tests assert what is in it afterwards. */
+import type { ImagePolicy, PolicyStatus } from '../../src/core/image-policy.ts';
+import { policyKey } from '../../src/core/image-policy.ts';
+import { formatRepository } from '../../src/core/image-reference.ts';
+import { createPolicyIndex } from '../../src/core/match-policies.ts';
+import type { PushEvent } from '../../src/core/push-event.ts';
+import { workloadKey, type Workload } from '../../src/core/workload.ts';
+import type { PollPorts } from '../../src/poll/process-poll.ts';
+import type { PolicyFate } from '../../src/queue/event-log.ts';
+import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
+import type { JobContext } from '../../src/queue/worker.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
+import type { ObjectEvent } from '../../src/work/report.ts';
+import { deployments, digestOf, policyOf, web, workloadOf } from '../core/samples.ts';
+
+export const startTime = Date.parse('2026-03-01T12:00:00Z');
+export const image = formatRepository(web);
+
+export interface World {
+  readonly ports: PollPorts;
+  readonly policies: Map<string, ImagePolicy>;
+  /** What the cluster runs; the caches see all of it at once. */
+  readonly workloads: Map<string, Workload>;
+  /** What the registry holds: tag → digest. */
+  readonly tags: Map<string, string>;
+  /** `HEAD tag`, `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
+  readonly requests: string[];
+  readonly jobs: PolicyJob[];
+  readonly polls: PollJob[];
+  readonly events: ObjectEvent[];
+  readonly unwatched: string[];
+  readonly matched: Map<string, readonly string[]>;
+  /** `event policy` → its fate. */
+  readonly fates: Map<string, PolicyFate>;
+  /** The images of Deployment shop/web. */
+  readonly images: () => string[];
+  readonly statusOf: (name: string) => PolicyStatus;
+  readonly put: (...policies: ImagePolicy[]) => void;
+}
+
+/** Policy shop/web (any stable version) for Deployment shop/web, which runs 1.2.3; the registry holds 1.2.3 and 1.3.0. */
+export function createWorld(overrides: Partial<PollPorts> = {}): World {
+  const policies = new Map<string, ImagePolicy>();
+  const workloads = new Map<string, Workload>();
+  const tags = new Map([
+    ['1.2.3', digestOf('a')],
+    ['1.3.0', digestOf('b')],
+  ]);
+  const requests: string[] = [];
+  const jobs: PolicyJob[] = [];
+  const polls: PollJob[] = [];
+  const events: ObjectEvent[] = [];
+  const unwatched: string[] = [];
+  const matched = new Map<string, readonly string[]>();
+  const fates = new Map<string, PolicyFate>();
+  let lastTick: number | undefined;
+
+  const ports: PollPorts = {
+    findPolicy: (namespace, name) => policies.get(policyKey({ namespace, name })),
+    findWorkload: (ref) => workloads.get(workloadKey(ref)),
+    readWorkload: async (ref) => {
+      requests.push(`GET ${ref.name}`);
+      return workloads.get(workloadKey(ref));
+    },
+    patchImages: async (workload, changes) => {
+      requests.push(`PATCH ${workload.name}`);
+      const patched = change(workload, changes);
+      workloads.set(workloadKey(workload), patched);
+      return { kind: 'patched', workload: patched };
+    },
+    headManifest: async (_repository, tag) => {
+      requests.push(`HEAD ${tag}`);
+      const digest = tags.get(tag);
+      return digest === undefined ? undefined : { digest };
+    },
+    listTags: async (repository) => {
+      requests.push(`LIST ${repository.path}`);
+      return [...tags.keys()];
+    },
+    mutex: createKeyedMutex(),
+    aliases: new Map(),
+    supportedKinds: deployments,
+    crossNamespace: 'consent',
+    onConflict: () => undefined,
+    now: () => startTime,
+    clock: () => new Date(startTime),
+    writeStatus: async (policy, update) => {
+      const key = policyKey(policy);
+      const current = policies.get(key);
+      const status = current && update(current.status);
+      if (current && status) policies.set(key, { ...current, status });
+    },
+    recordEvent: (event) => void events.push(event),
+    eventLog: {
+      unwatched: async (event) => void unwatched.push(event.id),
+      matched: async (event, names) => void matched.set(event.id, names),
+      settled: async (event, policy, fate) => void fates.set(`${event} ${policy}`, fate),
+    },
+    metrics: createMetrics(),
+    logger: createLogger('silent'),
+    policies: () => policies.values(),
+    matchPolicies: (repository) => {
+      const index = createPolicyIndex();
+      for (const policy of policies.values()) index.put(policy);
+      return index.match(repository);
+    },
+    addPolicyJobs: async (added) => void jobs.push(...added),
+    addPolls: async (added) => void polls.push(...added),
+    readLastTick: async () => lastTick,
+    writeLastTick: async (at) => void (lastTick = at),
+    ...overrides,
+  };
+  const world: World = {
+    ports,
+    policies,
+    workloads,
+    tags,
+    requests,
+    jobs,
+    polls,
+    events,
+    unwatched,
+    matched,
+    fates,
+    images: () => workloads.get('Deployment/shop/web')?.containers.map((container) => container.image) ?? [],
+    statusOf: (name) => policies.get(`shop/${name}`)?.status ?? {},
+    put: (...added) => {
+      for (const policy of added) policies.set(policyKey(policy), policy);
+    },
+  };
+  world.put(policyOf());
+  runs(world, { web: `${image}:1.2.3` });
+  return world;
+}
+
+/** Lets Deployment shop/web run these images, as somebody's edit would. */
+export function runs(world: World, images: Parameters<typeof workloadOf>[0], other: Partial<Workload> = {}): void {
+  const workload = workloadOf(images, other);
+  world.workloads.set(workloadKey(workload), workload);
+}
+
+/** What the API server makes of a patch. */
+export function change(workload: Workload, changes: readonly { index: number; to: string }[]): Workload {
+  const containers = workload.containers.map((container, index) => {
+    const to = changes.find((change) => change.index === index)?.to;
+    return to === undefined ? container : { ...container, image: to, imageOwner: 'image-watcher' };
+  });
+  return { ...workload, containers, generation: workload.generation + 1, resourceVersion: `${Number(workload.resourceVersion) + 1}` };
+}
+
+/** A job's life in the queue. */
+export function contextOf(context: Partial<JobContext> = {}): JobContext {
+  return { jobId: 'job', name: 'job', failures: 0, isLastTry: false, signal: new AbortController().signal, ...context };
+}
+
+/** A push of shop/web, received two seconds ago. */
+export function pushOf(push: Partial<PushEvent> = {}): PushJob {
+  return {
+    schema: 1,
+    id: 'push-1',
+    receiver: 'prod',
+    provider: 'harbor',
+    repository: web,
+    tag: '1.3.0',
+    digest: digestOf('b'),
+    receivedAt: new Date(startTime - 2_000).toISOString(),
+    ...push,
+  };
+}
