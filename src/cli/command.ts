@@ -1,0 +1,20 @@
+/** What a command gets and gives: no process, so that tests can call it. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+export interface Command {
+  readonly name: string;
+  /** One line for the overview. */
+  readonly summary: string;
+  /** The page for `--help`. */
+  readonly help: string;
+  /** Runs the command. Returns the exit code: 0 fine, 1 the answer is no. Throws UsageError for wrong usage (2). */
+  run(args: readonly string[], terminal: Terminal): Promise<number>;
+}
+
+/** The command line cannot be understood. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,0 +1,6 @@
+/** The list of commands. */
+import type { Command } from './command.ts';
+import { crd } from './crd.ts';
+import { serve } from './serve.ts';
+
+export const commands: readonly Command[] = [serve, crd];

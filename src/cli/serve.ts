@@ -1,0 +1,52 @@
+import closeWithGrace from 'close-with-grace';
+import { loadSettings, processSource } from '../config.ts';
+import { describeError } from '../core/errors.ts';
+import { parseRoles } from '../roles.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { UsageError, type Command } from './command.ts';
+import { parseOptions } from './options.ts';
+
+const options = { config: { type: 'string' }, roles: { type: 'string' } } as const;
+
+/** Kubernetes kills after 30 s by default. */
+const stopDeadlineMs = 25_000;
+
+/** `image-watcher serve`. */
+export const serve: Command = {
+  name: 'serve',
+  summary: 'receive webhooks and update workloads',
+  help: `Usage: image-watcher serve [--roles receive,work] [--config FILE]
+
+Runs until SIGTERM or SIGINT, then takes no new requests and jobs, finishes or returns what is in hand, and ends.
+
+  --roles   what this process does: receive (webhooks; needs Redis only), work (everything else). Default: both
+  --config  the configuration file; also IMAGE_WATCHER_CONFIG. REDIS_URL, KUBECONFIG, LOG_LEVEL and PORT override it
+`,
+  async run(args, terminal) {
+    const { values, positionals } = parseOptions(args, options);
+    if (positionals.length > 0) throw new UsageError(`serve takes no arguments: ${positionals.join(' ')}`);
+    const roles = parseRoles(values.roles);
+    if (typeof roles === 'string') throw new UsageError(roles);
+    const settings = loadSettings(processSource(values.config));
+    // Loaded only now: help and wrong usage should not wait for all of the program.
+    const { compose } = await import('../compose.ts');
+    const logger = createLogger(settings.config.log.level);
+    const service = compose(settings, roles, logger);
+    try {
+      await service.start();
+    } catch (error) {
+      terminal.err(`cannot start: ${describeError(error)}\n`);
+      await service.stop(0);
+      return 1;
+    }
+    return new Promise((resolve) => {
+      closeWithGrace({ delay: stopDeadlineMs + 3_000, logger: false }, async ({ err, signal }) => {
+        if (err) logger.error({ err }, 'stopping after an unexpected error');
+        else logger.info({ signal }, 'stopping');
+        await service.stop(stopDeadlineMs);
+        logger.info('stopped');
+        resolve(err ? 1 : 0);
+      });
+    });
+  },
+};

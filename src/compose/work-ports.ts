@@ -1,0 +1,81 @@
+import { plural } from '../api-versions/group.ts';
+import { apiVersion, readPolicy, readStatus } from '../api-versions/v1alpha1.ts';
+import type { PolicyStatus } from '../core/image-policy.ts';
+import type { Workload } from '../core/workload.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { patchImages } from '../kube/patch-images.ts';
+import { patchStatus } from '../kube/patch-status.ts';
+import { readWorkload } from '../kube/read-workload.ts';
+import type { EventRecorder } from '../kube/record-event.ts';
+import { objectPath } from '../kube/resource-path.ts';
+import { targets } from '../kube/targets/index.ts';
+import type { PollPorts } from '../poll/process-poll.ts';
+import { createEventLog } from '../queue/event-log.ts';
+import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import { createKeyedMutex } from '../work/keyed-mutex.ts';
+import type { ClusterCache } from './cluster-cache.ts';
+import type { Foundation } from './foundation.ts';
+
+export const policyResource = { apiVersion, resource: plural };
+
+/** What the ports reach the world through. */
+export interface Adapters {
+  readonly client: KubeClient;
+  readonly cache: ClusterCache;
+  readonly registry: RegistryClient;
+  readonly queues: WorkQueues;
+  readonly recorder: EventRecorder;
+  readonly access: QueueAccess;
+}
+
+/** The real ports of the processors; tests pass their own. */
+export function createWorkPorts(foundation: Foundation, { client, cache, registry, queues, recorder, access }: Adapters): PollPorts {
+  const { settings, aliases, logger, metrics } = foundation;
+  const readContext = { aliases, defaultPollIntervalMs: settings.config.poll.interval };
+  const remember = (workload: Workload) => cache.workloads.observe(workload);
+  return {
+    policies: () => cache.policies.values(),
+    findPolicy: cache.findPolicy,
+    findWorkload: cache.findWorkload,
+    matchPolicies: cache.matchPolicies,
+    async readWorkload(ref, signal) {
+      const workload = await readWorkload(client, ref, signal);
+      if (workload !== undefined) remember(workload);
+      return workload;
+    },
+    async patchImages(workload, changes, changeCause, signal) {
+      const result = await patchImages(client, workload, changes, changeCause, signal);
+      if (result.kind === 'patched') remember(result.workload);
+      return result;
+    },
+    async writeStatus(policy, update, signal) {
+      const newest = cache.policies.get(policy.namespace, policy.name) ?? policy;
+      const written = await patchStatus<PolicyStatus>({
+        client,
+        path: objectPath(policyResource, policy.namespace, policy.name),
+        current: newest,
+        update: (status) => update(readStatus(status)),
+        signal,
+      });
+      if (written !== undefined) cache.policies.observe(readPolicy(written, readContext));
+    },
+    headManifest: (repository, tag, signal) => registry.headManifest(repository, tag, signal),
+    listTags: (repository, signal) => registry.listTags(repository, signal),
+    addPolicyJobs: (jobs) => queues.addPolicyJobs(jobs),
+    addPolls: (polls) => queues.addPolls(polls),
+    readLastTick: () => queues.readLastTick(),
+    writeLastTick: (at) => queues.writeLastTick(at),
+    recordEvent: recorder.record,
+    eventLog: createEventLog(access.redis, access.prefix),
+    mutex: createKeyedMutex(),
+    supportedKinds: new Set(targets.map((target) => target.kind)),
+    crossNamespace: settings.config.crossNamespace,
+    onConflict: () => metrics.patchConflicts.inc(),
+    now: Date.now,
+    clock: () => new Date(),
+    aliases,
+    logger,
+    metrics,
+  };
+}

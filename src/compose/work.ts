@@ -1,0 +1,110 @@
+/** The role `work`: cache, workers, poll. */
+import { hostname } from 'node:os';
+import { describeError } from '../core/errors.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { createEventRecorder } from '../kube/record-event.ts';
+import { processPoll, processTick, tickMs, type PollPorts } from '../poll/process-poll.ts';
+import { connectWorker } from '../queue/connection.ts';
+import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
+import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
+import { createWorker, type QueueWorker } from '../queue/worker.ts';
+import { processPolicyJob } from '../work/process-policy.ts';
+import { processPush } from '../work/process-push.ts';
+import { createWaker } from '../work/waker.ts';
+import { createClusterCache } from './cluster-cache.ts';
+import type { Foundation, Part } from './foundation.ts';
+import { checkReflector, startReflectors, type NamedReflector } from './reflectors.ts';
+import { openRegistries } from './registries.ts';
+import { createWorkPorts } from './work-ports.ts';
+
+const concurrency = { push: 64, policy: 64, poll: 8 } as const;
+/** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
+const sweepMs = 60_000;
+
+/** Builds the role; `client` reaches the cluster. */
+export function composeWork(foundation: Foundation, client: KubeClient): Part {
+  const { settings, logger } = foundation;
+  const { config } = settings;
+  const redis = connectWorker(config.redis.url);
+  redis.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
+  const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue');
+  const access: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
+  const queues = createWorkQueues(access);
+  const cache = createClusterCache();
+  const registry = openRegistries(foundation, client);
+  const recorder = createEventRecorder({
+    client,
+    component: 'image-watcher',
+    instance: hostname(),
+    onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
+  });
+  const ports = createWorkPorts(foundation, { client, cache, registry, queues, recorder, access });
+  const waker = createWaker({ ...ports, now: ports.clock, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
+  const workers: QueueWorker[] = createWorkers(access, ports);
+  let reflectors: NamedReflector[] = [];
+  let sweep: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const workWhenSynced = async () => {
+    await Promise.all(reflectors.map(({ reflector }) => reflector.synced));
+    if (stopped) return;
+    logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
+    cache.policies.subscribe(({ type, object }) => {
+      if (type !== 'deleted') waker.consider(object);
+    });
+    cache.workloads.subscribe(({ object }) => {
+      for (const policy of cache.policiesOf(object)) waker.consider(policy);
+    });
+    for (const worker of workers) worker.start();
+    maintain();
+    sweep = setInterval(maintain, sweepMs);
+  };
+  const maintain = () => {
+    queues.scheduleTick(tickMs).catch(onQueueError);
+    waker.considerAll();
+  };
+
+  return {
+    checks: () => reflectors.map(checkReflector),
+    start() {
+      const namespaces = config.watch.namespaces.length > 0 ? config.watch.namespaces : [undefined];
+      reflectors = namespaces.flatMap((namespace) => startReflectors(namespace, foundation, client, cache));
+      void workWhenSynced();
+      return Promise.resolve();
+    },
+    async stop(deadlineMs) {
+      stopped = true;
+      clearInterval(sweep);
+      waker.stop();
+      await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
+      await recorder.flush(2_000);
+      await Promise.all(reflectors.map(({ reflector }) => reflector.stop()));
+      await Promise.all([client.close(), registry.close()]);
+      redis.disconnect();
+    },
+  };
+}
+
+function createWorkers(access: QueueAccess, ports: PollPorts): QueueWorker[] {
+  const common = { access, now: Date.now, random: Math.random };
+  return [
+    createWorker<PushJob>({
+      ...common,
+      queue: 'push',
+      concurrency: concurrency.push,
+      process: (job, context) => processPush(job, context, ports),
+    }),
+    createWorker<PolicyJob>({
+      ...common,
+      queue: 'policy',
+      concurrency: concurrency.policy,
+      process: (job, context) => processPolicyJob(job, context, ports),
+    }),
+    createWorker<PollJob>({
+      ...common,
+      queue: 'poll',
+      concurrency: concurrency.poll,
+      process: (job, context) => (context.name === 'tick' ? processTick(ports) : processPoll(job, context, ports)),
+    }),
+  ];
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+/** argv → command; the only place that ends the process. */
+import { commands } from './cli/index.ts';
+import { UsageError, type Terminal } from './cli/command.ts';
+import { ConfigError } from './config.ts';
+
+const terminal: Terminal = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+};
+
+const overview = `Usage: image-watcher COMMAND [OPTIONS]
+
+Webhook-driven image updates for Kubernetes.
+
+${commands.map((command) => `  ${command.name.padEnd(10)} ${command.summary}`).join('\n')}
+
+image-watcher COMMAND --help tells more of one of them.
+Exit codes: 0 fine, 1 the answer is no, 2 wrong usage or configuration.
+`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args;
+  const command = commands.find((candidate) => candidate.name === name);
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    (name === undefined ? terminal.err : terminal.out)(overview);
+    return name === undefined ? 2 : 0;
+  }
+  if (command === undefined) {
+    terminal.err(`there is no command "${name}"\n\n${overview}`);
+    return 2;
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    terminal.out(command.help);
+    return 0;
+  }
+  try {
+    return await command.run(rest, terminal);
+  } catch (error) {
+    if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
+    terminal.err(`${error.message}\n${error instanceof UsageError ? `\n${command.help}` : ''}`);
+    return 2;
+  }
+}

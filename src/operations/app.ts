@@ -1,0 +1,31 @@
+/** The operations listener: liveness, readiness, metrics. */
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Registry } from '@prometheus-io/client';
+import { describeReadiness, type Check } from './readiness.ts';
+
+export interface OperationsOptions {
+  /** The state of everything that this process depends on, as it is known now; never waits. */
+  readonly checks: () => readonly Check[];
+  readonly metricsRegistry: Registry;
+  /** Brings gauges up to date before a scrape. */
+  readonly beforeScrape: () => void;
+}
+
+/** The Fastify app of the operations listener. */
+export function buildOperationsApp({ checks, metricsRegistry, beforeScrape }: OperationsOptions): FastifyInstance {
+  const app = Fastify({ logger: false, forceCloseConnections: true });
+  app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
+  app.get('/readyz', (request, reply) => {
+    const verbose = 'verbose' in (request.query as Record<string, unknown>);
+    const { ready, text } = describeReadiness(checks(), verbose);
+    return reply
+      .code(ready ? 200 : 503)
+      .type('text/plain')
+      .send(text);
+  });
+  app.get('/metrics', async (_request, reply) => {
+    beforeScrape();
+    return reply.type(metricsRegistry.contentType).send(await metricsRegistry.metrics());
+  });
+  return app;
+}

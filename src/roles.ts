@@ -1,0 +1,11 @@
+/** What one process does: all of it, unless `--roles` says otherwise. */
+const allRoles = ['receive', 'work'] as const;
+export type Role = (typeof allRoles)[number];
+
+/** `receive,work` → roles, or what is wrong with the text. */
+export function parseRoles(text: string | undefined): ReadonlySet<Role> | string {
+  if (text === undefined) return new Set(allRoles);
+  const roles = text.split(',').map((role) => role.trim());
+  const unknown = roles.find((role) => !allRoles.includes(role as Role));
+  return unknown === undefined ? new Set(roles as Role[]) : `there is no role "${unknown}"; roles are ${allRoles.join(', ')}`;
+}

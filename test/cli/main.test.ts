@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Runs the program as a user would. */
+async function run(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
+  const options = { env: { PATH: process.env['PATH'] ?? '', ...env }, timeout: 60_000 };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(root, 'src/main.ts'), ...args], options);
+    return { code: 0, out: stdout, err: stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: stdout, err: stderr };
+  }
+}
+
+function writeConfig(text: string): string {
+  const file = join(tempFolder('config'), 'config.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('the command line', () => {
+  for (const args of [['--help'], ['help'], ['serve', '--help'], ['crd', '--help']]) {
+    it(`explains itself: ${args.join(' ')}`, async () => {
+      const { code, out } = await run(args);
+      assert.equal(code, 0);
+      assert.match(out, /^Usage: image-watcher/);
+    });
+  }
+
+  for (const [args, message] of [
+    [[], /^Usage:/],
+    [['dance'], /there is no command "dance"/],
+    [['serve', '--rolls', 'work'], /--rolls/],
+    [['serve', '--roles', 'work,dance'], /there is no role "dance"; roles are receive, work/],
+    [['serve', 'now'], /takes no arguments/],
+    [['crd'], /say "crd print" or "crd apply"/],
+    [['crd', 'print', '--output', 'xml'], /--output is text or json/],
+    [['serve', '--config', '/does/not/exist.yaml'], /exist\.yaml.*\n.*cannot be read/],
+  ] as const) {
+    it(`ends with 2 for: ${args.join(' ') || '(nothing)'}`, async () => {
+      const { code, err } = await run([...args]);
+      assert.equal(code, 2);
+      assert.match(err, message);
+      assert.doesNotMatch(err, /\n\s+at /, 'no stack traces for users');
+    });
+  }
+
+  it('tells every problem of a configuration at once, each with its path, and ends with 2', async () => {
+    const file = writeConfig(
+      'listen: {port: 99999}\nredis: {url: "http://x"}\ncolour: blue\nreceivers:\n  - {name: A, provider: nobody}\n',
+    );
+    const { code, err } = await run(['serve', '--config', file]);
+    assert.equal(code, 2);
+    for (const path of ['listen.port', 'redis.url', 'colour', 'receivers[0].name', 'receivers[0].provider']) {
+      assert.ok(err.includes(`  ${path}: `), `${path} in ${err}`);
+    }
+  });
+
+  it('tells where Kubernetes access is missing, and ends with 2', async () => {
+    const file = writeConfig('listen: {port: 0, host: 127.0.0.1}\noperations: {port: 0, host: 127.0.0.1}\n');
+    const { code, err } = await run(['serve', '--config', file], { KUBECONFIG: '/does/not/exist' });
+    assert.equal(code, 2);
+    assert.match(err, /KUBECONFIG: .*exist/);
+  });
+
+  it('ends with 1 and says why when a port is taken', async () => {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const file = writeConfig(`listen: {port: ${port}, host: 127.0.0.1}\noperations: {port: 0, host: 127.0.0.1}\n`);
+    const { code, err } = await run(['serve', '--roles', 'receive', '--config', file]);
+    server.close();
+    assert.equal(code, 1);
+    assert.match(err, /cannot start: .*address already in use/);
+  });
+
+  it('prints the CustomResourceDefinition that lies in crd/', async () => {
+    const committed = readFileSync(join(root, 'crd/imagepolicies.yaml'), 'utf8');
+    const yaml = await run(['crd', 'print']);
+    assert.equal(yaml.out, committed, 'stale: run "npm run generate"');
+    const json = await run(['crd', 'print', '--output', 'json']);
+    assert.deepEqual(JSON.parse(json.out), parse(committed));
+  });
+
+  describe('crd apply', () => {
+    let cluster: ControlPlane;
+    before(async () => {
+      cluster = await startControlPlane({ fsync: false });
+    });
+    after(() => cluster.stop());
+
+    it('creates the resource, then has nothing to do, and the resource is served', async () => {
+      const env = { KUBECONFIG: cluster.kubeconfigPath };
+      const first = await run(['crd', 'apply'], env);
+      assert.deepEqual([first.code, first.out], [0, 'customresourcedefinition imagepolicies.operator.technomad.dev created\n']);
+      const second = await run(['crd', 'apply', '--kubeconfig', cluster.kubeconfigPath, '-o', 'json']);
+      assert.deepEqual(JSON.parse(second.out), { name: 'imagepolicies.operator.technomad.dev', action: 'unchanged' });
+      assert.equal(second.err, '');
+      const sample = {
+        apiVersion: 'operator.technomad.dev/v1alpha1',
+        kind: 'ImagePolicy',
+        metadata: { name: 'base-java-updater' },
+        spec: {
+          repository: 'library/openjdk',
+          tagPolicy: { strategy: 'SemVer' },
+          updateTarget: { kind: 'Deployment', name: 'my-java-app', namespace: 'default' },
+          pollIntervalMinutes: 5,
+        },
+      };
+      await cluster.request('POST', '/apis/operator.technomad.dev/v1alpha1/namespaces/default/imagepolicies', sample);
+      const { spec: _, ...without } = sample;
+      await cluster.request('POST', '/apis/operator.technomad.dev/v1alpha1/namespaces/default/imagepolicies', {
+        ...without,
+        metadata: { name: 'without-spec' },
+      });
+    });
+
+    it('ends with 1 and says why when the API server does not answer', async () => {
+      const file = join(tempFolder('kubeconfig'), 'config');
+      writeFileSync(file, readFileSync(cluster.kubeconfigPath, 'utf8').replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1'));
+      const { code, err } = await run(['crd', 'apply'], { KUBECONFIG: file });
+      assert.equal(code, 1);
+      assert.match(err, /applying .* failed: .*ECONNREFUSED/);
+    });
+  });
+});
