@@ -1,0 +1,219 @@
+/** A whole small world of real parts: Redis, API server, registry, and the program as a process of its own. */
+import { randomUUID } from 'node:crypto';
+import assert from 'node:assert/strict';
+import { customResourceDefinition } from '../../src/api-versions/crd.ts';
+import type { Condition, PolicyStatus } from '../../src/core/image-policy.ts';
+import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { startRedis, type Redis } from '../harness/redis.ts';
+import { startRegistry, type Registry } from '../harness/registry.ts';
+import { startService, type Service, type ServiceOptions } from '../harness/service.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+export const secret = 'end-to-end-secret';
+const policyPath = (namespace: string) => `/apis/operator.technomad.dev/v1alpha1/namespaces/${namespace}/imagepolicies`;
+const deploymentPath = (namespace: string) => `/apis/apps/v1/namespaces/${namespace}/deployments`;
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+export interface TagPolicy {
+  strategy: string;
+  pattern?: string;
+}
+
+/** A Deployment as far as tests look at it. */
+export interface Deployment {
+  metadata: { name: string; generation: number; annotations?: Record<string, string> };
+  spec: { template: { spec: { containers: { name: string; image: string }[] } } };
+}
+
+/** Starts everything but the service. */
+export async function startWorld() {
+  const [redis, cluster, registry, quiet] = await Promise.all([startRedis(), startControlPlane(), startRegistry(), startRegistry()]);
+  await installCrd(cluster);
+  const namespace = await cluster.namespace('world');
+  const services: Service[] = [];
+  return {
+    redis,
+    cluster,
+    /** Announces its pushes once `announce` said where. */
+    registry,
+    /** Announces nothing: tests deliver what Harbor would. */
+    quiet,
+    namespace,
+    ...kubernetes(cluster, namespace),
+    async start(options: Partial<ServiceOptions> & { registryHosts?: string[] } = {}): Promise<Service> {
+      const { registryHosts = [registry.host, quiet.host], config = {}, ...rest } = options;
+      const service = await startService({
+        redisUrl: redis.url,
+        kubeconfig: cluster.kubeconfigPath,
+        env: { WEBHOOK_SECRET: secret },
+        config: { ...configuration(registryHosts), ...config },
+        ...rest,
+      });
+      services.push(service);
+      return service;
+    },
+    async stop() {
+      await Promise.all(services.map((service) => service.stop()));
+      await Promise.all([redis.stop(), cluster.stop(), registry.stop(), quiet.stop()]);
+    },
+  };
+}
+
+/** Receivers for both providers, and the registries over plain http. */
+function configuration(registryHosts: readonly string[]): Record<string, unknown> {
+  const secrets = [{ env: 'WEBHOOK_SECRET' }];
+  return {
+    receivers: [
+      { name: 'registry', provider: 'distribution', secrets },
+      { name: 'harbor', provider: 'harbor', secrets },
+    ],
+    registries: registryHosts.map((host) => ({ host, insecure: true, concurrency: 64 })),
+  };
+}
+
+/** Lets the registry itself announce its pushes to the service. */
+export async function announce(registry: Registry, service: Service): Promise<void> {
+  await registry.notify({ url: `${service.publicUrl}/webhooks/registry`, headers: { Authorization: `Bearer ${secret}` } });
+}
+
+/** What Harbor would send for these pushes, in one delivery. */
+export function harborBody(host: string, repository: string, resources: readonly { tag: string; digest?: string }[]): string {
+  const [namespace = '', ...name] = repository.split('/');
+  return JSON.stringify({
+    type: 'PUSH_ARTIFACT',
+    occur_at: Math.floor(Date.now() / 1000),
+    operator: 'ci',
+    event_data: {
+      resources: resources.map(({ tag, digest }) => ({ tag, ...(digest && { digest }), resource_url: `${host}/${repository}:${tag}` })),
+      repository: { name: name.join('/'), namespace, repo_full_name: repository, repo_type: 'private' },
+    },
+  });
+}
+
+/** Delivers a body as Harbor does. */
+export async function deliver(
+  service: Service,
+  body: string,
+): Promise<{ status: number; accepted: { id: string }[]; ignored: { reason: string }[] }> {
+  const response = await fetch(`${service.publicUrl}/webhooks/harbor`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: secret },
+    body,
+  });
+  const answer = (await response.json()) as { accepted?: { id: string }[]; ignored?: { reason: string }[] };
+  return { status: response.status, accepted: answer.accepted ?? [], ignored: answer.ignored ?? [] };
+}
+
+/** Delivers as often as it takes to be accepted, as Harbor's own retries would. */
+export async function deliverUntilAccepted(service: Service, body: string): Promise<void> {
+  await waitFor('the delivery to be accepted', async () => (await deliver(service, body)).status === 202, {
+    timeoutMs: 60_000,
+    intervalMs: 100,
+  });
+}
+
+function kubernetes(cluster: ControlPlane, namespace: string) {
+  const readDeployment = (name: string) => cluster.request<Deployment>('GET', `${deploymentPath(namespace)}/${name}`);
+  const readStatus = async (name: string): Promise<PolicyStatus> => {
+    const policy = (await cluster.request('GET', `${policyPath(namespace)}/${name}`)) as { status?: PolicyStatus };
+    return policy.status ?? {};
+  };
+  const condition = async (name: string, type: string): Promise<Condition | undefined> =>
+    (await readStatus(name)).conditions?.find((candidate) => candidate.type === type);
+  return {
+    readDeployment,
+    readStatus,
+    condition,
+    async listDeployments(): Promise<Deployment[]> {
+      return ((await cluster.request('GET', deploymentPath(namespace))) as { items: Deployment[] }).items;
+    },
+    async listPolicies(): Promise<{ metadata: { name: string }; status?: PolicyStatus }[]> {
+      return ((await cluster.request('GET', policyPath(namespace))) as { items: { metadata: { name: string }; status?: PolicyStatus }[] })
+        .items;
+    },
+    /** One container for each image, named c0, c1 … */
+    async createDeployment(name: string, ...images: string[]): Promise<void> {
+      const labels = { app: name };
+      const containers = images.map((image, index) => ({ name: `c${index}`, image }));
+      const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
+      await cluster.request('POST', deploymentPath(namespace), { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec });
+    },
+    async createPolicy(
+      name: string,
+      repository: string,
+      tagPolicy: TagPolicy,
+      extra: { target?: string; kind?: string; pollIntervalMinutes?: number } = {},
+    ): Promise<void> {
+      const { target = name, kind = 'Deployment', pollIntervalMinutes = 60 } = extra;
+      const spec = { repository, tagPolicy, updateTarget: { kind, name: target, namespace }, pollIntervalMinutes };
+      await cluster.request('POST', policyPath(namespace), {
+        apiVersion: 'operator.technomad.dev/v1alpha1',
+        kind: 'ImagePolicy',
+        metadata: { name },
+        spec,
+      });
+    },
+    /** As somebody with kubectl would. */
+    async setImage(name: string, image: string): Promise<void> {
+      const patch = { spec: { template: { spec: { containers: [{ name: 'c0', image }] } } } };
+      await cluster.request('PATCH', `${deploymentPath(namespace)}/${name}`, patch, 'application/strategic-merge-patch+json');
+    },
+    async patchPolicy(name: string, spec: Record<string, unknown>): Promise<void> {
+      await cluster.request('PATCH', `${policyPath(namespace)}/${name}`, { spec }, 'application/merge-patch+json');
+    },
+    /** Waits until the first container runs the image; returns the Deployment. */
+    async waitForImage(name: string, image: string, timeoutMs = 30_000): Promise<Deployment> {
+      const what = `Deployment ${name} to run ${image}`;
+      return waitFor(
+        what,
+        async () => {
+          const deployment = await readDeployment(name);
+          return deployment.spec.template.spec.containers[0]?.image === image && deployment;
+        },
+        { timeoutMs },
+      );
+    },
+    async waitForCondition(name: string, type: string, reason: string, timeoutMs = 30_000): Promise<Condition> {
+      return waitFor(
+        `${type} of policy ${name} to be ${reason}`,
+        async () => {
+          const found = await condition(name, type);
+          return found?.reason === reason && found;
+        },
+        { timeoutMs },
+      );
+    },
+    /** Waits until the policy has been looked at: after that, what is pushed is an update. */
+    async waitForFirstLook(name: string): Promise<void> {
+      await waitFor(`policy ${name} to be looked at`, async () => (await readStatus(name)).observedGeneration !== undefined);
+    },
+    async eventsAbout(kind: string, name: string): Promise<{ reason: string; message: string; type: string }[]> {
+      const list = (await cluster.request('GET', `/api/v1/namespaces/${namespace}/events`)) as {
+        items: { reason: string; message: string; type: string; involvedObject: { kind: string; name: string } }[];
+      };
+      return list.items.filter(({ involvedObject: about }) => about.kind === kind && about.name === name);
+    },
+  };
+}
+
+async function installCrd(cluster: ControlPlane): Promise<void> {
+  await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition());
+  await waitFor('the resource to be served', async () => cluster.request('GET', '/apis/operator.technomad.dev/v1alpha1/imagepolicies'));
+}
+
+/** A digest that no image has. */
+export function someDigest(): string {
+  return `sha256:${randomUUID().replaceAll('-', '').repeat(2)}`;
+}
+
+/** The generation counts changes: 1 is the creation, so each patch that changed something adds one. */
+export function assertPatchedTimes(deployment: Deployment, times: number): void {
+  assert.equal(
+    deployment.metadata.generation - 1,
+    times,
+    `${deployment.metadata.name} was changed ${deployment.metadata.generation - 1} times, not ${times}`,
+  );
+}
+
+export type { Redis, Registry, Service };

@@ -1,0 +1,154 @@
+/** What the layout promises (conventions of src/README.md): who imports what, and that nothing is forgotten in a list. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { strategies } from '../src/core/strategies/index.ts';
+import { targets } from '../src/kube/targets/index.ts';
+import { providers } from '../src/receive/providers/index.ts';
+import { readSamples } from './receive/providers/read-samples.ts';
+
+const root = join(import.meta.dirname, '..');
+
+interface Import {
+  readonly file: string;
+  readonly from: string;
+  readonly isType: boolean;
+}
+
+const files = globSync('src/**/*.ts', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const imports = files.flatMap(importsOf);
+
+function importsOf(file: string): Import[] {
+  const text = read(file);
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?[^'";]*?from\s+'([^']+)'/gm);
+  const others = text.matchAll(/\bimport\(?\s*'([^']+)'/g);
+  return [
+    ...[...statements].map(([, type, from = '']) => ({ file, from, isType: type !== undefined })),
+    ...[...others].map(([, from = '']) => ({ file, from, isType: false })),
+  ];
+}
+
+/** `src/core/errors.ts` for a relative import, the package's name for another. */
+function resolve({ file, from }: Import): string {
+  if (from.startsWith('.')) return normalize(join(dirname(file), from)).replaceAll('\\', '/');
+  const [scope = '', name] = from.split('/');
+  return scope.startsWith('@') ? `${scope}/${name}` : scope;
+}
+
+const isIn = (path: string, folders: readonly string[]) => folders.some((folder) => path.startsWith(`src/${folder}/`));
+const describeImport = (one: Import) => `${one.file} imports ${one.from}`;
+
+test('the reader of imports reads them', () => {
+  assert.ok(files.length > 80 && imports.length > 200);
+  assert.ok(imports.some(({ file, from }) => file === 'src/core/strategies/semver.ts' && from === 'semver'));
+});
+
+test('core imports nothing but itself and a few pure packages', () => {
+  const pure = ['semver', 're2js', 'node:crypto'];
+  const wrong = imports
+    .filter((one) => isIn(one.file, ['core']))
+    .filter((one) => !pure.includes(resolve(one)) && !isIn(resolve(one), ['core']));
+  assert.deepEqual(wrong.map(describeImport), []);
+});
+
+test('core has no clock, no randomness, no environment, no console and no timers', () => {
+  for (const file of files.filter((file) => isIn(file, ['core']))) {
+    assert.doesNotMatch(
+      read(file),
+      /Date\.now\(|new Date\(\)|Math\.random|performance\.|process\.|console\.|setTimeout|setInterval|fetch\(/,
+      file,
+    );
+  }
+});
+
+const importers: Record<string, { folders: string[]; types?: string[] }> = {
+  fastify: { folders: ['receive', 'operations', 'api-versions'], types: ['compose'] },
+  '@fastify/rate-limit': { folders: ['receive'] },
+  bullmq: { folders: ['queue'], types: ['compose'] },
+  ioredis: { folders: ['queue'], types: ['compose'] },
+  '@kubernetes/client-node': { folders: ['kube'] },
+  undici: { folders: ['registry', 'kube'] },
+  pino: { folders: ['telemetry'] },
+  '@prometheus-io/client': { folders: ['telemetry'], types: ['operations'] },
+  semver: { folders: ['core'] },
+  re2js: { folders: ['core'] },
+};
+
+for (const [name, { folders, types = [] }] of Object.entries(importers)) {
+  test(`${name} is imported by ${folders.join(', ')} only`, () => {
+    const all = imports.filter((one) => resolve(one) === name);
+    assert.ok(all.length > 0, 'nobody imports it');
+    const wrong = all.filter(({ file, isType }) => !isIn(file, folders) && !(isType && isIn(file, types)));
+    assert.deepEqual(wrong.map(describeImport), []);
+  });
+}
+
+test('only compose and the commands know everyone', () => {
+  const rooms = ['receive', 'work', 'registry', 'kube', 'poll'];
+  const wrong = imports
+    .filter((one) => !one.isType && isIn(one.file, ['receive', 'registry', 'kube']) && isIn(resolve(one), rooms))
+    .filter((one) => {
+      const [, room = ''] = one.file.split('/');
+      return !isIn(resolve(one), [room]);
+    });
+  assert.deepEqual(wrong.map(describeImport), []);
+});
+
+test('only the configuration reads the environment', () => {
+  assert.deepEqual(
+    files.filter((file) => /process\s*\.\s*env|\benv\b.*from 'node:process'/.test(read(file).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, ''))),
+    ['src/config.ts'],
+  );
+});
+
+test('only main ends the process', () => {
+  assert.deepEqual(
+    files.filter((file) => /process\.exit\(|process\.exitCode/.test(read(file))),
+    ['src/main.ts'],
+  );
+});
+
+test('index.ts is a list and nothing else, and no file is a drawer', () => {
+  const drawers = files.filter((file) => /^(?:utils?|helpers?|common|types|misc|shared)\.ts$/.test(basename(file)));
+  assert.deepEqual(drawers, []);
+  for (const file of files.filter((file) => basename(file) === 'index.ts'))
+    assert.doesNotMatch(read(file), /^export (?:async )?function|^export \*/m, file);
+});
+
+/** The files of a folder whose exports are the members of a list; the others there only serve them. */
+function membersIn(folder: string, marker: RegExp): string[] {
+  return globSync(`src/${folder}/*.ts`, { cwd: root })
+    .filter((file) => basename(file) !== 'index.ts' && marker.test(read(file)))
+    .map((file) => basename(file, '.ts'))
+    .sort();
+}
+
+test('every provider is in the list, under its own id, with samples, a test and the page of its sender', () => {
+  assert.deepEqual(providers.map(({ id }) => id).sort(), membersIn('receive/providers', /^export const \w+: Provider = /m));
+  assert.deepEqual([...new Set(readSamples().map(({ provider }) => provider))].sort(), providers.map(({ id }) => id).sort());
+  for (const { id, documentation } of providers) {
+    assert.match(readFileSync(join(root, `test/receive/providers/${id}.test.ts`), 'utf8'), /testProvider\(/);
+    assert.ok(URL.canParse(documentation), id);
+  }
+});
+
+test('every strategy is in the list, under its own id, with a test', () => {
+  assert.deepEqual(Object.keys(strategies).sort(), membersIn('core/strategies', /^export function \w+\(.*\): TagStrategy/m));
+  const built = [strategies.semver({}), strategies.digest({ tag: 'latest' }), strategies.alphabetical({ pattern: '.*' })];
+  assert.deepEqual(built.map(({ id }) => id).sort(), Object.keys(strategies).sort());
+  for (const id of Object.keys(strategies)) assert.ok(existsSync(join(root, `test/core/strategies/${id}.test.ts`)), id);
+});
+
+test('every target kind is in the list, in the file of its name, with a test', () => {
+  const fileOf = (kind: string) => kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+  assert.deepEqual(targets.map(({ kind }) => fileOf(kind)).sort(), membersIn('kube/targets', /^export const \w+: TargetKind = /m));
+  for (const { kind } of targets) assert.ok(existsSync(join(root, `test/kube/targets/${fileOf(kind)}.test.ts`)), kind);
+});
+
+test('every sample is in the manifest', () => {
+  const folder = join(root, 'test/fixtures/payloads');
+  const text = readFileSync(join(folder, 'manifest.json'), 'utf8');
+  for (const file of globSync('*.json', { cwd: folder })) assert.ok(file === 'manifest.json' || text.includes(`"${file}"`), file);
+});
