@@ -1,0 +1,120 @@
+/** `npm run demo`: everything that the program needs, on this machine, and a push that reaches a Deployment. */
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { announce, startWorld, type Service, type World } from '../end-to-end/world.ts';
+import { prepare } from '../harness/prepare.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { createSteps } from './steps.ts';
+
+const usage = `Usage: npm run demo [-- --once]
+
+Starts Redis, etcd, kube-apiserver, a registry and image-watcher on loopback ports, creates a Deployment and an ImagePolicy,
+pushes two versions of an image, and shows what happens. Stays up until Ctrl-C.
+
+  --once   end as soon as the Deployment runs the second version: exit code 0; or 1, with a reason
+`;
+
+const steps = createSteps(process.stdout);
+const repository = 'shop/web';
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { once: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  let world: World | undefined;
+  try {
+    steps.heading('Setting up (the first time, servers may have to be built: some minutes, then never again)');
+    await steps.step('programs of the control plane, Redis, registry', prepare);
+    world = await steps.step('Redis (AOF always), etcd, kube-apiserver, registry', startWorld, (up) => up.cluster.server);
+    const service = await startProgram(world);
+    await tellStory(world);
+    await showTraces(world, service);
+    if (!values.once) await stayUp(world, service);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    await world?.stop();
+  }
+}
+
+async function startProgram(world: World): Promise<Service> {
+  const service = await steps.step(
+    'image-watcher serve',
+    () => world.start(),
+    (up) => up.publicUrl,
+  );
+  await steps.step(
+    'registry announces pushes to image-watcher',
+    () => announce(world.registry, service),
+    () => `${service.publicUrl}/webhooks/registry`,
+  );
+  return service;
+}
+
+async function tellStory(world: World): Promise<void> {
+  const image = `${world.registry.host}/${repository}`;
+  steps.heading('What a push does');
+  await steps.step(
+    `push ${repository}:1.0.0`,
+    () => push(world, '1.0.0'),
+    ({ digest }) => digest,
+  );
+  await steps.step('create the Deployment "web", running 1.0.0', () => world.createDeployment('web', `${image}:1.0.0`));
+  await steps.step('create the ImagePolicy "web": highest version', () => world.createPolicy('web', image, { strategy: 'SemVer' }));
+  await steps.step(
+    'the policy is Ready',
+    () => world.waitForCondition('web', 'Ready', 'UpToDate'),
+    ({ message }) => message,
+  );
+  await steps.step(
+    `push ${repository}:1.0.1`,
+    () => push(world, '1.0.1'),
+    ({ digest }) => digest,
+  );
+  await steps.step(
+    'the Deployment runs 1.0.1',
+    () => world.waitForImage('web', `${image}:1.0.1`),
+    () => 'after the push had ended',
+  );
+}
+
+async function showTraces(world: World, service: Service): Promise<void> {
+  steps.heading('What is left to see of it');
+  const status = await world.readStatus('web');
+  steps.note(`ImagePolicy status   lastAppliedTag ${status.lastAppliedTag ?? 'is written in a moment'}`);
+  for (const kind of ['ImagePolicy', 'Deployment']) {
+    for (const { reason, message } of await world.eventsAbout(kind, 'web')) steps.note(`Event on ${kind.padEnd(11)} ${reason}: ${message}`);
+  }
+  const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+  const [count] = /^image_watcher_workload_changes_total.*$/m.exec(metrics) ?? [];
+  if (count !== undefined) steps.note(`metric               ${count}`);
+}
+
+async function stayUp(world: World, service: Service): Promise<void> {
+  steps.heading('It stays up. Try:');
+  steps.note('1.0.2 and Enter          pushes that version here; latest, main or 0.9.0 change nothing');
+  steps.note(`curl '${service.operationsUrl}/readyz?verbose'`);
+  steps.note(`curl -s ${service.operationsUrl}/metrics | grep ^image_watcher`);
+  steps.note(`KUBECONFIG=${world.cluster.kubeconfigPath} kubectl -n ${world.namespace} get ipol,deploy -o wide`);
+  steps.note(`skopeo copy --dest-tls-verify=false docker://… docker://${world.registry.host}/${repository}:1.0.3`);
+  steps.note('Ctrl-C                   ends everything\n');
+  const input = createInterface({ input: process.stdin });
+  process.once('SIGINT', () => input.close());
+  process.once('SIGTERM', () => input.close());
+  for await (const line of input) {
+    const tag = line.trim();
+    if (tag !== '') await steps.step(`push ${repository}:${tag}`, () => push(world, tag)).catch(() => undefined);
+    const deployment = await world.readDeployment('web');
+    steps.note(`Deployment web runs ${deployment.spec.template.spec.containers[0]?.image}`);
+  }
+}
+
+function push(world: World, tag: string) {
+  return pushImage({ host: world.registry.host, repository, tag, content: `web ${tag}` });
+}
