@@ -6,6 +6,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { patchImages } from '../kube/patch-images.ts';
 import { patchStatus } from '../kube/patch-status.ts';
 import { readWorkload } from '../kube/read-workload.ts';
+import { readObject } from '../kube/read-object.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
 import { objectPath } from '../kube/resource-path.ts';
 import { targets } from '../kube/targets/index.ts';
@@ -39,6 +40,10 @@ export function createWorkPorts(foundation: Foundation, { client, cache, registr
     findPolicy: cache.findPolicy,
     findWorkload: cache.findWorkload,
     matchPolicies: cache.matchPolicies,
+    async readPolicy(namespace, name, signal) {
+      const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
+      return raw === undefined ? undefined : readPolicy(raw, readContext);
+    },
     async readWorkload(ref, signal) {
       const workload = await readWorkload(client, ref, signal);
       if (workload !== undefined) remember(workload);

@@ -3,6 +3,7 @@ import type { KubeClient } from './client.ts';
 import { fieldManager } from './field-manager.ts';
 import { isKubeError } from './kube-error.ts';
 import { type CustomResourceDefinition, mergeCustomResourceDefinition } from './merge-crd.ts';
+import { readObject } from './read-object.ts';
 
 /** What had to be done. */
 export interface AppliedCrd {
@@ -72,11 +73,6 @@ async function waitUntilEstablished(
   }
 }
 
-async function read(client: KubeClient, name: string, signal: AbortSignal | undefined): Promise<CustomResourceDefinition | undefined> {
-  try {
-    return await client.request<CustomResourceDefinition>({ method: 'GET', path: `${collection}/${name}`, signal });
-  } catch (error) {
-    if (isKubeError(error, 404)) return undefined;
-    throw error;
-  }
+function read(client: KubeClient, name: string, signal: AbortSignal | undefined): Promise<CustomResourceDefinition | undefined> {
+  return readObject(client, `${collection}/${name}`, signal);
 }

@@ -2,6 +2,7 @@ import type { KubeClient } from './client.ts';
 import { diffMergePatch } from './diff-merge-patch.ts';
 import { fieldManager } from './field-manager.ts';
 import { isKubeError } from './kube-error.ts';
+import { readObject } from './read-object.ts';
 
 /** What is known of the object before the first try; with `uid`, another object of the same name counts as "deleted". */
 export interface KnownStatus<S> {
@@ -49,7 +50,7 @@ export async function patchStatus<S extends object>({ client, path, current, upd
     } catch (error) {
       // Also 404 is looked into: without the status subresource (an old CRD) it does not mean that the object is gone.
       if (!isKubeError(error, 404) && !isKubeError(error, 409)) throw error;
-      object = await readObject(client, path, signal);
+      object = await readObject<RawObject>(client, path, signal);
       if (!object || (current.uid !== undefined && object.metadata.uid !== current.uid)) return undefined;
       if (isKubeError(error, 404) || tries === maxTries) throw error;
       known = { resourceVersion: object.metadata.resourceVersion, status: object.status as S | undefined };
@@ -66,13 +67,4 @@ function diffStatus<S extends object>(status: S | undefined, update: (status: S)
 /** As the server will see it: without undefined, dates as text. */
 function toJson(value: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
-}
-
-async function readObject(client: KubeClient, path: string, signal: AbortSignal | undefined): Promise<RawObject | undefined> {
-  try {
-    return await client.request<RawObject>({ method: 'GET', path, signal });
-  } catch (error) {
-    if (isKubeError(error, 404)) return undefined;
-    throw error;
-  }
 }

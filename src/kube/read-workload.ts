@@ -1,18 +1,13 @@
 import type { Workload, WorkloadRef } from '../core/workload.ts';
 import type { KubeClient } from './client.ts';
 import { findTarget } from './find-target.ts';
-import { isKubeError } from './kube-error.ts';
 import { projectWorkload } from './project-workload.ts';
+import { readObject } from './read-object.ts';
 import { objectPath } from './resource-path.ts';
 
 /** Reads one workload, or undefined where it does not exist; throws PermanentError(UnsupportedTargetKind) for kinds that cannot be updated. */
 export async function readWorkload(client: KubeClient, ref: WorkloadRef, signal?: AbortSignal): Promise<Workload | undefined> {
   const target = findTarget(ref.kind);
-  try {
-    const raw = await client.request({ method: 'GET', path: objectPath(target, ref.namespace, ref.name), signal });
-    return projectWorkload(target, raw);
-  } catch (error) {
-    if (isKubeError(error, 404)) return undefined;
-    throw error;
-  }
+  const raw = await readObject<unknown>(client, objectPath(target, ref.namespace, ref.name), signal);
+  return raw === undefined ? undefined : projectWorkload(target, raw);
 }

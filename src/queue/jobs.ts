@@ -26,6 +26,8 @@ export interface PolicyJob extends Versioned {
   /** Distinguishes causes, so that replicas that see the same one make one job: a push's id, a generation … */
   readonly cause: string;
   readonly receivedAt: string;
+  /** The generation that the cause speaks of: whoever takes the job must not look at an older one. */
+  readonly generation?: number;
   readonly eventId?: string;
   readonly hint?: { readonly tag: string; readonly digest?: string };
   /** What the registry said a moment ago; believed in the first try only. */

@@ -1,25 +1,36 @@
-import { policyKey } from '../core/image-policy.ts';
+import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
+import { catchUp } from './catch-up.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from './reconcile-policy.ts';
 import { reportFailure, reportGone, reportOutcome, type Cause, type ReportPorts } from './report.ts';
 
-export type PolicyPorts = ReconcilePorts & Omit<ReportPorts, 'now'> & { readonly clock: () => Date };
+export interface PolicyPorts extends ReconcilePorts, Omit<ReportPorts, 'now'> {
+  readonly clock: () => Date;
+  /** The policy as the API server knows it. */
+  readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
+}
 
-/** One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it. */
+/**
+ * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it. `prepare` may give
+ * the look other ports; its failure counts as the look's.
+ */
 export async function lookAtPolicy(
   request: ReconcileRequest,
   cause: Cause,
   context: Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>,
   ports: PolicyPorts,
+  prepare: () => Promise<PolicyPorts> = () => Promise.resolve(ports),
 ): Promise<Outcome> {
   const { namespace, name } = request.policy;
   const key = policyKey(request.policy);
   const report: ReportPorts = { ...ports, now: ports.clock };
-  const policy = ports.findPolicy(namespace, name);
+  let policy = ports.findPolicy(namespace, name);
   try {
-    const outcome = await reconcilePolicy(request, ports, context.signal);
+    const prepared = await prepare();
+    policy = prepared.findPolicy(namespace, name);
+    const outcome = await reconcilePolicy(request, prepared, context.signal);
     if (policy === undefined) await reportGone(key, outcome, cause, report);
     else await reportOutcome(policy, outcome, cause, report, context.signal);
     return outcome;
@@ -42,5 +53,6 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, port
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && isFresh && { resolved }),
   };
-  await lookAtPolicy(request, { source, receivedAt, ...(eventId !== undefined && { eventId }) }, context, ports);
+  const cause: Cause = { source, receivedAt, ...(eventId !== undefined && { eventId }) };
+  await lookAtPolicy(request, cause, context, ports, () => catchUp(job, ports, context.signal));
 }

@@ -13,7 +13,7 @@ const healedByTarget: ReadonlySet<string> = new Set<Reason>(['TargetNotFound', '
 /** Why the policy wants a look now: its job, or undefined. Replicas that judge the same state make the same job. */
 export function wakeJob(policy: ImagePolicy, findWorkload: (ref: WorkloadRef) => Workload | undefined, now: Date): PolicyJob | undefined {
   const { namespace, name, uid, generation, status } = policy;
-  const job = { schema: 1, policy: { namespace, name, uid }, receivedAt: now.toISOString() } as const;
+  const job = { schema: 1, policy: { namespace, name, uid }, generation, receivedAt: now.toISOString() } as const;
   if (status.observedGeneration !== generation) return { ...job, source: 'PolicyChange', cause: `generation:${generation}` };
   const stalled = status.conditions?.find((condition) => condition.type === 'Stalled');
   if (stalled?.status !== 'True' || !healedByTarget.has(stalled.reason) || !isUsable(policy.spec)) return undefined;

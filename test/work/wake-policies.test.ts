@@ -49,6 +49,7 @@ test('replicas that see the same make the same job; another state of the target 
     {
       schema: 1,
       policy: { namespace: 'shop', name: 'web', uid: policy.uid },
+      generation: 1,
       receivedAt: '2026-03-01T12:00:00.000Z',
       source: 'TargetChange',
       cause: 'targets:1:w:7,w:7',

@@ -60,6 +60,10 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
   const ports: PollPorts = {
     findPolicy: (namespace, name) => policies.get(policyKey({ namespace, name })),
     findWorkload: (ref) => workloads.get(workloadKey(ref)),
+    readPolicy: async (namespace, name) => {
+      requests.push(`GET policy ${name}`);
+      return policies.get(policyKey({ namespace, name }));
+    },
     readWorkload: async (ref) => {
       requests.push(`GET ${ref.name}`);
       return workloads.get(workloadKey(ref));
