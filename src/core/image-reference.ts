@@ -61,7 +61,7 @@ export function normaliseRepository(registry: string, path: string, aliases?: Re
   const tooLong = () => new PermanentError('InvalidPolicy', `the image name "${shorten(path)}" is longer than ${maxNameLength} characters`);
   if (registry.length + path.length > maxTextLength) throw tooLong();
   const host = normaliseRegistry(registry, aliases);
-  const lower = path.trim().toLowerCase().replace(/^\/+/, '').replace(/\/+$/, '');
+  const lower = path.toLowerCase().replace(/^\/+/, '').replace(/\/+$/, '');
   if (!hostPattern.test(host)) throw new PermanentError('InvalidPolicy', `"${shorten(registry)}" is not a registry host`);
   if (!pathPattern.test(lower)) {
     throw new PermanentError(

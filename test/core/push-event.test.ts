@@ -78,6 +78,12 @@ for (const [name, push, reason] of ignored) {
   });
 }
 
+test('a repository is taken as it is written, without guesses about what was meant', () => {
+  for (const repository of [' /debian', 'debian ', 'shop//web', 'shop/ /web']) {
+    assert.match(JSON.stringify(acceptPush({ ...claimed, repository }, context)), /not a valid repository name/, repository);
+  }
+});
+
 for (const mediaType of [
   'application/vnd.docker.distribution.manifest.v2+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',

@@ -32,6 +32,7 @@ function usesHarness(file: string): boolean {
 function runTests(): Promise<number> {
   const node = [
     '--test',
+    `--import=${join(import.meta.dirname, 'property-seed.ts')}`,
     // Node's default leaves one core free, which is half of a small machine.
     `--test-concurrency=${availableParallelism()}`,
     '--test-timeout=300000',
