@@ -1,6 +1,6 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
 import type { Role } from './roles.ts';
-import { addressOf, type Foundation, type Part } from './compose/foundation.ts';
+import { addressOf, closeListener, type Foundation, type Part } from './compose/foundation.ts';
 import { composeReceive } from './compose/receive.ts';
 import { composeWork } from './compose/work.ts';
 import { ConfigError, registryAliases, type Settings } from './config.ts';
@@ -41,7 +41,10 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, logger: Lo
   const operations = buildOperationsApp({
     checks: () => [checkRedis(monitor.health()), ...parts.flatMap((part) => part.checks())],
     metricsRegistry: metrics.registry,
-    beforeScrape: () => showRedis(monitor.health(), metrics),
+    beforeScrape() {
+      showRedis(monitor.health(), metrics);
+      for (const part of parts) part.measure?.();
+    },
   });
 
   return {
@@ -51,10 +54,11 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, logger: Lo
       logger.info({ roles: [...roles], ...this.addresses() }, 'started');
     },
     async stop(deadlineMs) {
-      for (const part of parts) await part.stop(deadlineMs);
+      const deadline = Date.now() + deadlineMs;
+      for (const part of parts) await part.stop(Math.max(0, deadline - Date.now()));
       monitor.stop();
       redis.disconnect();
-      await operations.close();
+      await closeListener(operations);
     },
     addresses() {
       const address = receive?.address();

@@ -17,8 +17,25 @@ export interface Foundation {
 /** A part of the service with a life. */
 export interface Part {
   readonly checks: () => readonly Check[];
+  /** Brings gauges up to date before a scrape. */
+  readonly measure?: () => void;
   start(): Promise<void>;
   stop(deadlineMs: number): Promise<void>;
+}
+
+/** Every request is answered within 500 ms; who has not sent all of his by then does not hold up the end. */
+const closeMs = 2_000;
+
+/** Ends a listener: answers what it has begun to read, within a time. A kept-alive connection ends with the answer that it waits for. */
+export async function closeListener(app: FastifyInstance): Promise<void> {
+  const idle = setInterval(() => app.server.closeIdleConnections(), 20);
+  const late = setTimeout(() => app.server.closeAllConnections(), closeMs);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(idle);
+    clearTimeout(late);
+  }
 }
 
 /** `http://127.0.0.1:8080` of a listening app. */

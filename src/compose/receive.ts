@@ -1,7 +1,7 @@
 /** The role `receive`: webhooks into Redis. Needs nothing but Redis. */
 import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
-import { addressOf, type Foundation, type Part } from './foundation.ts';
+import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import { buildReceiveApp } from '../receive/app.ts';
@@ -36,7 +36,7 @@ export function composeReceive(foundation: Foundation, redis: Redis): Part & { a
       await app.listen({ host: config.listen.host, port: config.listen.port });
     },
     async stop() {
-      await app?.close();
+      if (app !== undefined) await closeListener(app);
     },
   };
 }

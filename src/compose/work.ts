@@ -23,7 +23,7 @@ const sweepMs = 60_000;
 
 /** Builds the role; `client` reaches the cluster. */
 export function composeWork(foundation: Foundation, client: KubeClient): Part {
-  const { settings, logger } = foundation;
+  const { settings, logger, metrics } = foundation;
   const { config } = settings;
   const redis = connectWorker(config.redis.url);
   redis.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
@@ -66,6 +66,11 @@ export function composeWork(foundation: Foundation, client: KubeClient): Part {
 
   return {
     checks: () => reflectors.map(checkReflector),
+    measure() {
+      metrics.policies.set(cache.policies.size);
+      metrics.workloads.set(cache.workloads.size);
+      for (const { name, reflector } of reflectors) metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
+    },
     start() {
       const namespaces = config.watch.namespaces.length > 0 ? config.watch.namespaces : [undefined];
       reflectors = namespaces.flatMap((namespace) => startReflectors(namespace, foundation, client, cache));

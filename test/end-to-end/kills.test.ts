@@ -52,7 +52,7 @@ describe('kill -9', () => {
   it('of Redis in a burst of 200 accepted pushes loses none', async () => {
     const service = await world.start();
     const fleet = await createFleet(world, 'burst', 200);
-    const burst = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(service, body));
+    const burst = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(body, service));
     await waitFor('the burst to be under way', async () => (await fleet.countPatched()) > 10, { intervalMs: 5 });
     await world.redis.kill9();
     await world.redis.restart();
@@ -65,7 +65,7 @@ describe('kill -9', () => {
     const receiver = await world.start({ roles: 'receive' });
     const workers: Service[] = [await world.start({ roles: 'work' }), await world.start({ roles: 'work' })];
     const fleet = await createFleet(world, 'again', 200);
-    const burst = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(receiver, body));
+    const burst = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(body, receiver));
     for (let kills = 0; kills < 10; kills++) {
       const before = await fleet.countPatched();
       if (before === fleet.size) break;

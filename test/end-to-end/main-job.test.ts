@@ -182,6 +182,9 @@ describe('the main job', () => {
 
     const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
     assert.match(metrics, /image_watcher_workload_changes_total\{kind="Deployment",source="Webhook"\} [1-9]/);
+    assert.match(metrics, /image_watcher_policies [1-9]/);
+    assert.match(metrics, /image_watcher_workloads [1-9]/);
+    assert.match(metrics, /image_watcher_watch_connected\{resource="policies"\} 1/);
     assert.match(metrics, /image_watcher_pushes_total\{receiver="registry",provider="distribution",result="accepted"\} [1-9]/);
     assert.doesNotMatch(metrics, new RegExp(secret));
     assert.equal((await fetch(`${service.operationsUrl}/livez`)).status, 200);

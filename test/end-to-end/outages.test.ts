@@ -70,7 +70,7 @@ describe('outages', () => {
     assert.equal(refused.status, 503);
     assert.ok(Number(refused.headers.get('retry-after')) > 0);
     world.redis.thaw();
-    await deliverUntilAccepted(service, bodyOf('frozen'));
+    await deliverUntilAccepted(bodyOf('frozen'), service);
     assertPatchedTimes(await world.waitForImage('frozen', imageOf('frozen')), 1);
     await service.stop();
   });
@@ -108,7 +108,7 @@ describe('outages', () => {
   it('SIGTERM in the middle of the work loses nothing: what was accepted is done by the other replica', async () => {
     const [leaving, staying] = [await world.start(), await world.start()];
     const fleet = await createFleet(world, 'term', 60);
-    const burst = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(leaving, body).catch(() => deliverUntilAccepted(staying, body)));
+    const burst = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(body, leaving, staying));
     await waitFor('the burst to be under way', async () => (await fleet.countPatched()) > 3, { intervalMs: 5 });
     const stopped = leaving.stop();
     await burst;

@@ -106,11 +106,13 @@ export async function deliver(
 }
 
 /** Delivers as often as it takes to be accepted, as Harbor's own retries would. */
-export async function deliverUntilAccepted(service: Service, body: string): Promise<void> {
-  await waitFor('the delivery to be accepted', async () => (await deliver(service, body)).status === 202, {
-    timeoutMs: 60_000,
-    intervalMs: 100,
-  });
+export async function deliverUntilAccepted(body: string, ...services: Service[]): Promise<void> {
+  const isAccepted = async (service: Service) => (await deliver(service, body)).status === 202;
+  const tryEach = async () => {
+    for (const service of services) if (await isAccepted(service).catch(() => false)) return true;
+    return false;
+  };
+  await waitFor('the delivery to be accepted', tryEach, { timeoutMs: 60_000, intervalMs: 100 });
 }
 
 function kubernetes(cluster: ControlPlane, namespace: string) {
