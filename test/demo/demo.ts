@@ -1,9 +1,11 @@
 /** `npm run demo`: everything that the program needs, on this machine, and a push that reaches a Deployment. */
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { announce, startWorld, type Service, type World } from '../end-to-end/world.ts';
 import { prepare } from '../harness/prepare.ts';
 import { pushImage } from '../harness/push-image.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { createSteps } from './steps.ts';
 
 const usage = `Usage: npm run demo [-- --once]
@@ -28,7 +30,8 @@ async function main(): Promise<number> {
   let world: World | undefined;
   try {
     steps.heading('Setting up (the first time, servers may have to be built: some minutes, then never again)');
-    await steps.step('programs of the control plane, Redis, registry', prepare);
+    // Not a step: what has to be fetched or built tells its own progress.
+    for (const path of await prepare()) steps.note(path);
     world = await steps.step('Redis (AOF always), etcd, kube-apiserver, registry', startWorld, (up) => up.cluster.server);
     const service = await startProgram(world);
     await tellStory(world);
@@ -66,7 +69,11 @@ async function tellStory(world: World): Promise<void> {
     ({ digest }) => digest,
   );
   await steps.step('create the Deployment "web", running 1.0.0', () => world.createDeployment('web', `${image}:1.0.0`));
-  await steps.step('create the ImagePolicy "web": highest version', () => world.createPolicy('web', image, { strategy: 'SemVer' }));
+  await steps.step(
+    'create the ImagePolicy "web": highest version',
+    () => world.createPolicy('web', image, { strategy: 'SemVer' }),
+    () => 'the first of its kind: kube-apiserver lets a new kind settle for 2 s',
+  );
   await steps.step(
     'the policy is Ready',
     () => world.waitForCondition('web', 'Ready', 'UpToDate'),
@@ -86,8 +93,11 @@ async function tellStory(world: World): Promise<void> {
 
 async function showTraces(world: World, service: Service): Promise<void> {
   steps.heading('What is left to see of it');
-  const status = await world.readStatus('web');
-  steps.note(`ImagePolicy status   lastAppliedTag ${status.lastAppliedTag ?? 'is written in a moment'}`);
+  const { lastAppliedTag } = await waitFor('the status', async () => {
+    const status = await world.readStatus('web');
+    return status.lastAppliedTag === '1.0.1' && status;
+  });
+  steps.note(`ImagePolicy status   lastAppliedTag ${lastAppliedTag}`);
   for (const kind of ['ImagePolicy', 'Deployment']) {
     for (const { reason, message } of await world.eventsAbout(kind, 'web')) steps.note(`Event on ${kind.padEnd(11)} ${reason}: ${message}`);
   }
@@ -105,13 +115,31 @@ async function stayUp(world: World, service: Service): Promise<void> {
   steps.note(`skopeo copy --dest-tls-verify=false docker://… docker://${world.registry.host}/${repository}:1.0.3`);
   steps.note('Ctrl-C                   ends everything\n');
   const input = createInterface({ input: process.stdin });
-  process.once('SIGINT', () => input.close());
-  process.once('SIGTERM', () => input.close());
+  const signalled = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  void signalled.then(() => input.close());
   for await (const line of input) {
     const tag = line.trim();
-    if (tag !== '') await steps.step(`push ${repository}:${tag}`, () => push(world, tag)).catch(() => undefined);
+    if (tag !== '') await pushAndWatch(world, tag);
     const deployment = await world.readDeployment('web');
     steps.note(`Deployment web runs ${deployment.spec.template.spec.containers[0]?.image}`);
+  }
+  // Without a terminal the input may have ended long before, and a signal alone keeps no process alive.
+  const alive = setInterval(() => undefined, 60_000);
+  await signalled;
+  clearInterval(alive);
+}
+
+/** A person who looks on: what has not happened after a second does not happen by a push. */
+async function pushAndWatch(world: World, tag: string): Promise<void> {
+  try {
+    await steps.step(
+      `push ${repository}:${tag}`,
+      () => push(world, tag),
+      ({ digest }) => digest,
+    );
+    await world.waitForImage('web', `${world.registry.host}/${repository}:${tag}`, 1_000).catch(() => undefined);
+  } catch (error) {
+    steps.note(error instanceof Error ? error.message : String(error));
   }
 }
 

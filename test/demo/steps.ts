@@ -20,7 +20,7 @@ export function createSteps(output: NodeJS.WriteStream): Steps {
       const finish = (mark: string, detail: string) => {
         const took = performance.now() - startedAt;
         const time = took < 1_000 ? `${Math.round(took)} ms` : `${(took / 1_000).toFixed(1)} s`;
-        write(`${isTerminal ? '\r\u001B[K' : ''}  ${mark} ${what.padEnd(46)} ${time.padStart(8)}${detail ? `   ${detail}` : ''}\n`);
+        write(`${isTerminal ? '\r\u001B[K' : ''}  ${mark} ${what.padEnd(50)} ${time.padStart(8)}${detail ? `   ${detail}` : ''}\n`);
       };
       try {
         const result = await work();

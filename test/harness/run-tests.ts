@@ -12,7 +12,7 @@ const files = (chosen.length ? chosen : ['test']).flatMap(testFilesIn);
 
 try {
   if (files.length === 0) throw new Error(`no test files in ${chosen.join(', ')}`);
-  if (files.some(usesHarness)) await prepare();
+  if (files.some(usesHarness)) process.stderr.write(`using ${(await prepare()).join(', ')}\n`);
   process.exitCode = await runTests();
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
