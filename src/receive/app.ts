@@ -35,6 +35,7 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
   });
+  const lastMalformed = new Map<string, string>();
   const receivers = new Map(options.receivers.map((receiver) => [receiver.name, receiver]));
   const find = (request: FastifyRequest) => receivers.get((request.params as Params).receiver);
 
@@ -71,11 +72,19 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
       }),
     ],
   };
+  /** A sender that is misconfigured repeats itself: told once, until it says something else. */
+  const reportMalformed = (why: string, receiver: Receiver, requestId: string) => {
+    const level = lastMalformed.get(receiver.name) === why ? 'debug' : 'warn';
+    lastMalformed.set(receiver.name, why);
+    options.metrics.malformed.inc({ receiver: receiver.name, provider: receiver.provider.id });
+    options.logger[level]({ receiver: receiver.name, provider: receiver.provider.id, why, requestId }, 'delivery not understood');
+  };
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
     const receiver = find(request);
     if (receiver === undefined) return reply.code(404).send({ error: 'there is no such receiver' });
     const answer = await withDeadline(answerDelivery({ headers: request.headers, body: bodyOf(request) }, receiver, options));
-    report(answer, receiver, request, options);
+    report(answer, receiver, options);
+    if (answer.status === 200 && answer.malformed !== undefined) reportMalformed(answer.malformed, receiver, request.id);
     if (answer.status === 503) return reply.code(503).header('retry-after', '5').send({ error: 'try again later' });
     return reply.code(answer.status).send(toResponseBody(answer));
   };
@@ -104,7 +113,7 @@ function withDeadline(answer: Promise<Answer>): Promise<Answer> {
   });
 }
 
-function report(answer: Answer, receiver: Receiver, request: FastifyRequest, { logger, metrics }: ReceiveOptions): void {
+function report(answer: Answer, receiver: Receiver, { logger, metrics }: ReceiveOptions): void {
   const labels = { receiver: receiver.name, provider: receiver.provider.id };
   if (answer.status === 503) {
     logger.warn({ ...labels, why: answer.why }, 'delivery refused');
@@ -112,7 +121,6 @@ function report(answer: Answer, receiver: Receiver, request: FastifyRequest, { l
   }
   metrics.pushes.inc({ ...labels, result: 'accepted' }, answer.accepted.length);
   metrics.pushes.inc({ ...labels, result: 'ignored' }, answer.ignored.length);
-  if (answer.malformed !== undefined) logger.warn({ ...labels, why: answer.malformed, requestId: request.id }, 'delivery not understood');
   for (const { id, repository, tag, digest } of answer.accepted) {
     logger.debug({ ...labels, event: id, registry: repository.registry, repository: repository.path, tag, digest }, 'push accepted');
   }

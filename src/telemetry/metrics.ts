@@ -31,6 +31,12 @@ export function createMetrics() {
       labelNames: ['receiver', 'provider', 'result'],
       registers,
     }),
+    malformed: new Counter({
+      name: 'image_watcher_malformed_deliveries_total',
+      help: 'Authentic deliveries that are not what the provider sends: a wrong provider is configured, or its format has changed',
+      labelNames: ['receiver', 'provider'],
+      registers,
+    }),
     reconciles: new Counter({
       name: 'image_watcher_reconciles_total',
       help: 'Looks at one policy, by what made us look and how it ended',

@@ -123,7 +123,11 @@ test('200: malformed, logged once without the body', async (t) => {
   const response = await post(world, { body: '{"password":"hunter2"' });
   assert.equal(response.statusCode, 200);
   assert.deepEqual(response.json(), { accepted: [], ignored: [{ reason: 'not understood: the body is not JSON' }] });
-  assert.equal(world.logged.filter((line) => line.includes('delivery not understood')).length, 1);
+  await post(world, { body: '{"password":"hunter2"' });
+  const warnings = () => world.logged.filter((line) => line.includes('delivery not understood') && line.includes('"level":"warn"')).length;
+  assert.equal(warnings(), 1);
+  await post(world, { body: '[]' });
+  assert.equal(warnings(), 2);
   assert.ok(!world.logged.join('').includes('hunter2'));
 });
 
