@@ -72,7 +72,7 @@ async function tellStory(world: World): Promise<void> {
   await steps.step(
     'create the ImagePolicy "web": highest version',
     () => world.createPolicy('web', image, { strategy: 'SemVer' }),
-    () => 'the first of its kind: kube-apiserver lets a new kind settle for 2 s',
+    () => 'kube-apiserver lets a new kind settle for 2 s',
   );
   await steps.step(
     'the policy is Ready',
@@ -99,7 +99,8 @@ async function showTraces(world: World, service: Service): Promise<void> {
   });
   steps.note(`ImagePolicy status   lastAppliedTag ${lastAppliedTag}`);
   for (const kind of ['ImagePolicy', 'Deployment']) {
-    for (const { reason, message } of await world.eventsAbout(kind, 'web')) steps.note(`Event on ${kind.padEnd(11)} ${reason}: ${message}`);
+    for (const { reason, message } of await world.waitForEvents(kind, 'web'))
+      steps.note(`Event on ${kind.padEnd(11)} ${reason}: ${message}`);
   }
   const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
   const [count] = /^image_watcher_workload_changes_total.*$/m.exec(metrics) ?? [];

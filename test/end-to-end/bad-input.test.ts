@@ -58,7 +58,7 @@ describe('bad input', () => {
     await world.createPolicy('other', `${world.registry.host}/${repositoryOf('other')}`, { strategy: 'SemVer' });
     const stalled = await world.waitForCondition('other', 'Ready', 'ContainerNotFound');
     assert.match(stalled.message, /has no container that runs .*shop\/other/);
-    const events = await world.eventsAbout('ImagePolicy', 'other');
+    const events = await world.waitForEvents('ImagePolicy', 'other');
     assert.deepEqual(
       events.map(({ type, reason }) => ({ type, reason })),
       [{ type: 'Warning', reason: 'ContainerNotFound' }],

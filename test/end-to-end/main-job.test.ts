@@ -56,10 +56,7 @@ describe('the main job', () => {
       ['ImagePolicy', 'web'],
       ['Deployment', 'web'],
     ] as const) {
-      const events = await waitFor(`an Event about ${kind}`, async () => {
-        const found = await world.eventsAbout(kind, name);
-        return found.length > 0 && found;
-      });
+      const events = await world.waitForEvents(kind, name);
       assert.deepEqual(
         events.map(({ reason, type }) => ({ reason, type })),
         [{ reason: 'Updated', type: 'Normal' }],

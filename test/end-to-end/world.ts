@@ -190,11 +190,15 @@ function kubernetes(cluster: ControlPlane, namespace: string) {
     async waitForFirstLook(name: string): Promise<void> {
       await waitFor(`policy ${name} to be looked at`, async () => (await readStatus(name)).observedGeneration !== undefined);
     },
-    async eventsAbout(kind: string, name: string): Promise<{ reason: string; message: string; type: string }[]> {
-      const list = (await cluster.request('GET', `/api/v1/namespaces/${namespace}/events`)) as {
-        items: { reason: string; message: string; type: string; involvedObject: { kind: string; name: string } }[];
-      };
-      return list.items.filter(({ involvedObject: about }) => about.kind === kind && about.name === name);
+    /** The Events about an object, once there is one: they are written after the status, and nothing waits for them. */
+    waitForEvents(kind: string, name: string): Promise<{ reason: string; message: string; type: string }[]> {
+      return waitFor(`an Event about ${kind} ${name}`, async () => {
+        const list = (await cluster.request('GET', `/api/v1/namespaces/${namespace}/events`)) as {
+          items: { reason: string; message: string; type: string; involvedObject: { kind: string; name: string } }[];
+        };
+        const found = list.items.filter(({ involvedObject: about }) => about.kind === kind && about.name === name);
+        return found.length > 0 && found;
+      });
     },
   };
 }
