@@ -12,6 +12,7 @@ import { policyResource } from './work-ports.ts';
 
 export interface NamedReflector {
   readonly name: string;
+  readonly holds: 'policies' | 'workloads';
   readonly reflector: Reflector;
 }
 
@@ -28,6 +29,7 @@ export function startReflectors(
   return [
     {
       name: `policies${suffix}`,
+      holds: 'policies',
       reflector: startReflector({
         client,
         path: listPath(policyResource, namespace),
@@ -38,6 +40,7 @@ export function startReflectors(
     },
     ...targets.map((target) => ({
       name: `${target.resource}${suffix}`,
+      holds: 'workloads' as const,
       reflector: startReflector({
         client,
         path: listPath(target, namespace),

@@ -24,6 +24,7 @@ export const policyResource = { apiVersion, resource: plural };
 export interface Adapters {
   readonly client: KubeClient;
   readonly cache: ClusterCache;
+  readonly isWatching: () => boolean;
   readonly registry: RegistryClient;
   readonly queues: WorkQueues;
   readonly recorder: EventRecorder;
@@ -31,7 +32,10 @@ export interface Adapters {
 }
 
 /** The real ports of the processors; tests pass their own. */
-export function createWorkPorts(foundation: Foundation, { client, cache, registry, queues, recorder, access }: Adapters): PollPorts {
+export function createWorkPorts(
+  foundation: Foundation,
+  { client, cache, isWatching, registry, queues, recorder, access }: Adapters,
+): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = { aliases, defaultPollIntervalMs: settings.config.poll.interval };
   const remember = (workload: Workload) => cache.workloads.observe(workload);
@@ -40,6 +44,7 @@ export function createWorkPorts(foundation: Foundation, { client, cache, registr
     findPolicy: cache.findPolicy,
     findWorkload: cache.findWorkload,
     matchPolicies: cache.matchPolicies,
+    isWatching,
     async readPolicy(namespace, name, signal) {
       const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
       return raw === undefined ? undefined : readPolicy(raw, readContext);

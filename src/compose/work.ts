@@ -38,10 +38,11 @@ export function composeWork(foundation: Foundation, client: KubeClient): Part {
     instance: hostname(),
     onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
   });
-  const ports = createWorkPorts(foundation, { client, cache, registry, queues, recorder, access });
+  let reflectors: NamedReflector[] = [];
+  const isWatching = () => reflectors.every(({ holds, reflector }) => holds !== 'policies' || reflector.state().connected);
+  const ports = createWorkPorts(foundation, { client, cache, isWatching, registry, queues, recorder, access });
   const waker = createWaker({ ...ports, now: ports.clock, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
   const workers: QueueWorker[] = createWorkers(access, ports);
-  let reflectors: NamedReflector[] = [];
   let sweep: NodeJS.Timeout | undefined;
   let stopped = false;
 

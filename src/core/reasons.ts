@@ -14,7 +14,6 @@ export const reasons = {
   Retagged: 'the tag moved to another digest, but the policy pins tags only',
   NotComparable: 'what runs cannot be compared with the candidates of the policy',
   TagNotFound: 'the registry does not hold the announced tag',
-  PolicyChanged: 'the policy was changed while it was looked at',
   PolicyGone: 'the policy was deleted before its turn came',
 
   // What the user has to mend.

@@ -1,4 +1,5 @@
 /** The processor of the queue `push`: whose push is it, and what becomes of it there. */
+import { WaitError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import type { Repository } from '../core/image-reference.ts';
 import type { Candidate } from '../core/plan-update.ts';
@@ -12,11 +13,21 @@ import { resolveCandidate, type Hint } from './resolve-candidate.ts';
 export interface PushPorts extends PolicyPorts {
   readonly matchPolicies: (repository: Repository) => readonly ImagePolicy[];
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
+  /** Whether changes of policies reach us at present. */
+  readonly isWatching: () => boolean;
 }
+
+const catchUpMs = 1_000;
 
 /** Brings one push to all policies that watch its repository. With several of them, each gets a job, whose fate is the push's. */
 export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
   const policies = ports.matchPolicies(push.repository);
+  const isUnwanted = (policy: ImagePolicy) => isUsable(policy.spec) && rejectHint(policy.spec, push.tag) !== undefined;
+  if (policies.every(isUnwanted) && !ports.isWatching()) {
+    // "Nobody wants it" is final, and must not be said from memory.
+    const until = new Date(ports.now() + catchUpMs);
+    throw new WaitError('Retrying', until, 'the API server does not tell of changed policies at present');
+  }
   if (policies.length === 0) {
     ports.metrics.unwatched.inc();
     await ports.eventLog.unwatched(push, ports.clock());

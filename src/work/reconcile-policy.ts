@@ -50,6 +50,15 @@ const maxPlans = 5;
 
 /** Brings the targets of one policy to the image that it selects. Expected endings are values; a throw means wait or try again. */
 export async function reconcilePolicy(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
+  for (let looks = 0; looks < maxPlans; looks++) {
+    const outcome = await lookOnce(request, ports, signal);
+    if (outcome !== undefined) return outcome;
+  }
+  throw new Error(`${policyKey(request.policy)} changed under ${maxPlans} looks in a row`);
+}
+
+/** Undefined when the policy was changed meanwhile: what was announced has to be looked at with what it says now. */
+async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome | undefined> {
   const policy = findSame(request, ports);
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
   if (!isUsable(policy.spec)) return { kind: 'stalled', ...policy.spec.problem };
@@ -116,21 +125,19 @@ interface Choice {
 }
 
 /** Plans and patches until the cluster agrees; what a patch found changed is read again and planned again. */
-async function bringTo(choice: Choice, request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
+async function bringTo(
+  choice: Choice,
+  request: ReconcileRequest,
+  ports: ReconcilePorts,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
   let { candidate, seen } = choice;
   const fresh = new Map<string, Workload | undefined>();
   const applied: AppliedChange[] = [];
   const findWorkload = (ref: WorkloadRef) => (fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : ports.findWorkload(ref));
   for (let attempt = 0; attempt < maxPlans; attempt++) {
     const policy = findSame(request, ports);
-    if (policy === undefined || policy.generation !== choice.generation || !isUsable(policy.spec)) {
-      return {
-        kind: 'ignored',
-        reason: 'PolicyChanged',
-        message: 'the policy was changed meanwhile and is looked at anew',
-        tag: candidate.tag,
-      };
-    }
+    if (policy === undefined || policy.generation !== choice.generation || !isUsable(policy.spec)) return undefined;
     let plan = planWith(policy, policy.spec, candidate, { ...ports, findWorkload });
     const running = runningImages(policy.spec, findWorkload);
     if (hasChanges(plan) && policy.spec.pin === 'Digest' && running !== seen) {

@@ -1,6 +1,7 @@
 /** Two replicas, two watches: the one that takes a job may be behind the one that made it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { strategies } from '../../src/core/strategies/index.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { wakeJob } from '../../src/work/wake-policies.ts';
@@ -43,10 +44,11 @@ test('what the cache learns meanwhile counts more than what was read', async () 
   const world = createWorld();
   const job = jobOf(world);
   const read = policyIn(world);
+  const changed = policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.2.x' }) }) });
   const lagging = { ...world.ports, findPolicy: () => undefined, readPolicy: () => Promise.resolve(read) };
   const catchingUp = {
     ...lagging,
-    findPolicy: () => (world.requests.includes('LIST shop/web') ? policyOf({ generation: 2 }) : undefined),
+    findPolicy: () => (world.requests.includes('LIST shop/web') ? changed : undefined),
   };
   await processPolicyJob(job, contextOf(), catchingUp);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);

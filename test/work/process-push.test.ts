@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { WaitError } from '../../src/core/errors.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import { processPush } from '../../src/work/process-push.ts';
 import { digestOf, latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
@@ -9,6 +10,20 @@ test('a repository that nobody watches: recorded, no request', async () => {
   const world = createWorld();
   await processPush(pushOf({ repository: { registry: 'registry.example.com', path: 'shop/web-admin' } }), contextOf(), world.ports);
   assert.deepEqual([world.unwatched, world.matched.size, world.requests, world.jobs], [['push-1'], 0, [], []]);
+});
+
+test('nobody wants it: not believed while the API server does not tell of changes', async () => {
+  for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
+    const world = createWorld({ isWatching: () => false });
+    await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
+    assert.deepEqual([world.unwatched, world.fates.size, world.requests], [[], 0, []]);
+  }
+});
+
+test('somebody wants it: done, whether the API server tells of changes or not', async () => {
+  const world = createWorld({ isWatching: () => false });
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
 test('one policy: the job does the work itself, and ends when everything is confirmed', async () => {

@@ -119,16 +119,20 @@ test('a deleted policy, or another one of its name, changes nothing', async () =
   assert.deepEqual(world.requests, []);
 });
 
-for (const [what, meanwhile] of [
-  ['changed', policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.2.x' }) }) })],
-  ['deleted', undefined],
-  ['created anew', policyOf({ uid: 'created-anew' })],
+for (const [what, meanwhile, reason] of [
+  [
+    'changed, and does not want the tag any more,',
+    policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.2.x' }) }) }),
+    'NotSelected',
+  ],
+  ['deleted', undefined, 'PolicyGone'],
+  ['created anew', policyOf({ uid: 'created-anew' }), 'PolicyGone'],
 ] as const) {
   test(`a policy that is ${what} while the registry is asked changes nothing`, async () => {
     const world = createWorld();
     const outcome = await reconcile(
       world,
-      {},
+      { hint: { tag: '1.3.0' } },
       {
         headManifest: async () => {
           world.policies.clear();
@@ -137,10 +141,31 @@ for (const [what, meanwhile] of [
         },
       },
     );
-    assert.deepEqual([outcome.kind, outcome.reason], ['ignored', 'PolicyChanged']);
+    assert.deepEqual([outcome.kind, outcome.reason], ['ignored', reason]);
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 }
+
+test('a policy that is changed while the registry is asked, and still wants the tag, gets it', async () => {
+  const world = createWorld();
+  let asked = 0;
+  const headManifest = async () => {
+    if (asked++ === 0) world.put(policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.x' }) }) }));
+    return { digest: digestOf('b') };
+  };
+  assert.equal((await reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest })).kind, 'updated');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a policy that never stands still is tried again later', async () => {
+  const world = createWorld();
+  let generation = 1;
+  const headManifest = async () => {
+    world.put(policyOf({ generation: ++generation }));
+    return { digest: digestOf('b') };
+  };
+  await assert.rejects(reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest }), /changed under 5 looks/);
+});
 
 test('conflict: the workload is read and planned again, and the higher version of somebody else stays', async () => {
   const world = createWorld();

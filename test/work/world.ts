@@ -110,6 +110,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
       for (const policy of policies.values()) index.put(policy);
       return index.match(repository);
     },
+    isWatching: () => true,
     addPolicyJobs: async (added) => void jobs.push(...added),
     addPolls: async (added) => void polls.push(...added),
     readLastTick: async () => lastTick,
