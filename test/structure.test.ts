@@ -149,8 +149,10 @@ test('every target kind is in the list, in the file of its name, with a test', (
   for (const { kind } of targets) assert.ok(existsSync(join(root, `test/kube/targets/${fileOf(kind)}.test.ts`)), kind);
 });
 
-test('every sample is in the manifest', () => {
+test('every payload is in the list of samples beside it', () => {
   const folder = join(root, 'test/fixtures/payloads');
-  const text = readFileSync(join(folder, 'manifest.json'), 'utf8');
-  for (const file of globSync('*.json', { cwd: folder })) assert.ok(file === 'manifest.json' || text.includes(`"${file}"`), file);
+  for (const file of globSync('*/*.json', { cwd: folder })) {
+    const text = readFileSync(join(folder, dirname(file), 'samples.json'), 'utf8');
+    assert.ok(basename(file) === 'samples.json' || text.includes(`"${basename(file)}"`), file);
+  }
 });

@@ -29,6 +29,7 @@ export type Answer =
       readonly accepted: readonly PushEvent[];
       readonly ignored: readonly IgnoredPush[];
       readonly malformed?: string;
+      readonly handshake?: Readonly<Record<string, unknown>>;
     }
   | { readonly status: 503; readonly why: string };
 
@@ -38,6 +39,7 @@ export async function answerDelivery(delivery: Delivery, receiver: Receiver, con
   if (parsed instanceof MalformedBody) {
     return { status: 200, accepted: [], ignored: [{ reason: `not understood: ${parsed.message}` }], malformed: parsed.message };
   }
+  if (parsed.handshake !== undefined) return { status: 200, accepted: [], ignored: parsed.ignored, handshake: parsed.handshake };
   const results = parsed.pushes.map((push) =>
     acceptPush(push, {
       receiver: receiver.name,
@@ -61,7 +63,8 @@ export async function answerDelivery(delivery: Delivery, receiver: Receiver, con
 }
 
 /** The body as it is answered. */
-export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>) {
+export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): Readonly<Record<string, unknown>> {
+  if (answer.handshake !== undefined) return answer.handshake;
   return {
     accepted: answer.accepted.map(({ id, repository, tag, digest }) => ({
       id,

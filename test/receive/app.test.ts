@@ -4,6 +4,7 @@ import { hashId } from '../../src/core/push-event.ts';
 import { distribution } from '../../src/receive/providers/distribution.ts';
 import type { Provider } from '../../src/receive/providers/provider.ts';
 import { digestOf } from '../core/samples.ts';
+import { harbor } from '../../src/receive/providers/harbor.ts';
 import { startApp, type TestApp } from './start-app.ts';
 
 const digest = digestOf('a');
@@ -129,6 +130,13 @@ test('200: malformed, logged once without the body', async (t) => {
   await post(world, { body: '[]' });
   assert.equal(warnings(), 2);
   assert.ok(!world.logged.join('').includes('hunter2'));
+});
+
+test('200: a handshake is answered as the sender wants it', async (t) => {
+  const provider = { ...harbor, parse: () => ({ pushes: [], ignored: [], handshake: { validationResponse: '512d' } }) };
+  const world = await startApp(t, { provider, unauthenticated: true });
+  const response = await post(world);
+  assert.deepEqual([response.statusCode, response.json()], [200, { validationResponse: '512d' }]);
 });
 
 test('200: nothing to do needs no Redis', async (t) => {

@@ -10,6 +10,8 @@ export interface Delivery {
 export interface ParsedDelivery {
   readonly pushes: readonly ClaimedPush[];
   readonly ignored: readonly IgnoredPush[];
+  /** What the sender has to hear instead of the usual body, with 200: the answer to a handshake. */
+  readonly handshake?: Readonly<Record<string, unknown>>;
 }
 
 /**

@@ -1,18 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 
 const folder = join(import.meta.dirname, '../../fixtures/payloads');
 
-const manifest = z.object({
-  secret: z.string(),
+const list = z.object({
   samples: z.array(
     z.object({
       name: z.string(),
-      provider: z.string(),
+      method: z.enum(['POST', 'OPTIONS']),
       file: z.string().nullable(),
       headers: z.string(),
-      decision: z.string().regex(/^(?:push|ignore(?:-[a-z-]+)?|handshake)$/),
+      decision: z.string().regex(/^(?:push(?:-optional)?|ignore(?:-[a-z-]+)?|handshake)$/),
       expected: z
         .object({
           registry: z.string(),
@@ -27,27 +26,32 @@ const manifest = z.object({
 });
 
 /** A real request of a registry, and what must become of it. */
-export interface Sample extends Pick<z.output<typeof manifest>['samples'][number], 'name' | 'provider' | 'decision' | 'expected'> {
+export interface Sample extends Pick<z.output<typeof list>['samples'][number], 'name' | 'method' | 'decision' | 'expected'> {
+  readonly provider: string;
   /** Names in lower case, as Node gives them. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-const { secret, samples } = manifest.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
-
 /** The secret that all samples were sent with. */
-export const sampleSecret = secret;
+export const sampleSecret = 'test-webhook-secret-0123456789';
 
-/** The samples of a provider; where they come from is in manifest.json. */
-export function readSamples(provider?: string): Sample[] {
-  return samples
-    .filter((sample) => provider === undefined || sample.provider === provider)
-    .map(({ file, headers, ...sample }) => {
-      const raw = JSON.parse(readFileSync(join(folder, headers), 'utf8')) as Record<string, string>;
-      return {
-        ...sample,
-        headers: Object.fromEntries(Object.entries(raw).map(([name, value]) => [name.toLowerCase(), value])),
-        body: file === null ? Buffer.alloc(0) : readFileSync(join(folder, file)),
-      };
-    });
+/** The samples of a provider (or all); where they come from is in its samples.json. */
+export function readSamples(provider = '*'): Sample[] {
+  return globSync(join(folder, provider, 'samples.json'))
+    .toSorted()
+    .flatMap(readList);
+}
+
+function readList(file: string): Sample[] {
+  const here = dirname(file);
+  return list.parse(JSON.parse(readFileSync(file, 'utf8'))).samples.map(({ file: body, headers, ...sample }) => {
+    const raw = JSON.parse(readFileSync(join(here, headers), 'utf8')) as Record<string, string>;
+    return {
+      ...sample,
+      provider: basename(here),
+      headers: Object.fromEntries(Object.entries(raw).map(([name, value]) => [name.toLowerCase(), value])),
+      body: body === null ? Buffer.alloc(0) : readFileSync(join(here, body)),
+    };
+  });
 }
