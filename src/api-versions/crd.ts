@@ -1,6 +1,8 @@
 import { stringify } from 'yaml';
+import type { z } from 'zod';
 import { crdName, group, kind, plural, shortName } from './group.ts';
 import { toStructuralSchema } from './structural-schema.ts';
+import * as v1 from './v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 
 /** The CustomResourceDefinition, generated from the zod schemas; `crd/imagepolicies.yaml` is this, and a test holds them together. */
@@ -14,22 +16,38 @@ export function customResourceDefinition() {
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames: [shortName] },
       scope: 'Namespaced',
       versions: [
-        {
-          name: v1alpha1.version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: withMetadata(toStructuralSchema(v1alpha1.schema)) },
-          subresources: { status: {} },
-          additionalPrinterColumns: [
-            { name: 'Repository', type: 'string', jsonPath: '.spec.repository' },
-            { name: 'Tag', type: 'string', jsonPath: '.status.lastAppliedTag' },
-            { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-            { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message' },
-            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-          ],
-        },
+        versionOf(v1, true, [
+          { name: 'Image', type: 'string', jsonPath: '.spec.image' },
+          { name: 'Tag', type: 'string', jsonPath: '.status.latest.tag' },
+        ]),
+        versionOf(v1alpha1, false, [
+          { name: 'Repository', type: 'string', jsonPath: '.spec.repository' },
+          { name: 'Tag', type: 'string', jsonPath: '.status.lastAppliedTag' },
+        ]),
       ],
     },
+  };
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'date';
+  readonly jsonPath: string;
+}
+
+function versionOf({ version, schema }: { version: string; schema: z.ZodType }, storage: boolean, columns: readonly Column[]) {
+  return {
+    name: version,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: withMetadata(toStructuralSchema(schema)) },
+    subresources: { status: {} },
+    additionalPrinterColumns: [
+      ...columns,
+      { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+      { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message' },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
   };
 }
 

@@ -17,9 +17,13 @@ const kept = new Set([
   'minLength',
   'minimum',
   'nullable',
+  'maxProperties',
   'pattern',
   'properties',
   'required',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-list-type',
+  'x-kubernetes-validations',
 ]);
 /** zod's bounds for integers: they say nothing that the format does not say. */
 const safeInteger = 9_007_199_254_740_991;
@@ -40,6 +44,9 @@ function simplify(node: Json): Json {
     else if (key === 'items') result[key] = simplify(value);
     else result[key] = value;
   }
+  // A map: zod says false where there is none, which is the server's default.
+  const values = node['additionalProperties'];
+  if (values !== null && typeof values === 'object') result['additionalProperties'] = simplify(values);
   if (result['type'] === 'integer') tidyInteger(result);
   // The API server knows the format; zod's own pattern would only be a second, slower check.
   if (result['format'] === 'date-time') delete result['pattern'];

@@ -5,6 +5,7 @@ import { parseImageReference, type RegistryAliases } from '../core/image-referen
 import type { ImagePolicy, PolicyProblem, PolicySpec, PolicyStatus } from '../core/image-policy.ts';
 import { strategies } from '../core/strategies/index.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
+import { condition } from './condition.ts';
 import { group } from './group.ts';
 
 export const version = 'v1alpha1';
@@ -53,17 +54,6 @@ export const specSchema = z
       .describe('How often the registry is asked for tags that no webhook announced, in minutes.'),
   })
   .describe('What to watch and what to update.');
-
-const condition = z
-  .object({
-    type: z.string().max(316).describe('Ready, Reconciling or Stalled.'),
-    status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
-    reason: z.string().max(1024).describe('A stable word for programs.'),
-    message: z.string().max(32_768).describe('A sentence for people: what is the case and what to do.'),
-    lastTransitionTime: z.iso.datetime().describe('When the status of the condition changed last.'),
-    observedGeneration: z.int().min(0).optional().describe('The generation of the policy that the condition speaks of.'),
-  })
-  .describe('One aspect of the state of the policy.');
 
 /** `status` as the service writes it. */
 export const statusSchema = z

@@ -17,7 +17,7 @@ interface Schema {
 }
 
 const crd = customResourceDefinition();
-const root = JSON.parse(JSON.stringify(crd.spec.versions[0]?.schema.openAPIV3Schema)) as Schema;
+const schemas = new Map(crd.spec.versions.map(({ name, schema }) => [name, JSON.parse(JSON.stringify(schema.openAPIV3Schema)) as Schema]));
 
 function* fieldsOf(schema: Schema, path = ''): Generator<[path: string, schema: Schema]> {
   yield [path, schema];
@@ -32,15 +32,18 @@ test('crd/imagepolicies.yaml is what the code says: "image-watcher crd print" wr
 test('the YAML holds the object', () => assert.deepEqual(parse(customResourceDefinitionYaml()), JSON.parse(JSON.stringify(crd))));
 
 test('every field of spec and status has a type and a description, and a bound where it could grow', () => {
-  for (const [path, schema] of fieldsOf(root)) {
+  for (const [path, schema] of [...schemas.values()].flatMap((root) => [...fieldsOf(root)])) {
     assert.ok(schema.type, `${path} has no type`);
     if (path.startsWith('.spec') || path.startsWith('.status')) assert.ok(schema.description, `${path} has no description`);
-    if (path.startsWith('.spec') && schema.type === 'string') assert.ok(schema.maxLength ?? schema.enum, `${path} has no bound`);
+    if (path.startsWith('.spec') && schema.type === 'string')
+      assert.ok(schema.maxLength ?? schema.enum ?? schema.format, `${path} has no bound`);
     if (schema.type === 'array') assert.ok(schema.maxItems, `${path} has no bound`);
   }
 });
 
 test('the shape that clusters have today', () => {
+  const root = schemas.get('v1alpha1');
+  assert.ok(root);
   const fields = [...fieldsOf(root)].map(([path]) => path);
   for (const field of [
     '.spec.repository',
