@@ -24,7 +24,7 @@ const select = withRules(
         .object({
           range: z
             .string()
-            .max(256)
+            .max(maxPattern)
             .optional()
             .describe('A range in npm syntax, such as "1.18.*" or ">=1.4 <2"; none means the highest stable version.'),
           prereleases: z

@@ -105,6 +105,7 @@ export const statusSchema = z
     waiting: waiting.optional(),
     targets: z.array(target).max(20).optional().describe('What the targets run: the first 20 containers.'),
     targetCounts: targetCounts.optional(),
+    lastAppliedTag: tag('The tag that was applied last; known also of policies that were updated before there was a history.').optional(),
     history: z.array(change).max(10).optional().describe('The last 10 changes, the latest first.'),
     rejected: z.array(rejected).max(10).optional().describe('The last 10 digests that failed, the latest first.'),
     pendingApproval: z

@@ -1,0 +1,96 @@
+import { isObject, type JsonObject } from './read-json.ts';
+import type { Origin } from './origin.ts';
+
+type Check = (value: unknown) => boolean;
+type Fields = ReadonlyMap<string, Check>;
+
+const anything: Check = () => true;
+const never: Check = () => false;
+const isText: Check = (value) => typeof value === 'string';
+const isNonEmpty: Check = (value) => typeof value === 'string' && value !== '';
+const isOff: Check = (value) => value === false;
+const isEmptyList: Check = (value) => Array.isArray(value) && value.length === 0;
+const is =
+  (wanted: string): Check =>
+  (value) =>
+    value === wanted;
+
+/**
+ * Whether v1alpha1 says the same about which image reaches which workload when. Otherwise its view shows a pattern that matches
+ * nothing, because an older service must not act on what it cannot see. Each field is named here or hides the policy, also one that
+ * only a later version knows:
+ *
+ * | field of spec | shown with |
+ * | --- | --- |
+ * | select | semver without prereleases, digest of "latest", alphabetical Ascending; {} when v1alpha1 said Regex without a pattern |
+ * | tags | allow with alphabetical only; no extract, nothing to ignore |
+ * | targets | exactly one, a Deployment (or the kind written as v1alpha1) by name, all containers, no init containers |
+ * | update | Automatic, pin as is the default, no downgrades, no windows |
+ * | platforms, minAge, verify, suspend | not set: each holds back images that v1alpha1 would apply |
+ * | rollout | anything: it says what happens after a change, and an older service only lacks a net that it never had |
+ * | poll | anything: when we look is not what we choose |
+ * | pullSecrets | anything: without them an older service reads the same repository or nothing |
+ */
+export function isExpressible(spec: JsonObject, origin: Origin): boolean {
+  const select = isObject(spec['select']) ? spec['select'] : undefined;
+  if (select === undefined || !hasOnly(select, selectFields)) return false;
+  const strategies = Object.keys(select);
+  if (strategies.length > 1 || (strategies.length === 0 && origin.pattern !== null && origin.pattern !== '')) return false;
+  const isDigest = strategies[0] === 'digest';
+  const fields: Fields = new Map([
+    ['image', isText],
+    ['select', anything],
+    ['tags', fieldsAre(strategies[0] === 'alphabetical' ? allowFields : tagsFields)],
+    ['platforms', isEmptyList],
+    ['minAge', never],
+    ['pullSecrets', anything],
+    ['targets', (targets) => Array.isArray(targets) && targets.length === 1 && hasOnly(targets[0], targetFields(origin))],
+    ['update', fieldsAre(isDigest ? digestUpdateFields : updateFields)],
+    ['rollout', anything],
+    ['verify', never],
+    ['poll', anything],
+    ['suspend', isOff],
+  ]);
+  return isText(spec['image']) && Array.isArray(spec['targets']) && hasOnly(spec, fields);
+}
+
+const selectFields: Fields = new Map([
+  [
+    'semver',
+    fieldsAre(
+      new Map([
+        ['range', isText],
+        ['prereleases', isOff],
+      ]),
+    ),
+  ],
+  ['digest', (digest) => isObject(digest) && digest['tag'] === 'latest' && Object.keys(digest).length === 1],
+  ['alphabetical', fieldsAre(new Map([['order', is('Ascending')]]))],
+]);
+const tagsFields: Fields = new Map([['ignore', isEmptyList]]);
+const allowFields: Fields = new Map([...tagsFields, ['allow', isNonEmpty]]);
+const updateFields: Fields = new Map([
+  ['mode', is('Automatic')],
+  ['pin', is('Tag')],
+  ['allowDowngrade', isOff],
+  ['windows', isEmptyList],
+]);
+const digestUpdateFields: Fields = new Map([...updateFields, ['pin', is('Digest')]]);
+
+function targetFields({ kind }: Origin): Fields {
+  return new Map([
+    ['kind', (value) => value === 'Deployment' || (kind !== undefined && value === kind)],
+    ['name', isText],
+    ['namespace', isText],
+    ['initContainers', isOff],
+  ]);
+}
+
+function fieldsAre(fields: Fields): Check {
+  return (value) => hasOnly(value, fields);
+}
+
+/** A Map, not an object: "constructor" and its kin are fields like others. */
+function hasOnly(value: unknown, fields: Fields): boolean {
+  return isObject(value) && Object.entries(value).every(([key, inner]) => inner === undefined || fields.get(key)?.(inner) === true);
+}

@@ -1,0 +1,78 @@
+import { group } from '../group.ts';
+import { isObject, textOf, type JsonObject } from './read-json.ts';
+import type { OldSpec } from './old-spec.ts';
+
+/** The annotation of a policy that was written as v1alpha1, with what was said there and v1 has no words for. */
+export const originAnnotation = `${group}/v1alpha1`;
+
+/** What a policy said as v1alpha1 and its v1 spec does not say; JSON in the annotation, which is absent when there is nothing. */
+export interface Origin {
+  /** The other namespace whose workload it has always updated: no consent was asked for then. */
+  readonly targetNamespace?: string | undefined;
+  /** A kind other than Deployment that its author wrote himself, so that he may see it. */
+  readonly kind?: string | undefined;
+  /** A pattern that means nothing: beside Latest, or the empty one of Regex; null is a Regex without any. */
+  readonly pattern?: string | null | undefined;
+}
+
+/** Reads the annotation; one that is not ours says nothing. */
+export function readOrigin(annotations: unknown): Origin {
+  const text = isObject(annotations) ? textOf(annotations[originAnnotation]) : undefined;
+  const read = text === undefined ? undefined : parse(text);
+  if (!isObject(read)) return {};
+  const pattern = read['pattern'] === null ? null : textOf(read['pattern']);
+  return { targetNamespace: textOf(read['targetNamespace']), kind: textOf(read['kind']), pattern };
+}
+
+/** The text of the annotation; undefined when there is nothing to say. */
+export function writeOrigin({ targetNamespace, kind, pattern }: Origin): string | undefined {
+  const text = JSON.stringify({ targetNamespace, kind, pattern });
+  return text === '{}' ? undefined : text;
+}
+
+/**
+ * The other namespace whose workload a policy may go on updating without consent, because it named it as v1alpha1 (the policy
+ * deserves a warning); undefined for all others. Takes an object of the API server in either version.
+ */
+export function formerTargetNamespace(object: unknown): string | undefined {
+  const metadata = isObject(object) ? object['metadata'] : undefined;
+  return isObject(metadata) ? readOrigin(metadata['annotations']).targetNamespace : undefined;
+}
+
+/** The origin of a policy that exists as v1alpha1 only. */
+export function newOrigin(written: OldSpec, ownNamespace: string | undefined): Origin {
+  const isElsewhere = written.namespace !== undefined && ownNamespace !== undefined && written.namespace !== ownNamespace;
+  return {
+    targetNamespace: isElsewhere ? written.namespace : undefined,
+    kind: oddKind(written),
+    pattern: oddPattern(written),
+  };
+}
+
+/** The origin after an edit of the v1alpha1 view; a namespace written now never worked before. */
+export function editedOrigin(origin: Origin, shown: OldSpec, written: OldSpec): Origin {
+  const isSameChoice = written.strategy === shown.strategy && written.pattern === shown.pattern;
+  return {
+    targetNamespace: origin.targetNamespace,
+    kind: written.kind === shown.kind ? origin.kind : oddKind(written),
+    pattern: isSameChoice ? origin.pattern : oddPattern(written),
+  };
+}
+
+function oddKind({ kind }: OldSpec): string | undefined {
+  return kind === 'Deployment' ? undefined : kind;
+}
+
+function oddPattern({ strategy, pattern }: OldSpec): string | null | undefined {
+  if (strategy === 'Latest') return pattern;
+  return strategy === 'Regex' && !pattern ? (pattern ?? null) : undefined;
+}
+
+function parse(text: string): JsonObject | undefined {
+  try {
+    return JSON.parse(text) as JsonObject;
+  } catch {
+    // Somebody else's text: conversion must not fail for it.
+    return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+/** Conversion of ImagePolicy between v1alpha1 and v1: pure, and total, because one refused object makes a whole list fail. */
+import { projectStatus, mergeStatus } from './conversion/convert-status.ts';
+import { mergeSpec } from './conversion/merge-spec.ts';
+import { readOldSpec, writeOldSpec } from './conversion/old-spec.ts';
+import { editedOrigin, newOrigin, originAnnotation, readOrigin, writeOrigin, type Origin } from './conversion/origin.ts';
+import { projectSpec } from './conversion/project-spec.ts';
+import { isObject, textOf, withField, withPart, type JsonObject } from './conversion/read-json.ts';
+import { readSaved, savedAnnotation, writeSaved } from './conversion/saved-v1.ts';
+import * as v1 from './v1.ts';
+import * as v1alpha1 from './v1alpha1.ts';
+
+/**
+ * The object in the desired API version ("operator.technomad.dev/v1"). Never throws for an object, whatever is in it; throws for a
+ * version that does not exist. The view in v1alpha1 carries the complete v1 spec and status in one annotation, and an edit of the view
+ * changes only what the edited leaves stand for.
+ */
+export function convertObject(object: unknown, desiredApiVersion: string): unknown {
+  if (desiredApiVersion !== v1.apiVersion && desiredApiVersion !== v1alpha1.apiVersion)
+    throw new Error(`there is no API version "${desiredApiVersion}": write ${v1.apiVersion} or ${v1alpha1.apiVersion}`);
+  if (!isObject(object) || object['apiVersion'] === desiredApiVersion) return object;
+  if (object['apiVersion'] === v1.apiVersion) return toV1alpha1(object);
+  if (object['apiVersion'] === v1alpha1.apiVersion) return toV1(object);
+  // Of a version that nobody knows: readers say what is wrong with it.
+  return { ...object, apiVersion: desiredApiVersion };
+}
+
+function toV1alpha1(object: JsonObject): JsonObject {
+  const { spec, status } = object;
+  const { annotations, namespace } = readMetadata(object);
+  const view = isObject(spec) ? writeOldSpec(projectSpec(spec, readOrigin(annotations), namespace)) : undefined;
+  const saved = writeSaved({ spec, status }, annotations);
+  return assemble(object, v1alpha1.apiVersion, {
+    spec: view,
+    status: isObject(status) ? projectStatus(status) : undefined,
+    annotations: withField(annotations, savedAnnotation, saved),
+  });
+}
+
+function toV1(object: JsonObject): JsonObject {
+  const { annotations } = readMetadata(object);
+  const saved = readSaved(annotations[savedAnnotation]);
+  const { spec, origin } = mergeWrittenSpec(object, saved?.spec);
+  const text = isSameOrigin(origin, readOrigin(annotations)) ? annotations[originAnnotation] : writeOrigin(origin);
+  return assemble(object, v1.apiVersion, {
+    spec,
+    status: mergeWrittenStatus(object['status'], saved?.status),
+    annotations: withField(withField(annotations, savedAnnotation, undefined), originAnnotation, text),
+  });
+}
+
+function mergeWrittenSpec(object: JsonObject, saved: unknown): { spec: unknown; origin: Origin } {
+  const { annotations, namespace } = readMetadata(object);
+  const origin = readOrigin(annotations);
+  const raw = object['spec'];
+  if (!isObject(raw)) return { spec: isObject(saved) ? undefined : saved, origin };
+  const written = readOldSpec(raw);
+  if (!isObject(saved)) return { spec: mergeSpec({}, { shown: {}, written, namespace }), origin: newOrigin(written, namespace) };
+  const shown = projectSpec(saved, origin, namespace);
+  return { spec: mergeSpec(saved, { shown, written, namespace }), origin: editedOrigin(origin, shown, written) };
+}
+
+function mergeWrittenStatus(raw: unknown, saved: unknown): unknown {
+  // A status that is gone is gone as a whole: the API server drops it from objects that are made new, whatever annotation they bring.
+  if (!isObject(raw)) return isObject(saved) ? undefined : saved;
+  return isObject(saved) ? mergeStatus(saved, projectStatus(saved), raw) : mergeStatus({}, {}, raw);
+}
+
+function isSameOrigin(left: Origin, right: Origin): boolean {
+  return writeOrigin(left) === writeOrigin(right);
+}
+
+function readMetadata(object: JsonObject): { annotations: JsonObject; namespace: string | undefined } {
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  return { annotations: isObject(metadata['annotations']) ? metadata['annotations'] : {}, namespace: textOf(metadata['namespace']) };
+}
+
+/** Everything but the version, spec, status and annotations stays: the API server refuses other changes of the metadata. */
+function assemble(
+  object: JsonObject,
+  apiVersion: string,
+  { spec, status, annotations }: { spec: unknown; status: unknown; annotations: JsonObject },
+): JsonObject {
+  const metadata = object['metadata'] ?? {};
+  const result = { ...object, apiVersion, metadata: isObject(metadata) ? withPart(metadata, 'annotations', annotations) : metadata };
+  return withField(withField(result, 'spec', spec), 'status', status);
+}
