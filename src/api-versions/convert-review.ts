@@ -1,5 +1,5 @@
 /** ConversionReview (apiextensions.k8s.io/v1): what the API server posts to a conversion webhook, and the answer. */
-import { convertObject } from './convert.ts';
+import { assertKnownVersion, convertObject } from './convert.ts';
 import { isObject } from './conversion/read-json.ts';
 
 const reviewVersion = 'apiextensions.k8s.io/v1';
@@ -24,6 +24,7 @@ export function convertReview(body: unknown): ReviewAnswer {
   if (typeof desired !== 'string') return fail(uid, 'the review has no request.desiredAPIVersion');
   if (!Array.isArray(objects)) return fail(uid, 'the review has no list request.objects');
   try {
+    assertKnownVersion(desired);
     const convertedObjects = objects.map((object) => convertObject(object, desired));
     return answer({ uid, convertedObjects, result: { status: 'Success' } });
   } catch (error) {

@@ -15,13 +15,18 @@ import * as v1alpha1 from './v1alpha1.ts';
  * changes only what the edited leaves stand for.
  */
 export function convertObject(object: unknown, desiredApiVersion: string): unknown {
-  if (desiredApiVersion !== v1.apiVersion && desiredApiVersion !== v1alpha1.apiVersion)
-    throw new Error(`there is no API version "${desiredApiVersion}": write ${v1.apiVersion} or ${v1alpha1.apiVersion}`);
+  assertKnownVersion(desiredApiVersion);
   if (!isObject(object) || object['apiVersion'] === desiredApiVersion) return object;
   if (object['apiVersion'] === v1.apiVersion) return toV1alpha1(object);
   if (object['apiVersion'] === v1alpha1.apiVersion) return toV1(object);
   // Of a version that nobody knows: readers say what is wrong with it.
   return { ...object, apiVersion: desiredApiVersion };
+}
+
+/** Throws for an API version that objects cannot be converted to. */
+export function assertKnownVersion(apiVersion: string): void {
+  if (apiVersion !== v1.apiVersion && apiVersion !== v1alpha1.apiVersion)
+    throw new Error(`there is no API version "${apiVersion}": write ${v1.apiVersion} or ${v1alpha1.apiVersion}`);
 }
 
 function toV1alpha1(object: JsonObject): JsonObject {

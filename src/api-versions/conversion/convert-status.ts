@@ -1,14 +1,15 @@
-import { isObject, textOf, wholeNumberOf, withField, type JsonObject } from './read-json.ts';
+import { defined, isObject, textOf, wholeNumberOf, withField, type JsonObject } from './read-json.ts';
 
 const conditionFields = ['type', 'status', 'reason', 'message', 'lastTransitionTime', 'observedGeneration'];
 
 /** The older shape of a v1 status. */
 export function projectStatus(status: JsonObject): JsonObject {
-  let old: JsonObject = {};
-  old = withField(old, 'observedGeneration', wholeNumberOf(status['observedGeneration']));
-  old = withField(old, 'lastCheckedTime', textOf(status['lastCheckTime']));
-  old = withField(old, 'lastAppliedTag', textOf(status['lastAppliedTag']) ?? lastTagOf(status['history']));
-  return withField(old, 'conditions', readConditions(status['conditions']));
+  return defined({
+    observedGeneration: wholeNumberOf(status['observedGeneration']),
+    lastCheckedTime: textOf(status['lastCheckTime']),
+    lastAppliedTag: textOf(status['lastAppliedTag']) ?? lastTagOf(status['history']),
+    conditions: readConditions(status['conditions']),
+  });
 }
 
 /** The v1 status after its v1alpha1 view was written: only what the changed leaves stand for is another. */
@@ -46,12 +47,8 @@ function lastTagOf(history: unknown): string | undefined {
 function readConditions(raw: unknown): readonly JsonObject[] | undefined {
   if (!Array.isArray(raw)) return undefined;
   return raw.filter(isObject).map((condition) => {
-    let read: JsonObject = {};
-    for (const field of conditionFields) {
-      const value = condition[field];
-      if (typeof value === 'string' || typeof value === 'number') read = withField(read, field, value);
-    }
-    return read;
+    const fields = conditionFields.map((field) => [field, condition[field]] as const);
+    return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string' || typeof value === 'number'));
   });
 }
 

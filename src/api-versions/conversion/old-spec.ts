@@ -1,4 +1,4 @@
-import { isObject, textOf, wholeNumberOf, withField, type JsonObject } from './read-json.ts';
+import { defined, isObject, textOf, wholeNumberOf, type JsonObject } from './read-json.ts';
 
 /** The leaves of a v1alpha1 spec; those that are absent or of another type are undefined. */
 export interface OldSpec {
@@ -30,11 +30,7 @@ export function readOldSpec(spec: JsonObject): OldSpec {
 /** Writes the leaves as a v1alpha1 spec. */
 export function writeOldSpec(leaves: OldSpec): JsonObject {
   const { repository, strategy, pattern, kind, name, namespace, pollIntervalMinutes } = leaves;
-  const tagPolicy = pick({ strategy, pattern });
-  const updateTarget = pick({ kind, name, namespace });
-  return pick({ repository, tagPolicy, updateTarget, pollIntervalMinutes });
-}
-
-function pick(fields: JsonObject): JsonObject {
-  return Object.entries(fields).reduce<JsonObject>((object, [key, value]) => withField(object, key, value), {});
+  const tagPolicy = defined({ strategy, pattern });
+  const updateTarget = defined({ kind, name, namespace });
+  return defined({ repository, tagPolicy, updateTarget, pollIntervalMinutes });
 }

@@ -21,8 +21,14 @@ export function wholeNumberOf(value: unknown): number | undefined {
 /** A copy with that field; without it where the value is undefined. */
 export function withField(object: JsonObject, key: string, value: unknown): JsonObject {
   if (value !== undefined) return { ...object, [key]: value };
+  if (!Object.hasOwn(object, key)) return object;
   const { [key]: _, ...rest } = object;
   return rest;
+}
+
+/** The fields that have a value. */
+export function defined(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** A copy with that field; without it where its value would be an empty object. */
@@ -33,5 +39,10 @@ export function withPart(object: JsonObject, key: string, value: JsonObject): Js
 /** Whether objects and arrays are nested at most so deep: deeper ones overflow the stack of whoever walks or writes them. */
 export function isNestedWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  return depth > 0 && Object.values(value).every((inner) => isNestedWithin(inner, depth - 1));
+  if (depth === 0) return false;
+  // A loop without closures: each object of a list is walked through.
+  for (const inner of Object.values(value)) {
+    if (typeof inner === 'object' && !isNestedWithin(inner, depth - 1)) return false;
+  }
+  return true;
 }

@@ -1,0 +1,262 @@
+/** Everything that the schemas of ImagePolicy accept, CEL rules included, for property tests; a test holds them against the schemas. */
+import fc from 'fast-check';
+import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Status } from '../../src/api-versions/v1-status.ts';
+import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
+
+/** Realistic values, and any others of that length. */
+function text(maxLength: number, ...samples: string[]): fc.Arbitrary<string> {
+  const any = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: Math.min(maxLength, 24) })
+    .filter((value) => value.length <= maxLength);
+  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...samples) }, { weight: 1, arbitrary: any });
+}
+
+/** Each field by itself there or not; JSON as it comes from the API server, without prototypes to tell it from. */
+function some<T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }, required: (keyof T)[] = []): fc.Arbitrary<Partial<T>> {
+  return fc.record(fields, { requiredKeys: required, noNullPrototype: true });
+}
+
+const list = <T>(item: fc.Arbitrary<T>, minLength = 0, maxLength = 3) => fc.array(item, { minLength, maxLength });
+const duration = fc.oneof(
+  fc.constantFrom('90s', '30m', '1h', '1h30m', '0s', '', '24h', '9999999h'),
+  fc.stringMatching(/^(?:[0-9]{1,6}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,6}s)?$/),
+);
+const namespace = text(63, 'shop', 'ops', 'default');
+const name = text(253, 'web', 'api', 'web-canary');
+const label = text(63, 'web', 'prod', '');
+const repository = text(255, 'library/openjdk', 'nginx', 'harbor.example.com/shop/web', 'localhost:5000/a');
+const range = fc.oneof(text(512, '1.18.*', '>=1.4 <2', '^2', '', 'x'), fc.constant('>=1.0.0 || '.repeat(46)));
+const pattern = text(512, '^v(?P<version>.*)-prod$', '.*', '[0-9]+', 'main-.*', `(?:${'a'.repeat(500)})`);
+const order = fc.constantFrom('Ascending', 'Descending');
+const kind = text(63, 'Deployment', 'StatefulSet', 'DaemonSet', 'CronJob', 'HelmRelease');
+
+const select = fc.oneof(
+  some({ range, prereleases: fc.boolean() }).map((semver) => ({ semver })),
+  text(128, 'latest', 'latest', 'main').map((tag) => ({ digest: { tag } })),
+  fc.constant({ newest: {} }),
+  some({ order }).map((alphabetical) => ({ alphabetical })),
+  some({ order }).map((numerical) => ({ numerical })),
+);
+const ignore = list(text(512, '-debug$', 'rc'));
+const tags = fc.oneof(
+  some({ allow: pattern, ignore }),
+  some({ allow: pattern, extract: text(512, '$version', '$0'), ignore }, ['allow', 'extract']),
+);
+const requirement = some(
+  { key: text(317, 'app', 'example.com/tier'), operator: fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist'), values: list(label) },
+  ['key', 'operator'],
+);
+const labels = fc.dictionary(text(63, 'app', 'uses', 'constructor', '__proto__'), label, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
+const selector = fc.oneof(
+  some({ matchLabels: labels, matchExpressions: list(requirement) }, ['matchLabels']),
+  some({ matchExpressions: list(requirement, 1) }, ['matchExpressions']),
+);
+const fieldPath = text(512, 'spec.values.image.tag', 'spec.image');
+const fields = some({ image: fieldPath, repository: fieldPath, tag: fieldPath, digest: fieldPath });
+const where = { kind, namespace, containers: list(text(63, 'web', 'sidecar'), 1), initContainers: fc.boolean() };
+const own = { ...where, apiVersion: text(317, 'apps/v1', 'argoproj.io/v1alpha1') };
+const target = fc.oneof(
+  some({ ...own, name }, ['kind', 'name']),
+  some({ ...own, selector }, ['kind', 'selector']),
+  some({ ...own, name, fields }, ['kind', 'name', 'apiVersion', 'fields']),
+);
+const time = fc.stringMatching(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/);
+const days = fc.uniqueArray(fc.constantFrom('Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'), { minLength: 1 });
+const window = some({ days, from: time, to: time, timeZone: text(64, 'Europe/Berlin', 'UTC') }, ['from', 'to']).filter(
+  ({ from, to }) => from !== to,
+);
+const windows = list(window);
+const mode = fc.constantFrom('Automatic', 'Approval', 'DryRun');
+const pin = fc.constantFrom('Tag', 'Digest');
+const key = some({ secretRef: some({ name, key: text(253, 'cosign.pub') }, ['name', 'key']) }, ['secretRef']);
+const platforms = list(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'));
+const pullSecrets = list(some({ name }, ['name']));
+const rollout = some({ watch: fc.boolean(), timeout: duration, onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore') });
+const verify = list(key, 1).map((keys) => ({ cosign: { keys } }));
+const poll = some({ interval: duration });
+
+const wholeSpec = some(
+  {
+    image: repository,
+    select,
+    tags,
+    platforms,
+    minAge: duration,
+    pullSecrets,
+    targets: list(target, 1),
+    update: some({ mode, pin, allowDowngrade: fc.boolean(), windows }),
+    rollout,
+    verify,
+    poll,
+    suspend: fc.boolean(),
+  },
+  ['image', 'select', 'targets'],
+);
+
+const nothingIgnored = fc.constant<string[]>([]);
+const plainTarget = some({ kind: fc.constant('Deployment'), name, namespace, initContainers: fc.constant(false) }, ['kind', 'name']);
+
+/** Of what v1alpha1 can express too. */
+const visibleSpec = fc
+  .tuple(
+    fc.oneof(
+      fc.record({
+        select: fc.oneof(
+          some({ range, prereleases: fc.constant(false) }).map((semver) => ({ semver })),
+          fc.constant({ digest: { tag: 'latest' } }),
+        ),
+      }),
+      fc.record({
+        select: some({ order: fc.constant('Ascending') }).map((alphabetical) => ({ alphabetical })),
+        tags: some({ allow: pattern, ignore: nothingIgnored }),
+      }),
+    ),
+    some(
+      {
+        image: repository,
+        pullSecrets,
+        targets: plainTarget.map((one) => [one]),
+        update: some({ mode: fc.constant('Automatic'), allowDowngrade: fc.constant(false), windows: fc.constant([]) }),
+        rollout,
+        poll,
+        suspend: fc.constant(false),
+      },
+      ['image', 'targets'],
+    ),
+    fc.boolean(),
+  )
+  .map(([choice, rest, writesPin]) => {
+    const defaultPin = 'digest' in choice.select ? 'Digest' : 'Tag';
+    return { ...rest, ...choice, ...(writesPin && { update: { ...rest.update, pin: defaultPin } }) };
+  });
+
+/** A policy that v1alpha1 can express but for one field at most, anything that v1 knows in the others. */
+const nearlyVisibleSpec = fc.tuple(visibleSpec, wholeSpec, fc.nat()).map(([visible, whole, index]) => {
+  const entries = Object.entries(whole);
+  const [field, value] = entries[index % entries.length] ?? [];
+  return field === undefined ? visible : { ...visible, [field]: value };
+});
+
+/** The JSON that goes over the wire. */
+function wire<T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> {
+  return arbitrary.map((value) => JSON.parse(JSON.stringify(value)) as T);
+}
+
+/** Every v1 spec that the API server accepts; a good part of them can be seen as v1alpha1. */
+export const v1SpecArbitrary: fc.Arbitrary<Spec> = wire(
+  fc.oneof({ weight: 3, arbitrary: wholeSpec }, { weight: 3, arbitrary: nearlyVisibleSpec }, { weight: 2, arbitrary: visibleSpec }),
+);
+
+/** v1 specs that v1alpha1 can express. */
+export const visibleV1SpecArbitrary: fc.Arbitrary<Spec> = wire(visibleSpec);
+
+const date = fc.date({ min: new Date('2020-01-01T00:00:00Z'), max: new Date('2099-12-31T00:00:00Z'), noInvalidDate: true });
+const dateTime = date.map((value) => value.toISOString().replace(/\.\d{3}Z$/, 'Z'));
+const digest = text(160, `sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`);
+const tag = text(128, '1.4.2', 'latest', 'main-20261121');
+const image = text(1024, 'harbor.example.com/shop/web:1.4.2', 'nginx');
+const message = text(1024, 'up to date', 'the registry says no: "401"');
+const reason = text(64, 'UpToDate', 'MinAge', 'NoConsent');
+const container = text(63, 'web', 'sidecar');
+const source = fc.constantFrom('Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'Approval', 'Rollback', 'Request');
+const workload = { kind: text(63, 'Deployment', 'StatefulSet'), namespace, name };
+const count = fc.nat({ max: 1_000_000 });
+const condition = some(
+  {
+    type: text(316, 'Ready', 'Stalled', 'Reconciling', 'Held'),
+    status: fc.constantFrom('True', 'False', 'Unknown'),
+    reason,
+    message,
+    lastTransitionTime: dateTime,
+    observedGeneration: count,
+  },
+  ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+);
+/** A list map: each type once. */
+const conditions = fc.uniqueArray(condition, { maxLength: 4, selector: ({ type }) => type });
+const change = some(
+  {
+    ...workload,
+    container,
+    from: image,
+    to: image,
+    tag,
+    digest,
+    trigger: source,
+    at: dateTime,
+    result: fc.constantFrom('Applied', 'RolledOut', 'RolledBack', 'Failed'),
+  },
+  ['kind', 'namespace', 'name', 'container', 'from', 'to', 'tag', 'trigger', 'at', 'result'],
+);
+
+/** Every v1 status that the API server accepts. */
+export const v1StatusArbitrary: fc.Arbitrary<Status> = wire(
+  some({
+    observedGeneration: count,
+    conditions,
+    latest: some({ tag, digest, selectedAt: dateTime }, ['tag', 'selectedAt']),
+    trigger: some({ source, receiver: text(63, 'harbor'), event: text(128, 'e1'), receivedAt: dateTime, handledAt: dateTime }, [
+      'source',
+      'handledAt',
+    ]),
+    lastCheckTime: dateTime,
+    lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
+    waiting: some({ tag, digest, until: dateTime, reason }, ['until', 'reason']),
+    targets: list(
+      some({ ...workload, container, image, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
+        'kind',
+        'namespace',
+        'name',
+        'state',
+      ]),
+    ),
+    targetCounts: some({ total: count, upToDate: count, problems: count }, ['total', 'upToDate', 'problems']),
+    lastAppliedTag: tag,
+    history: list(change),
+    rejected: list(some({ digest, tag, reason, message, at: dateTime }, ['digest', 'reason', 'at'])),
+    pendingApproval: some({ tag, digest }, ['tag', 'digest']),
+  }),
+);
+
+/** Every v1alpha1 spec as the API server hands it on: it has written the default of pollIntervalMinutes. */
+export const v1alpha1SpecArbitrary: fc.Arbitrary<JsonObject> = wire(
+  some(
+    {
+      repository,
+      tagPolicy: some({ strategy: fc.constantFrom('SemVer', 'Latest', 'Regex'), pattern: fc.oneof(range, pattern, fc.constant('')) }, [
+        'strategy',
+      ]),
+      updateTarget: some({ kind, name, namespace }, ['kind', 'name', 'namespace']),
+      pollIntervalMinutes: fc.oneof(fc.constantFrom(1, 5, 60, 527_040), fc.integer({ min: 1, max: 527_040 })),
+    },
+    ['repository', 'tagPolicy', 'updateTarget', 'pollIntervalMinutes'],
+  ),
+);
+
+/** Every v1alpha1 status that the API server accepts. */
+export const v1alpha1StatusArbitrary: fc.Arbitrary<JsonObject> = wire(
+  some({ observedGeneration: count, lastCheckedTime: dateTime, lastAppliedTag: tag, conditions }),
+);
+
+/** Metadata as the API server sets it; the object lies in the namespace shop. */
+export const metadataArbitrary: fc.Arbitrary<JsonObject> = wire(
+  some(
+    {
+      name: fc.constantFrom('web', 'api'),
+      namespace: fc.constant('shop'),
+      uid: fc.uuid(),
+      resourceVersion: fc.nat().map(String),
+      generation: fc.integer({ min: 1, max: 100 }),
+      labels: fc.dictionary(fc.constantFrom('app', 'tier'), label, { minKeys: 1, noNullPrototype: true }),
+      annotations: fc.dictionary(fc.constantFrom('a.example.com/x', 'constructor', '__proto__'), fc.string(), {
+        minKeys: 1,
+        noNullPrototype: true,
+      }),
+      managedFields: fc.constant([{ manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:spec': {} } }]),
+      deletionTimestamp: dateTime,
+      finalizers: fc.constant(['example.com/x']),
+    },
+    ['name', 'namespace', 'uid', 'resourceVersion', 'generation'],
+  ),
+);

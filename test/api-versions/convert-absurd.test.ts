@@ -1,0 +1,73 @@
+/** What nobody writes by accident: prototypes, giants, depths, bombs. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
+import { savedAnnotation } from '../../src/api-versions/conversion/saved-v1.ts';
+import { down, isHidden, oldPolicy, up, v1Policy, type Policy } from './objects.ts';
+
+const image = 'harbor.example.com/shop/web';
+const targets = [{ kind: 'Deployment', name: 'web' }];
+const plain = { image, select: { semver: { range: '1.x' } }, targets };
+const oldPlain = {
+  repository: image,
+  tagPolicy: { strategy: 'SemVer', pattern: '1.x' },
+  updateTarget: { kind: 'Deployment', name: 'web', namespace: 'shop' },
+  pollIntervalMinutes: 60,
+};
+const status = { latest: { tag: '1.4.2', selectedAt: '2026-11-21T10:00:00Z' } };
+
+test('names of the prototype are names like others', () => {
+  const text = '{"__proto__":{"polluted":true,"image":"evil"},"constructor":{"prototype":{"polluted":true}},"image":"nginx"}';
+  const object = v1Policy(JSON.parse(text), { status: JSON.parse(text) });
+  assert.deepEqual(up(down(object)), object);
+  const older = up(oldPolicy(JSON.parse(text.replace('image', 'repository'))));
+  assert.deepEqual(older.spec, {});
+  assert.equal(Reflect.get({}, 'polluted'), undefined);
+});
+
+const annotationsLength = ({ metadata }: Policy) => Object.entries(metadata.annotations ?? {}).join('').length;
+const limit = 256 * 1024;
+
+test('a long policy travels compressed, within what the API server allows', () => {
+  const many = Array.from({ length: 64 }, (_, index) => ({
+    kind: 'Deployment',
+    name: `web-${index}`,
+    containers: ['c'.repeat(63).repeat(60)],
+  }));
+  const object = v1Policy({ ...plain, targets: many }, { status });
+  const view = down(object);
+  assert.ok(annotationsLength(view) < 10_000);
+  assert.deepEqual(up(view), object);
+});
+
+/** Text that does not compress, the same each time. */
+function noise(length: number): string {
+  let text = '';
+  while (text.length < length) text += createHash('sha512').update(text.slice(-64)).digest('base64');
+  return text.slice(0, length);
+}
+
+test('what has no room leaves the status behind, then the spec: better than a list that the API server refuses', () => {
+  const filler = { a: 'x'.repeat(limit - 30_000) };
+  const withFiller = { metadata: { ...v1Policy(plain).metadata, annotations: filler } };
+  const withoutStatus = v1Policy({ ...plain, suspend: true }, { ...withFiller, status: { latest: { tag: noise(60_000) } } });
+  assert.ok(annotationsLength(down(withoutStatus)) <= limit);
+  assert.deepEqual(up(down(withoutStatus)).spec, withoutStatus.spec);
+  const withoutAnything = v1Policy({ ...plain, minAge: noise(60_000) }, withFiller);
+  assert.deepEqual(Object.keys(down(withoutAnything).metadata.annotations ?? {}), ['a']);
+  assert.ok(isHidden(down(up(down(withoutAnything)))), 'still nothing that would be acted on');
+});
+
+test('absurd objects: very deep, very long, and a small annotation that unpacks to a giant', () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(3_000)}${']'.repeat(3_000)}`);
+  for (const object of [v1Policy({ ...plain, deep }, { status: deep }), oldPolicy({ ...oldPlain, tagPolicy: deep })])
+    assert.doesNotThrow(() => [up(object), down(object)]);
+  const long = 'x'.repeat(5_000_000);
+  assert.equal(up(down(v1Policy({ ...plain, image: long }))).spec?.['image'], long);
+  const bomb = `deflate:${deflateRawSync(`{"spec":{"image":"${'x'.repeat(50_000_000)}"}}`).toString('base64')}`;
+  assert.equal(
+    up({ ...oldPolicy(oldPlain), metadata: { namespace: 'shop', annotations: { [savedAnnotation]: bomb } } }).spec?.['image'],
+    image,
+  );
+});
