@@ -3,7 +3,7 @@ import { projectStatus, mergeStatus } from './conversion/convert-status.ts';
 import { mergeSpec } from './conversion/merge-spec.ts';
 import { readOldSpec, writeOldSpec } from './conversion/old-spec.ts';
 import { editedOrigin, newOrigin, originAnnotation, readOrigin, writeOrigin, type Origin } from './conversion/origin.ts';
-import { projectSpec } from './conversion/project-spec.ts';
+import { projectSpec, withoutOurPattern } from './conversion/project-spec.ts';
 import { isObject, textOf, withField, withPart, type JsonObject } from './conversion/read-json.ts';
 import { readSaved, savedAnnotation, writeSaved } from './conversion/saved-v1.ts';
 import * as v1 from './v1.ts';
@@ -58,9 +58,10 @@ function mergeWrittenSpec(object: JsonObject, saved: unknown): { spec: unknown; 
   const origin = readOrigin(annotations);
   const raw = object['spec'];
   if (!isObject(raw)) return { spec: isObject(saved) ? undefined : saved, origin };
-  const written = readOldSpec(raw);
-  if (!isObject(saved)) return { spec: mergeSpec({}, { shown: {}, written, namespace }), origin: newOrigin(written, namespace) };
+  const read = readOldSpec(raw);
+  if (!isObject(saved)) return { spec: mergeSpec({}, { shown: {}, written: read, namespace }), origin: newOrigin(read, namespace) };
   const shown = projectSpec(saved, origin, namespace);
+  const written = withoutOurPattern(read, shown);
   return { spec: mergeSpec(saved, { shown, written, namespace }), origin: editedOrigin(origin, shown, written) };
 }
 

@@ -141,6 +141,12 @@ const edits: [name: string, before: object, leaves: Record<string, unknown>, aft
     { suspend: true, select: { alphabetical: {} }, tags: { allow: 'v.*' } },
   ],
   [
+    'a manifest without a pattern, applied to a hidden view, leaves our pattern in place and does not mean it',
+    { suspend: true },
+    { 'tagPolicy.strategy': 'SemVer' },
+    { suspend: true, select: { semver: {} } },
+  ],
+  [
     'a default pin that was written out follows the strategy',
     { update: { pin: 'Tag', mode: 'Automatic' } },
     { 'tagPolicy.strategy': 'Latest' },

@@ -29,6 +29,15 @@ export function projectSpec(spec: JsonObject, origin: Origin, namespace: string 
   };
 }
 
+/**
+ * What is written, without our own pattern where only the strategy was: patches and applies of a manifest without a pattern leave the
+ * one of a hidden view in place, and it is no version range.
+ */
+export function withoutOurPattern(written: OldSpec, shown: OldSpec): OldSpec {
+  const isOurs = written.pattern === matchesNothing && shown.pattern === matchesNothing;
+  return isOurs && written.strategy !== 'Regex' ? { ...written, pattern: undefined } : written;
+}
+
 /** Of expressible specs only. */
 function projectChoice(spec: JsonObject, { pattern }: Origin): Pick<OldSpec, 'strategy' | 'pattern'> {
   const select = isObject(spec['select']) ? spec['select'] : {};
