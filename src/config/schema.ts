@@ -1,0 +1,147 @@
+/** What a configuration may say: its shape, its defaults, and the rules between settings. */
+import { z } from 'zod';
+import { parseDuration } from '../core/duration.ts';
+import { normaliseRegistry } from '../core/image-reference.ts';
+import { providerIds } from '../receive/providers/index.ts';
+
+/** Where a secret's value is. */
+export type SecretReference = z.output<typeof secretReference>;
+
+const name = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'lower-case letters, digits and dashes, at most 63 characters');
+const host = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[^\s/@]+$/, 'a host with an optional port, without a scheme: registry.example.com:5000');
+const port = z.int().min(0).max(65_535);
+const duration = z.string().transform((text, context) => {
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
+  context.addIssue({ code: 'custom', message: `"${text}" is not a duration such as 30s, 10m or 1h30m` });
+  return z.NEVER;
+});
+const secretReference = z.union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
+  error: 'a reference to a secret: {env: NAME} or {file: PATH}',
+});
+
+/** Also where something else is wrong: all problems are told at once. */
+const always = { when: () => true };
+
+const receiver = z
+  .strictObject({
+    name,
+    provider: z.enum(providerIds, { error: `one of ${providerIds.join(', ')}` }),
+    secrets: z.array(secretReference).min(1).max(16).optional(),
+    unauthenticated: z.boolean().default(false),
+    registry: host.optional(),
+  })
+  .superRefine(authenticatesSomehow, always);
+
+const registry = z.strictObject({
+  host,
+  aliases: z.array(host).max(32).default([]),
+  insecure: z.boolean().default(false),
+  caFile: z.string().min(1).optional(),
+  requestsPerSecond: z.number().positive().max(10_000).optional(),
+  concurrency: z.int().min(1).max(1_000).default(8),
+});
+
+/** The whole of it. */
+export const configSchema = z.strictObject({
+  listen: z
+    .strictObject({
+      host: z.string().default('0.0.0.0'),
+      port: port.default(8080),
+      bodyLimitBytes: z.int().min(1024).max(67_108_864).default(1_048_576),
+      requestsPerMinute: z.int().min(1).default(60_000),
+    })
+    .prefault({}),
+  operations: z
+    .strictObject({
+      host: z.string().default('0.0.0.0'),
+      port: port.default(9090),
+      auth: z.enum(['kubernetes', 'proxy', 'none']).default('kubernetes'),
+    })
+    .superRefine(openOnlyOnLoopback)
+    .prefault({}),
+  redis: z
+    .strictObject({
+      url: z.url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' }).default('redis://redis:6379/0'),
+      prefix: z.string().min(1).max(64).default('{image-watcher}'),
+      durability: z.enum(['warn', 'enforce', 'ignore']).default('warn'),
+      minReplicas: z.int().min(0).max(16).default(0),
+    })
+    .prefault({}),
+  receivers: z.array(receiver).max(1_000).superRefine(namesAreUnique, always).default([]),
+  registries: z.array(registry).max(1_000).superRefine(hostsAreUnambiguous, always).default([]),
+  allowedRegistries: z.array(host).max(1_000).default([]),
+  credentials: z
+    .strictObject({ secret: z.strictObject({ name: z.string().min(1), namespace: z.string().min(1) }) })
+    .default({ secret: { name: 'oci-registry-creds', namespace: 'operators' } }),
+  watch: z.strictObject({ namespaces: z.array(z.string().min(1)).max(1_000).default([]) }).prefault({}),
+  poll: z.strictObject({ interval: duration.default(3_600_000) }).prefault({}),
+  crossNamespace: z.enum(['deny', 'consent', 'allow']).default('consent'),
+  log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info') }).prefault({}),
+});
+
+/** What can be read of the receivers' secrets, however wrong the rest is. */
+export const readableReceivers = z
+  .object({
+    receivers: z.array(
+      z.object({ name: z.string().catch(''), secrets: z.array(secretReference).catch([]) }).catch({ name: '', secrets: [] }),
+    ),
+  })
+  .catch({ receivers: [] });
+
+// The checks below see values that may be wrong in other ways.
+interface Draft {
+  readonly [key: string]: unknown;
+}
+
+function authenticatesSomehow(receiver: Draft | null, context: z.RefinementCtx): void {
+  if (typeof receiver !== 'object' || receiver === null || Array.isArray(receiver)) return;
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if (receiver['secrets'] === undefined && receiver['unauthenticated'] !== true) {
+    report('secrets', 'missing: name at least one secret, or say unauthenticated: true');
+  }
+  if (receiver['secrets'] !== undefined && receiver['unauthenticated'] === true) {
+    report('unauthenticated', 'contradicts secrets: remove one of them');
+  }
+}
+
+function openOnlyOnLoopback({ host, auth }: { host: string; auth: string }, context: z.RefinementCtx): void {
+  if (auth !== 'none' || isLoopback(host)) return;
+  const message = `none is only for a listener on loopback, and this one is on ${host}: set operations.host to 127.0.0.1, or auth to kubernetes`;
+  context.addIssue({ code: 'custom', path: ['auth'], message });
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function namesAreUnique(receivers: readonly (Draft | null)[], context: z.RefinementCtx): void {
+  if (!Array.isArray(receivers)) return;
+  const seen = new Set<unknown>();
+  for (const [index, receiver] of receivers.entries()) {
+    const name = receiver?.['name'];
+    if (seen.has(name)) context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${String(name)}" is used twice` });
+    if (typeof name === 'string') seen.add(name);
+  }
+}
+
+function hostsAreUnambiguous(registries: readonly (Draft | null)[], context: z.RefinementCtx): void {
+  if (!Array.isArray(registries)) return;
+  const seen = new Map<string, string>();
+  for (const [index, registry] of registries.entries()) {
+    const aliases: readonly unknown[] = Array.isArray(registry?.['aliases']) ? registry['aliases'] : [];
+    const names = [['host', registry?.['host']] as const, ...aliases.map((alias, position) => [position, alias] as const)];
+    for (const [key, text] of names) {
+      if (typeof text !== 'string') continue;
+      const other = seen.get(normaliseRegistry(text));
+      seen.set(normaliseRegistry(text), String(registry?.['host']));
+      if (other === undefined) continue;
+      const path = key === 'host' ? [index, key] : [index, 'aliases', key];
+      context.addIssue({ code: 'custom', path, message: `"${text}" is already a name of ${other}` });
+    }
+  }
+}
