@@ -70,6 +70,7 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   ioredis: { folders: ['queue'], types: ['compose'] },
   '@kubernetes/client-node': { folders: ['kube'] },
   undici: { folders: ['registry', 'kube'] },
+  '@peculiar/x509': { folders: ['certificates'] },
   pino: { folders: ['telemetry'] },
   '@prometheus-io/client': { folders: ['telemetry'], types: ['operations'] },
   semver: { folders: ['core'] },

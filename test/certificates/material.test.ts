@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { before, describe, it } from 'node:test';
+import { judgeMaterial, namesOf, splitBundle, type Material } from '../../src/certificates/judge-material.ts';
+import { makeProvisional } from '../../src/certificates/make-certificate.ts';
+import { renewMaterial } from '../../src/certificates/renew-material.ts';
+import { checkServingPair } from '../../src/certificates/serving-pair.ts';
+
+const start = new Date('2026-11-20T12:00:00Z');
+const after = (days: number) => new Date(start.getTime() + days * 86_400_000);
+const names = ['image-watcher-conversion.ops.svc', 'image-watcher-conversion.ops.svc.cluster.local', '127.0.0.1'];
+
+/** As the service does at every look. */
+async function look(material: Material | undefined, now: Date, wanted = names): Promise<Material> {
+  const renewal = judgeMaterial(material, { names: wanted, now });
+  return renewal.authority === undefined && renewal.certificate === undefined && material !== undefined
+    ? material
+    : renewMaterial(material, renewal, { names: wanted, now });
+}
+
+const authoritiesOf = (material: Material) => splitBundle(material.authorities).map((pem) => new X509Certificate(pem));
+const leafOf = (material: Material) => new X509Certificate(material.certificate);
+const issuerOf = (material: Material) => authoritiesOf(material).findIndex((authority) => leafOf(material).verify(authority.publicKey));
+
+describe('the material of our own authority', () => {
+  let first: Material;
+  before(async () => {
+    first = await look(undefined, start);
+  });
+
+  it('is EC P-256, for the names that are wanted, and good for 90 days and ten years', () => {
+    const [authority] = authoritiesOf(first);
+    assert.ok(authority?.ca && authority.verify(authority.publicKey));
+    assert.equal(authority.publicKey.asymmetricKeyDetails?.namedCurve, 'prime256v1');
+    assert.equal(authority.validToDate.getUTCFullYear(), 2036);
+    const leaf = leafOf(first);
+    assert.ok(leaf.checkIssued(authority) && leaf.verify(authority.publicKey) && !leaf.ca);
+    assert.equal(leaf.publicKey.asymmetricKeyDetails?.namedCurve, 'prime256v1');
+    assert.deepEqual([...namesOf(leaf)].sort(), [...names].sort());
+    assert.equal(leaf.validToDate.getTime(), after(90).getTime());
+    assert.deepEqual(leaf.keyUsage, ['1.3.6.1.5.5.7.3.1']);
+    assert.equal(checkServingPair(first).notAfter.getTime(), after(90).getTime());
+  });
+
+  const changed = async (change: Partial<Material>) => ({ ...first, ...change });
+  const otherKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const rsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const rows: [string, () => Promise<Material | undefined>, Date, { authority?: string; certificate?: string }][] = [
+    ['nothing yet', async () => undefined, start, { authority: 'there is none', certificate: 'there is none' }],
+    ['all is fresh', () => changed({}), start, {}],
+    ['just before two thirds of 90 days', () => changed({}), after(59.9), {}],
+    ['after two thirds of 90 days', () => changed({}), after(60.1), { certificate: 'two thirds of its life are over' }],
+    ['after its end', () => changed({}), after(91), { certificate: 'two thirds of its life are over' }],
+    [
+      'after two thirds of ten years',
+      () => changed({}),
+      after(3_650 * 0.67),
+      { authority: 'two thirds of its life are over', certificate: 'two thirds of its life are over' },
+    ],
+    ['a clock far behind', () => changed({}), after(-1), { authority: 'it is not valid yet', certificate: 'it is not valid yet' }],
+    ['a clock a little behind', () => changed({}), after(-0.04), {}],
+    ['no certificate', () => changed({ certificate: '' }), start, { certificate: 'there is none' }],
+    ['the key of another certificate', () => changed({ key: otherKey }), start, { certificate: 'its key does not belong to it' }],
+    ['the key of another authority', () => changed({ authorityKey: otherKey }), start, { authority: 'its key does not belong to it' }],
+    ['an RSA authority', () => changed({ authorityKey: rsaKey }), start, { authority: 'its key is not EC P-256' }],
+    [
+      'a certificate that is no authority in its place',
+      () => changed({ authorities: first.certificate, authorityKey: first.key }),
+      start,
+      { authority: 'it is not an authority', certificate: 'no authority of the bundle vouches for it' },
+    ],
+    [
+      'a certificate of somebody else',
+      async () => ({ ...first, ...(await makeProvisional(names, start)) }),
+      start,
+      { certificate: 'no authority of the bundle vouches for it' },
+    ],
+    [
+      'an emptied Secret',
+      () => changed({ authorities: '', authorityKey: '', certificate: '', key: '' }),
+      start,
+      { authority: 'there is none', certificate: 'there is none' },
+    ],
+  ];
+  for (const [name, material, now, expected] of rows) {
+    it(`is judged: ${name}`, async () => assert.deepEqual(judgeMaterial(await material(), { names, now }), expected));
+  }
+
+  for (const key of ['authorities', 'authorityKey', 'certificate', 'key'] as const) {
+    it(`is made good again when ${key} is garbage`, async () => {
+      for (const garbage of ['garbage', first[key].slice(0, 80), first[key].replace(/[A-Za-z]{20}/, 'A'.repeat(20)), '\u0000']) {
+        const repaired = await look({ ...first, [key]: garbage }, start);
+        assert.deepEqual(judgeMaterial(repaired, { names, now: start }), {}, garbage);
+        checkServingPair(repaired);
+      }
+    });
+  }
+
+  it('takes a new certificate of the same authority when a name is missing, and keeps the names it had', async () => {
+    assert.deepEqual(judgeMaterial(first, { names: [...names, 'new.ops.svc'], now: start }), {
+      certificate: 'it lacks the names new.ops.svc',
+    });
+    const second = await look(first, start, ['new.ops.svc']);
+    assert.equal(second.authorities, first.authorities);
+    assert.deepEqual(judgeMaterial(second, { names: ['new.ops.svc'], now: start }), {});
+    assert.deepEqual(judgeMaterial(second, { names, now: start }), {}, 'a replica with the older configuration has nothing to change');
+    const third = await look(second, after(61), ['new.ops.svc']);
+    assert.deepEqual(namesOf(leafOf(third)), ['new.ops.svc'], 'names that nobody wants end with the certificate');
+  });
+
+  it('hands over to a new authority without a moment in which somebody is shown what he cannot trust', async () => {
+    const time = 3_650 * 0.67;
+    const aged = await look(first, after(time - 40));
+    const handover = await look(aged, after(time));
+    assert.equal(authoritiesOf(handover).length, 2);
+    assert.equal(handover.certificate, aged.certificate, 'still the one that a client with the older bundle trusts');
+    assert.notEqual(handover.authorityKey, aged.authorityKey);
+
+    const soon = await look(handover, after(time + 0.01));
+    assert.equal(soon, handover, 'nothing to do');
+
+    const next = await look(handover, after(time + 21));
+    assert.equal(issuerOf(next), 0, 'now the new authority signs');
+    assert.equal(authoritiesOf(next).length, 2, 'the older certificate may still be in use');
+
+    const last = await look(next, after(time + 21 + 75));
+    assert.deepEqual([issuerOf(last), authoritiesOf(last).length], [0, 1], 'the former authority has gone');
+    assert.equal(last.authorityKey, handover.authorityKey);
+  });
+
+  it('lets the certificate settle too when both are due at once', async () => {
+    const time = 3_650 * 0.67;
+    const aged = await look(first, after(time - 61));
+    const handover = await look(aged, after(time));
+    assert.equal(handover.certificate, aged.certificate);
+    assert.equal(await look(handover, after(time + 0.02)), handover, 'half an hour later: not yet');
+    const next = await look(handover, after(time + 0.05));
+    assert.deepEqual([issuerOf(next), authoritiesOf(next).length], [0, 2], 'an hour later');
+  });
+});
+
+describe('a serving pair', () => {
+  it('is refused when its halves do not belong together or one is cut off', async () => {
+    const [one, two] = [await makeProvisional(names, start), await makeProvisional(names, start)];
+    checkServingPair(one);
+    for (const wrong of [
+      { certificate: one.certificate, key: two.key },
+      { certificate: one.certificate.slice(0, 200), key: one.key },
+      { certificate: one.certificate, key: one.key.slice(0, 60) },
+      { certificate: '', key: '' },
+      { certificate: one.key, key: one.certificate },
+      { certificate: `${one.certificate}${two.certificate.slice(0, 200)}`, key: one.key },
+    ]) {
+      assert.throws(() => checkServingPair(wrong), Error);
+    }
+  });
+});
