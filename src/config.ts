@@ -1,5 +1,5 @@
 /** The configuration: a YAML file and a few variables of the environment, checked as a whole, frozen. Nothing else reads process.env. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { configSchema, readableReceivers, type SecretReference } from './config/schema.ts';
@@ -30,12 +30,16 @@ export class ConfigError extends Error {
 export interface ConfigSource {
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What a pod knows of its namespace. */
+  readonly namespaceFile?: string;
 }
 
 /** Everything that the program knows from its start: configuration, and what only the environment says. */
 export interface Settings {
   readonly config: Config;
   readonly kubeconfig: string | undefined;
+  /** The namespace that this process runs in. */
+  readonly namespace: string;
   /** The values of each receiver's secrets, by the receiver's name; read at the start. */
   readonly secretsOf: (receiver: string) => readonly string[];
 }
@@ -50,7 +54,12 @@ export function loadSettings(source: ConfigSource): Settings {
   if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
   if (problems.length > 0) throw new ConfigError(label, problems);
   const config = deepFreeze(parsed.data);
-  return { config, kubeconfig: kubeconfigOf(source), secretsOf: (receiver) => secrets.get(receiver) ?? [] };
+  return {
+    config,
+    kubeconfig: kubeconfigOf(source),
+    namespace: config.namespace ?? readNamespace(source) ?? 'image-watcher',
+    secretsOf: (receiver) => secrets.get(receiver) ?? [],
+  };
 }
 
 /** The kubeconfig that the environment names. */
@@ -68,6 +77,10 @@ export function registryAliases(config: Pick<Config, 'registries'>): Map<string,
 /** The environment of this process, as a source. */
 export function processSource(file?: string): ConfigSource {
   return { file, env: process.env };
+}
+
+function readNamespace({ namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace' }: ConfigSource): string | undefined {
+  return existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() || undefined : undefined;
 }
 
 function readYaml(file: string): unknown {

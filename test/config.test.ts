@@ -35,6 +35,14 @@ test('nothing configured: the defaults', () => {
   assert.deepEqual(config, {
     listen: { host: '0.0.0.0', port: 8080, bodyLimitBytes: 1_048_576, requestsPerMinute: 60_000 },
     operations: { host: '0.0.0.0', port: 9090, auth: 'kubernetes' },
+    conversion: {
+      host: '0.0.0.0',
+      port: 9443,
+      bodyLimitBytes: 67_108_864,
+      service: { name: 'image-watcher-conversion' },
+      names: [],
+      secret: { name: 'image-watcher-conversion' },
+    },
     redis: { url: 'redis://redis:6379/0', prefix: '{image-watcher}', durability: 'warn', minReplicas: 0 },
     receivers: [],
     registries: [],
@@ -47,6 +55,27 @@ test('nothing configured: the defaults', () => {
   });
   assert.equal(kubeconfig, undefined);
   for (const text of ['', '# nothing', '{}']) assert.deepEqual(load(text).config, config);
+});
+
+test('the namespace of this program: as configured, as its service account says, or image-watcher', () => {
+  const namespaceFile = write('namespace', 'operators\n');
+  const namespaceOf = (text: string, file: string) =>
+    loadSettings({ file: write('config.yaml', text), env: {}, namespaceFile: file }).namespace;
+  assert.equal(namespaceOf('namespace: shop', namespaceFile), 'shop');
+  assert.equal(namespaceOf('', namespaceFile), 'operators');
+  assert.equal(namespaceOf('', write('empty', '')), 'image-watcher');
+  assert.equal(namespaceOf('', join(folder, 'nowhere')), 'image-watcher');
+});
+
+test('the conversion listener', () => {
+  const { conversion } = load(
+    'conversion: {port: 8443, certFile: /tls/tls.crt, keyFile: /tls/tls.key, caFile: /tls/ca.crt, names: [127.0.0.1, "::1", a.example.com]}',
+  ).config;
+  assert.deepEqual([conversion.port, conversion.certFile, conversion.names.length], [8443, '/tls/tls.crt', 3]);
+  assert.deepEqual(load('conversion: {service: {namespace: ops}}').config.conversion.service, {
+    name: 'image-watcher-conversion',
+    namespace: 'ops',
+  });
 });
 
 test('operations without authentication: only on loopback', () => {
@@ -226,6 +255,15 @@ const rows: [name: string, text: string, paths: string[], env?: ConfigSource['en
   ['an alias that is a host', 'registries: [{host: a}, {host: b, aliases: [a]}]', ['registries[1].aliases[0]']],
   ['two names of one registry', 'registries: [{host: docker.io}, {host: index.docker.io}]', ['registries[1].host']],
   ['a host with a path', 'allowedRegistries: [registry.example.com/shop]', ['allowedRegistries[0]']],
+  ['a certificate without its key', 'conversion: {certFile: /tls/tls.crt}', ['conversion.keyFile']],
+  ['a key without its certificate', 'conversion: {keyFile: /tls/tls.key, port: 99999}', ['conversion.certFile', 'conversion.port']],
+  ['an authority for our own authority', 'conversion: {caFile: /tls/ca.crt}', ['conversion.caFile']],
+  [
+    'a name that no certificate can have',
+    'conversion: {names: ["https://x", "Upper.example.com", ""]}',
+    ['conversion.names[0]', 'conversion.names[1]', 'conversion.names[2]'],
+  ],
+  ['a conversion that is nothing', 'conversion: [1]', ['conversion']],
 ];
 
 for (const [name, text, paths, env] of rows) {

@@ -34,7 +34,7 @@ export async function makeAuthority(now: Date): Promise<ServingPair> {
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { certificate: certificate.toString('pem'), key: await keyToPem(keys) };
+  return { certificate: toPem(certificate), key: await keyToPem(keys) };
 }
 
 /** A certificate for a listener with these names (DNS names and addresses), signed by the authority, good for 90 days. */
@@ -50,7 +50,7 @@ export async function issueCertificate(authority: ServingPair, names: readonly s
     signingAlgorithm: ecdsa,
     extensions: [...servingExtensions(names), await AuthorityKeyIdentifierExtension.create(issuer)],
   });
-  return { certificate: certificate.toString('pem'), key: await keyToPem(keys) };
+  return { certificate: toPem(certificate), key: await keyToPem(keys) };
 }
 
 /** A self-signed certificate, for a listener that has to be up before there is a real one. */
@@ -63,7 +63,12 @@ export async function makeProvisional(names: readonly string[], now: Date): Prom
     signingAlgorithm: ecdsa,
     extensions: servingExtensions(names),
   });
-  return { certificate: certificate.toString('pem'), key: await keyToPem(keys) };
+  return { certificate: toPem(certificate), key: await keyToPem(keys) };
+}
+
+/** With a line end: bundles are these, one after the other. */
+function toPem(certificate: X509Certificate): string {
+  return `${certificate.toString('pem')}\n`;
 }
 
 function makeKeys(): Promise<webcrypto.CryptoKeyPair> {

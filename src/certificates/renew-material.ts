@@ -12,7 +12,7 @@ export async function renewMaterial(material: Material | undefined, renewal: Ren
   const trusted = renewal.authority === undefined ? former : [newest, ...former];
   const pair = renewal.certificate === undefined ? present : await issueCertificate(authority, namesFor(present, wanted), wanted.now);
   return {
-    authorities: [authority.certificate, ...trusted.filter((pem) => isStillNeeded(pem, authority, wanted.now))].map(endLine).join(''),
+    authorities: [authority.certificate, ...trusted.filter((pem) => isStillNeeded(pem, authority, wanted.now))].join(''),
     authorityKey: authority.key,
     certificate: pair.certificate,
     key: pair.key,
@@ -35,8 +35,4 @@ function namesFor({ certificate }: Material, { names, now }: Wanted): readonly s
 function isStillNeeded(pem: string, successor: ServingPair, now: Date): boolean {
   if (pem === '' || new X509Certificate(pem).validToDate <= now) return false;
   return now.getTime() - new X509Certificate(successor.certificate).validFromDate.getTime() < servingLifeMs + 2 * backdateMs;
-}
-
-function endLine(pem: string): string {
-  return `${pem.trimEnd()}\n`;
 }

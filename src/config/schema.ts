@@ -1,4 +1,5 @@
 /** What a configuration may say: its shape, its defaults, and the rules between settings. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { normaliseRegistry } from '../core/image-reference.ts';
@@ -46,6 +47,50 @@ const registry = z.strictObject({
   concurrency: z.int().min(1).max(1_000).default(8),
 });
 
+const dnsName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
+const certificateName = z.string().refine((text) => isIP(text) !== 0 || dnsName.test(text), 'a DNS name in lower case, or an IP address');
+const namespaced = (kind: string, defaultName: string) =>
+  z
+    .strictObject({
+      name: name.default(defaultName).describe(`The name of the ${kind}.`),
+      namespace: name.optional().describe(`The namespace of the ${kind}; the one this program runs in unless given.`),
+    })
+    .prefault({});
+
+const conversion = z
+  .strictObject({
+    host: z.string().default('0.0.0.0').describe('The address that the listener for the API server listens on; always TLS.'),
+    port: port.default(9443).describe('Its port; the Service for it has port 443 unless the CustomResourceDefinition says another.'),
+    bodyLimitBytes: z
+      .int()
+      .min(1_048_576)
+      .max(536_870_912)
+      .default(67_108_864)
+      .describe('The longest ConversionReview; one holds all objects of a list, some 2 kB each, with long histories 20 kB.'),
+    service: namespaced('Service by which the API server reaches the listener', 'image-watcher-conversion'),
+    names: z
+      .array(certificateName)
+      .max(32)
+      .default([])
+      .describe('More names and addresses for our own certificate, where the API server calls a URL: 127.0.0.1 in development.'),
+    certFile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('The certificate and its chain, PEM, as cert-manager mounts it; read again when it changes.'),
+    keyFile: z.string().min(1).optional().describe('The key of certFile, PEM.'),
+    caFile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'The authority of certFile, PEM: the caBundle of the CustomResourceDefinition is kept equal to it; not needed with cainjector.',
+      ),
+    secret: namespaced('Secret that holds our own certificate authority, unless certFile is given', 'image-watcher-conversion'),
+  })
+  .superRefine(filesBelongTogether, always)
+  .prefault({});
+
 /** The whole of it. */
 export const configSchema = z.strictObject({
   listen: z
@@ -64,6 +109,10 @@ export const configSchema = z.strictObject({
     })
     .superRefine(openOnlyOnLoopback)
     .prefault({}),
+  conversion,
+  namespace: name
+    .optional()
+    .describe('The namespace this program runs in; what the service account says unless given, else image-watcher.'),
   redis: z
     .strictObject({
       url: z.url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' }).default('redis://redis:6379/0'),
@@ -107,6 +156,15 @@ function authenticatesSomehow(receiver: Draft | null, context: z.RefinementCtx):
   if (receiver['secrets'] !== undefined && receiver['unauthenticated'] === true) {
     report('unauthenticated', 'contradicts secrets: remove one of them');
   }
+}
+
+function filesBelongTogether(conversion: Draft | null, context: z.RefinementCtx): void {
+  if (typeof conversion !== 'object' || conversion === null || Array.isArray(conversion)) return;
+  const { certFile, keyFile, caFile } = conversion;
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if (certFile !== undefined && keyFile === undefined) report('keyFile', 'missing: certFile needs its key');
+  if (certFile === undefined && keyFile !== undefined) report('certFile', 'missing: keyFile needs its certificate');
+  if (certFile === undefined && caFile !== undefined) report('caFile', 'is only for certFile: our own authority is in the Secret');
 }
 
 function openOnlyOnLoopback({ host, auth }: { host: string; auth: string }, context: z.RefinementCtx): void {

@@ -84,6 +84,31 @@ export function createMetrics() {
       labelNames: ['found'],
       registers,
     }),
+    conversions: new Counter({
+      name: 'image_watcher_conversions_total',
+      help: 'Policies that the API server had converted, by the version it asked for: converted or refused',
+      labelNames: ['to', 'result'],
+      registers,
+    }),
+    conversionReviews: new Counter({
+      name: 'image_watcher_conversion_reviews_total',
+      help: 'Conversion requests of the API server, each of one or many policies: converted or refused',
+      labelNames: ['to', 'result'],
+      registers,
+    }),
+    conversionSeconds: new Histogram({
+      name: 'image_watcher_conversion_review_seconds',
+      help: 'Time that one conversion request takes, without its transfer',
+      labelNames: ['to'],
+      buckets: latency,
+      registers,
+    }),
+    conversionCertificateDays: new Gauge({
+      name: 'image_watcher_conversion_certificate_days',
+      help: 'Days until the certificate of the conversion listener ends, by where it is from: files, secret or provisional',
+      labelNames: ['source'],
+      registers,
+    }),
     policies: new Gauge({ name: 'image_watcher_policies', help: 'ImagePolicies in memory', registers }),
     workloads: new Gauge({ name: 'image_watcher_workloads', help: 'Workloads in memory', registers }),
     watchConnected: new Gauge({

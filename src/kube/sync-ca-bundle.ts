@@ -1,0 +1,67 @@
+import type { KubeClient } from './client.ts';
+import { fieldManager } from './field-manager.ts';
+import { isKubeError } from './kube-error.ts';
+import type { CustomResourceDefinition } from './merge-crd.ts';
+import { readObject } from './read-object.ts';
+
+/** Where a conversion webhook is ours: behind this Service, or at a URL with one of these host names. */
+export interface ConversionAddress {
+  readonly service: { readonly namespace: string; readonly name: string };
+  readonly hosts: readonly string[];
+}
+
+/** What was found, and done about it. */
+export type CaBundleSync =
+  /** The API server trusts the bundle now. */
+  | 'updated'
+  | 'unchanged'
+  /** There is no such CustomResourceDefinition. */
+  | 'absent'
+  /** It does not convert by webhook, or by somebody else's: not our business. */
+  | 'not ours';
+
+interface ClientConfig {
+  readonly caBundle?: string;
+  readonly url?: string;
+  readonly service?: { readonly namespace?: string; readonly name?: string };
+}
+
+const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const maxTries = 5;
+
+/**
+ * Makes the CustomResourceDefinition trust `caBundle` (PEM) where its conversion webhook is ours. Never switches the conversion, and writes only what
+ * differs, guarded by resourceVersion. Throws KubeError as the API server answers, the last 409 after five tries.
+ */
+export async function syncCaBundle(
+  client: KubeClient,
+  { name, address, caBundle }: { name: string; address: ConversionAddress; caBundle: string },
+  signal?: AbortSignal,
+): Promise<CaBundleSync> {
+  const path = `${collection}/${name}`;
+  for (let tries = 1; ; tries++) {
+    const crd = await readObject<CustomResourceDefinition>(client, path, signal);
+    if (crd === undefined) return 'absent';
+    const clientConfig: ClientConfig | undefined = crd.spec.conversion?.webhook?.clientConfig;
+    if (crd.spec.conversion?.strategy !== 'Webhook' || !isOurs(clientConfig, address)) return 'not ours';
+    const wanted = Buffer.from(caBundle).toString('base64');
+    if (clientConfig?.caBundle === wanted) return 'unchanged';
+    const { resourceVersion } = crd.metadata;
+    const body = { metadata: { resourceVersion }, spec: { conversion: { webhook: { clientConfig: { caBundle: wanted } } } } };
+    try {
+      await client.request({ method: 'PATCH', path, query: { fieldManager }, contentType: 'application/merge-patch+json', body, signal });
+      return 'updated';
+    } catch (error) {
+      if (!isKubeError(error, 409) || tries === maxTries) throw error;
+    }
+  }
+}
+
+function isOurs(clientConfig: ClientConfig | undefined, { service, hosts }: ConversionAddress): boolean {
+  if (clientConfig?.service !== undefined) {
+    return clientConfig.service.namespace === service.namespace && clientConfig.service.name === service.name;
+  }
+  const url = clientConfig?.url === undefined ? null : URL.parse(clientConfig.url);
+  // An IPv6 address is in brackets there.
+  return url !== null && hosts.includes(url.hostname.replace(/^\[|\]$/g, ''));
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import type { ConvertReview } from '../../src/api-versions/answer-review.ts';
+import { buildConversionApp } from '../../src/api-versions/conversion-app.ts';
+import { makeProvisional } from '../../src/certificates/make-certificate.ts';
+import type { ServingPair } from '../../src/certificates/serving-pair.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+const bodyLimitBytes = 1_048_576;
+
+/** Answers with the objects that it got; refuses what has none. */
+const echo: ConvertReview = (body) => {
+  const { request } = (body ?? {}) as { request?: { uid?: string; objects?: unknown[] } };
+  if (!Array.isArray(request?.objects)) return { status: 400, body: { error: 'there are no objects' } };
+  return { status: 200, body: { response: { uid: request.uid, result: { status: 'Success' }, convertedObjects: request.objects } } };
+};
+
+describe('the conversion listener', () => {
+  let pair: ServingPair;
+  before(async () => {
+    pair = await makeProvisional(['localhost'], new Date());
+  });
+
+  const start = (convertReview: ConvertReview = echo) => {
+    const metrics = createMetrics();
+    const lines: string[] = [];
+    const logger = createLogger('info', { write: (line: string) => void lines.push(line) });
+    const app = buildConversionApp({ ...pair, bodyLimitBytes, convertReview, logger, metrics });
+    const convert = (payload: string | Buffer, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+      app.inject({ method: 'POST', url: '/convert', payload, headers });
+    return { app, convert, lines, metricsText: () => metrics.registry.metrics() };
+  };
+  const review = (objects: unknown, desiredAPIVersion = 'operator.technomad.dev/v1') =>
+    JSON.stringify({ request: { uid: 'a', desiredAPIVersion, objects } });
+
+  it('answers, counts and measures', async () => {
+    const { convert, metricsText, lines } = start();
+    const { statusCode, headers, body } = await convert(review([{ kind: 'ImagePolicy' }, { kind: 'ImagePolicy' }]));
+    assert.equal(statusCode, 200);
+    assert.match(String(headers['content-type']), /^application\/json/);
+    assert.equal(JSON.parse(body).response.convertedObjects.length, 2);
+    await convert(review([1], 'operator.technomad.dev/v1alpha1'));
+    await convert(review([1], 'operator.technomad.dev/v7'));
+    await convert('{}');
+    const text = await metricsText();
+    for (const line of [
+      'conversions_total{to="v1",result="converted"} 2',
+      'conversion_reviews_total{to="v1",result="converted"} 1',
+      'conversions_total{to="v1alpha1",result="converted"} 1',
+      'conversions_total{to="other",result="converted"} 1',
+      'conversion_reviews_total{to="other",result="refused"} 1',
+      'conversion_review_seconds_count{to="v1"} 1',
+    ])
+      assert.ok(text.includes(`image_watcher_${line}`), line);
+    assert.equal(lines.length, 1, 'only what was refused is worth a line');
+    assert.match(lines[0] ?? '', /"why":"there are no objects".*"msg":"conversion refused"/);
+  });
+
+  const garbage: [string, string | Buffer][] = [
+    ['nothing', ''],
+    ['half of it', review([{ a: 1 }]).slice(0, 40)],
+    ['bytes', Buffer.from([0, 255, 254, 1, 128])],
+    ['a number', '7'],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['text', '"review"'],
+    ['a request that is text', '{"request":"x"}'],
+    ['objects that are no list', review({ length: 3 })],
+    ['very deep', '['.repeat(100_000)],
+    ['very deep and whole', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
+  ];
+  for (const [name, body] of garbage) {
+    it(`refuses garbage: ${name}`, async () => {
+      const { convert } = start();
+      assert.equal((await convert(body)).statusCode, 400);
+      assert.equal((await convert(review([]))).statusCode, 200, 'and goes on');
+    });
+  }
+
+  it('does not mind content types, nor names that frameworks fear', async () => {
+    const { convert } = start();
+    for (const type of ['application/json; charset=utf-8', 'text/plain', 'application/x-www-form-urlencoded']) {
+      assert.equal((await convert(review([]), { 'content-type': type })).statusCode, 200, type);
+    }
+    const annotations = '{"metadata":{"annotations":{"__proto__":"x","constructor":{"prototype":{}}}}}';
+    const { statusCode, body } = await convert(`{"request":{"uid":"a","objects":[${annotations}]}}`);
+    assert.equal(statusCode, 200);
+    assert.ok(body.includes(annotations));
+  });
+
+  it('refuses what is longer than the limit, and says which', async () => {
+    const { convert, lines } = start();
+    const { statusCode, body } = await convert(review(['x'.repeat(bodyLimitBytes)]));
+    assert.equal(statusCode, 413);
+    assert.match(body, /conversion\.bodyLimitBytes \(1048576\)/);
+    assert.match(lines.join(''), /conversion refused/);
+    assert.equal((await convert(review(['x'.repeat(bodyLimitBytes - 200)]))).statusCode, 200);
+  });
+
+  it('survives a bug in the conversion: 500, told as an error', async () => {
+    const { convert, lines } = start(() => {
+      throw new Error('a bug');
+    });
+    assert.equal((await convert(review([]))).statusCode, 500);
+    assert.match(lines.join(''), /"level":"error".*a bug/);
+  });
+
+  it('serves /livez, and nothing else', async () => {
+    const { app } = start();
+    assert.equal((await app.inject('/livez')).body, 'ok\n');
+    for (const [method, url] of [
+      ['GET', '/convert'],
+      ['POST', '/'],
+      ['GET', '/metrics'],
+    ] as const)
+      assert.equal((await app.inject({ method, url })).statusCode, 404, url);
+  });
+});
