@@ -15,11 +15,12 @@ const stopDeadlineMs = 25_000;
 export const serve: Command = {
   name: 'serve',
   summary: 'receive webhooks and update workloads',
-  help: `Usage: image-watcher serve [--roles receive,work] [--config FILE]
+  help: `Usage: image-watcher serve [--roles receive,work,convert] [--config FILE]
 
 Runs until SIGTERM or SIGINT, then takes no new requests and jobs, finishes or returns what is in hand, and ends.
 
-  --roles   what this process does: receive (webhooks; needs Redis only), work (everything else). Default: both
+  --roles   what this process does: receive (webhooks; needs Redis only), work (everything else), convert (policies
+            between their versions, for the API server; needs no Redis). Default: all
   --config  the configuration file; also IMAGE_WATCHER_CONFIG. REDIS_URL, KUBECONFIG, LOG_LEVEL and PORT override it
 `,
   async run(args, terminal) {

@@ -1,7 +1,6 @@
-import type { FastifyInstance } from 'fastify';
+import type { AddressInfo } from 'node:net';
 import type { Settings } from '../config.ts';
 import type { Check } from '../operations/readiness.ts';
-import type { RedisHealth } from '../queue/redis-health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -9,7 +8,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 export interface Foundation {
   readonly settings: Settings;
   readonly aliases: ReadonlyMap<string, string>;
-  readonly redisHealth: () => RedisHealth;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -23,11 +21,18 @@ export interface Part {
   stop(deadlineMs: number): Promise<void>;
 }
 
+/** What is needed of a Fastify app, plain or over TLS. */
+interface Listener {
+  readonly server: { closeIdleConnections(): void; closeAllConnections(): void };
+  addresses(): readonly (string | AddressInfo)[];
+  close(): PromiseLike<unknown>;
+}
+
 /** Every request is answered within 500 ms; who has not sent all of his by then does not hold up the end. */
 const closeMs = 2_000;
 
 /** Ends a listener: answers what it has begun to read, within a time. A kept-alive connection ends with the answer that it waits for. */
-export async function closeListener(app: FastifyInstance): Promise<void> {
+export async function closeListener(app: Listener): Promise<void> {
   const idle = setInterval(() => app.server.closeIdleConnections(), 20);
   const late = setTimeout(() => app.server.closeAllConnections(), closeMs);
   try {
@@ -39,8 +44,8 @@ export async function closeListener(app: FastifyInstance): Promise<void> {
 }
 
 /** `http://127.0.0.1:8080` of a listening app. */
-export function addressOf(app: FastifyInstance): string {
+export function addressOf(app: Listener, scheme: 'http' | 'https' = 'http'): string {
   const address = app.addresses()[0];
   if (address === undefined || typeof address === 'string') return 'not listening';
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+  return `${scheme}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }

@@ -1,7 +1,7 @@
 /** The role `receive`: webhooks into Redis. Needs nothing but Redis. */
 import type { FastifyInstance } from 'fastify';
-import type { Redis } from 'ioredis';
 import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
+import type { RedisAccess } from './redis.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import { buildReceiveApp } from '../receive/app.ts';
@@ -11,12 +11,12 @@ import { providers } from '../receive/providers/index.ts';
 /** A full Redis stops the workers too: they need room to finish what is there. */
 const maxMemoryShare = 0.8;
 
-/** Builds the role; `redis` is a producer's connection. */
-export function composeReceive(foundation: Foundation, redis: Redis): Part & { address(): string | undefined } {
-  const { settings, aliases, redisHealth, logger, metrics } = foundation;
+/** Builds the role. */
+export function composeReceive(foundation: Foundation, redis: RedisAccess): Part & { address(): string | undefined } {
+  const { settings, aliases, logger, metrics } = foundation;
   const { config } = settings;
   const onError = (error: Error) => logger.debug({ err: error }, 'push queue');
-  const queue = createPushQueue({ redis, prefix: config.redis.prefix, onError }, config.redis.minReplicas);
+  const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas);
   let app: FastifyInstance | undefined;
   return {
     checks: () => [{ name: 'public listener', ok: app?.server.listening === true, required: true }],
@@ -28,7 +28,7 @@ export function composeReceive(foundation: Foundation, redis: Redis): Part & { a
         requestsPerMinute: config.listen.requestsPerMinute,
         aliases,
         storePushes: (events) => queue.add(events),
-        refusal: () => refuse(redisHealth(), config.redis.durability),
+        refusal: () => refuse(redis.health(), config.redis.durability),
         now: () => new Date(),
         logger,
         metrics,

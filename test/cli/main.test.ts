@@ -43,7 +43,7 @@ describe('the command line', () => {
     [[], /^Usage:/],
     [['dance'], /there is no command "dance"/],
     [['serve', '--rolls', 'work'], /--rolls/],
-    [['serve', '--roles', 'work,dance'], /there is no role "dance"; roles are receive, work/],
+    [['serve', '--roles', 'work,dance'], /there is no role "dance"; roles are receive, work, convert/],
     [['serve', 'now'], /takes no arguments/],
     [['crd'], /say "crd print" or "crd apply"/],
     [['crd', 'print', '--output', 'xml'], /--output is text or json/],

@@ -8,6 +8,8 @@ import { tempFolder } from './temp-folder.ts';
 export type Service = Server & {
   readonly publicUrl: string;
   readonly operationsUrl: string;
+  /** Where ConversionReviews go, over TLS. */
+  readonly conversionUrl: string;
 };
 
 export type ServiceOptions = {
@@ -35,13 +37,17 @@ export async function startService({
   const server = await startServer({
     name: 'image-watcher',
     command: process.execPath,
-    portCount: 2,
-    args: ([publicPort, operationsPort]) => {
+    portCount: 3,
+    args: ([publicPort, operationsPort, conversionPort]) => {
       const listeners = {
         listen: { host: '127.0.0.1', port: publicPort },
         operations: { host: '127.0.0.1', port: operationsPort },
+        // The namespace exists in every cluster, so that the certificate can be kept there.
+        namespace: 'default',
       };
-      writeFileSync(file, stringify({ ...listeners, redis: { url: redisUrl }, ...config }));
+      const { conversion, ...rest } = config;
+      const ownConversion = { host: '127.0.0.1', port: conversionPort, names: ['127.0.0.1'], ...(conversion as object | undefined) };
+      writeFileSync(file, stringify({ ...listeners, redis: { url: redisUrl }, conversion: ownConversion, ...rest }));
       return [main, 'serve', '--config', file, ...(roles === undefined ? [] : ['--roles', roles])];
     },
     env: { ...withoutSettings(process.env), ...(kubeconfig !== undefined && { KUBECONFIG: kubeconfig }), LOG_LEVEL: 'debug', ...env },
@@ -52,7 +58,7 @@ export async function startService({
       return answer.ok && !/^\[!\]kubernetes/m.test(text);
     },
   });
-  const [publicPort, operationsPort] = server.ports;
+  const [publicPort, operationsPort, conversionPort] = server.ports;
   return {
     ...server,
     get pid() {
@@ -60,6 +66,7 @@ export async function startService({
     },
     publicUrl: `http://127.0.0.1:${publicPort}`,
     operationsUrl: `http://127.0.0.1:${operationsPort}`,
+    conversionUrl: `https://127.0.0.1:${conversionPort}/convert`,
   };
 }
 

@@ -1,0 +1,127 @@
+/** Keeps the conversion listener's certificate valid, and the CustomResourceDefinition trusting it. */
+import { crdName } from '../api-versions/group.ts';
+import { ensureMaterial } from '../certificates/own-authority.ts';
+import { repeat, type Repetition } from '../certificates/repeat.ts';
+import { checkServingPair } from '../certificates/serving-pair.ts';
+import { watchCertificateFiles, type CertificateFiles } from '../certificates/watch-files.ts';
+import type { Settings } from '../config.ts';
+import { describeError } from '../core/errors.ts';
+import { agreeOnSecret } from '../kube/agree-on-secret.ts';
+import { backoffMs } from '../kube/backoff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { syncCaBundle } from '../kube/sync-ca-bundle.ts';
+import { openCluster } from './cluster.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Where a certificate is from. */
+export type CertificateSource = 'provisional' | 'files' | 'secret';
+
+export interface CertificateKeeper {
+  /** Hands on certificates to `show` from now on; resolves when the listener may open. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type ShowCertificate = (pair: ReturnType<typeof checkServingPair>, source: CertificateSource) => void;
+
+const everyMs = 60_000;
+/** A cold API server cannot list policies until it trusts us: it is asked often. */
+const maxPauseMs = 5_000;
+
+/** The names that our own certificate is for. */
+export function conversionNames({ config, namespace }: Settings): readonly string[] {
+  const { service, names } = config.conversion;
+  const domain = `${service.name}.${service.namespace ?? namespace}.svc`;
+  return [domain, `${domain}.cluster.local`, ...names];
+}
+
+/** By the configuration: files that somebody else keeps, or a Secret with an authority of our own. */
+export function keepConversionCertificate(foundation: Foundation, show: ShowCertificate): CertificateKeeper {
+  const { certFile, keyFile, caFile } = foundation.settings.config.conversion;
+  if (certFile === undefined || keyFile === undefined) return keepOwn(foundation, openCluster(foundation.settings.kubeconfig), show);
+  const client = caFile === undefined ? undefined : openCluster(foundation.settings.kubeconfig);
+  return keepFiles(foundation, client, { files: { certFile, keyFile, caFile }, show });
+}
+
+function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertificate): CertificateKeeper {
+  const { settings, logger } = foundation;
+  const { name, namespace = settings.namespace } = settings.config.conversion.secret;
+  const secret = `${namespace}/${name}`;
+  const authority = {
+    names: conversionNames(settings),
+    now: () => new Date(),
+    agree: (update: Parameters<typeof agreeOnSecret>[2], signal: AbortSignal) =>
+      agreeOnSecret(client, { namespace, name, type: 'kubernetes.io/tls' }, update, signal),
+    onRenewed: (renewed: object) => logger.info({ secretName: secret, renewed }, 'conversion certificate renewed'),
+  };
+  // One after the other: a bundle that is older than the Secret must never get into the CustomResourceDefinition.
+  const look = async (signal: AbortSignal) => {
+    const material = await ensureMaterial(authority, signal);
+    show(checkServingPair(material), 'secret');
+    await trust(foundation, client, material.authorities, signal);
+  };
+  let looks: Repetition | undefined;
+  return {
+    start() {
+      looks = repeat(look, {
+        everyMs,
+        backoffMs: pauseMs,
+        onProblem: (error) => logger.warn({ secretName: secret, why: describeError(error) }, 'conversion certificate: will try again'),
+      });
+      return Promise.resolve();
+    },
+    async stop() {
+      await looks?.stop();
+      await client.close();
+    },
+  };
+}
+
+function keepFiles(
+  foundation: Foundation,
+  client: KubeClient | undefined,
+  { files, show }: { files: CertificateFiles; show: ShowCertificate },
+): CertificateKeeper {
+  const { logger } = foundation;
+  let bundle: string | undefined;
+  let trusts: Repetition | undefined;
+  let looks: Repetition | undefined;
+  return {
+    async start() {
+      looks = watchCertificateFiles({
+        files,
+        onPair(pair, caBundle) {
+          show(pair, 'files');
+          bundle = caBundle;
+          trusts?.soon();
+        },
+        onProblem: (error) =>
+          logger.warn({ files, why: describeError(error) }, 'conversion certificate: the files cannot be used as they are'),
+      });
+      if (client !== undefined) {
+        const sync = async (signal: AbortSignal) => {
+          if (bundle !== undefined) await trust(foundation, client, bundle, signal);
+        };
+        const onProblem = (error: unknown) => logger.warn({ why: describeError(error) }, 'conversion certificate: will try again');
+        trusts = repeat(sync, { everyMs, backoffMs: pauseMs, onProblem });
+      }
+      await looks.tried;
+    },
+    async stop() {
+      await Promise.all([looks?.stop(), trusts?.stop()]);
+      await client?.close();
+    },
+  };
+}
+
+async function trust({ settings, logger }: Foundation, client: KubeClient, caBundle: string, signal: AbortSignal): Promise<void> {
+  const { name, namespace = settings.namespace } = settings.config.conversion.service;
+  const address = { service: { name, namespace }, hosts: conversionNames(settings) };
+  const result = await syncCaBundle(client, { name: crdName, address, caBundle }, signal);
+  if (result === 'updated') logger.info({ crd: crdName }, 'the API server trusts the conversion certificate now');
+  else logger.debug({ crd: crdName, result }, 'caBundle');
+}
+
+function pauseMs(failures: number): number {
+  return Math.min(maxPauseMs, backoffMs(failures, Math.random));
+}

@@ -1,0 +1,61 @@
+/** The role `convert`: policies between their versions, for the API server. Needs nothing to answer. */
+import { buildConversionApp, type ConversionApp } from '../api-versions/conversion-app.ts';
+import { convertReview } from '../api-versions/convert-review.ts';
+import { makeProvisional } from '../certificates/make-certificate.ts';
+import type { Check } from '../operations/readiness.ts';
+import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
+import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
+
+const dayMs = 86_400_000;
+
+interface Shown {
+  readonly source: CertificateSource;
+  readonly certificate: string;
+  readonly notAfter: Date;
+}
+
+/** Builds the role; throws ConfigError without a usable kubeconfig, where one is needed for certificates. */
+export function composeConvert(foundation: Foundation): Part & { address(): string | undefined } {
+  const { settings, logger, metrics } = foundation;
+  const { host, port, bodyLimitBytes } = settings.config.conversion;
+  let app: ConversionApp | undefined;
+  let shown: Shown | undefined;
+  const keeper = keepConversionCertificate(foundation, ({ certificate, key, notAfter }, source) => {
+    if (certificate === shown?.certificate) return;
+    app?.server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
+    shown = { source, certificate, notAfter };
+    logger.info({ source, notAfter }, 'conversion certificate in use');
+  });
+
+  return {
+    checks: () => [{ name: 'conversion listener', ok: app?.server.listening === true, required: true }, checkCertificate(shown)],
+    measure() {
+      metrics.conversionCertificateDays.reset();
+      if (shown !== undefined) metrics.conversionCertificateDays.set({ source: shown.source }, daysUntil(shown.notAfter));
+    },
+    address: () => (app === undefined ? undefined : addressOf(app, 'https')),
+    async start() {
+      // The listener does not wait for the API server, which may be waiting for the listener.
+      const provisional = await makeProvisional(conversionNames(settings), new Date());
+      app = buildConversionApp({ ...provisional, bodyLimitBytes, convertReview, logger, metrics });
+      await keeper.start();
+      await app.listen({ host, port });
+    },
+    async stop() {
+      await keeper.stop();
+      if (app !== undefined) await closeListener(app);
+    },
+  };
+}
+
+/** Told, but never a reason to be not ready: a cold API server asks whoever listens. */
+function checkCertificate(shown: Shown | undefined): Check {
+  const name = 'conversion certificate';
+  if (shown === undefined) return { name, ok: false, required: false, detail: 'provisional: API servers do not trust it' };
+  const days = daysUntil(shown.notAfter);
+  return { name, ok: days > 0, required: false, detail: `from ${shown.source}, ends in ${Math.floor(days)} days` };
+}
+
+function daysUntil(time: Date): number {
+  return (time.getTime() - Date.now()) / dayMs;
+}

@@ -1,0 +1,55 @@
+/** The connection that pushes go through, and what is known of Redis. */
+import type { Redis } from 'ioredis';
+import type { Check } from '../operations/readiness.ts';
+import { connectProducer } from '../queue/connection.ts';
+import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+export interface RedisAccess {
+  /** A producer's: fails at once when Redis is away. */
+  readonly connection: Redis;
+  readonly health: () => RedisHealth;
+  readonly checks: () => readonly Check[];
+  readonly measure: (metrics: Metrics) => void;
+  stop(): void;
+}
+
+/** Connects as soon as Redis is there, and watches it. */
+export function openRedis(url: string, logger: Logger): RedisAccess {
+  const connection = connectProducer(url);
+  connection.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
+  const monitor = monitorRedis(connection, (health) => reportRedis(health, logger));
+  return {
+    connection,
+    health: monitor.health,
+    checks: () => [checkRedis(monitor.health())],
+    measure: (metrics) => showRedis(monitor.health(), metrics),
+    stop() {
+      monitor.stop();
+      connection.disconnect();
+    },
+  };
+}
+
+function checkRedis({ reachable, memoryShare, durabilityProblem, error }: RedisHealth): Check {
+  const share = memoryShare > 0 ? `${Math.round(memoryShare * 100)} % of maxmemory in use` : undefined;
+  return {
+    name: 'redis',
+    ok: reachable,
+    required: true,
+    detail: error ?? ([durabilityProblem, share].filter(Boolean).join('; ') || undefined),
+  };
+}
+
+function showRedis(health: RedisHealth, metrics: Metrics): void {
+  metrics.redisReachable.set(health.reachable ? 1 : 0);
+  metrics.redisDurable.set(health.reachable && health.durabilityProblem === undefined ? 1 : 0);
+  metrics.redisMemoryShare.set(health.memoryShare);
+}
+
+function reportRedis({ reachable, durabilityProblem, error }: RedisHealth, logger: Logger): void {
+  if (!reachable) logger.warn({ why: error }, 'redis does not answer');
+  else if (durabilityProblem === undefined) logger.info('redis answers');
+  else logger.warn({ why: durabilityProblem }, 'redis answers, but may lose accepted pushes');
+}
