@@ -17,7 +17,7 @@ export type CaBundleSync =
   | 'unchanged'
   /** There is no such CustomResourceDefinition. */
   | 'absent'
-  /** It does not convert by webhook, or by somebody else's: not our business. */
+  /** It does not convert by webhook, or by somebody else's, or cert-manager writes the bundle: not our business. */
   | 'not ours';
 
 interface ClientConfig {
@@ -43,7 +43,7 @@ export async function syncCaBundle(
     const crd = await readObject<CustomResourceDefinition>(client, path, signal);
     if (crd === undefined) return 'absent';
     const clientConfig: ClientConfig | undefined = crd.spec.conversion?.webhook?.clientConfig;
-    if (crd.spec.conversion?.strategy !== 'Webhook' || !isOurs(clientConfig, address)) return 'not ours';
+    if (crd.spec.conversion?.strategy !== 'Webhook' || !isOurs(clientConfig, address) || isInjected(crd)) return 'not ours';
     const wanted = Buffer.from(caBundle).toString('base64');
     if (clientConfig?.caBundle === wanted) return 'unchanged';
     const { resourceVersion } = crd.metadata;
@@ -55,6 +55,11 @@ export async function syncCaBundle(
       if (!isKubeError(error, 409) || tries === maxTries) throw error;
     }
   }
+}
+
+/** With cert-manager's cainjector we would write it against each other for ever. */
+function isInjected({ metadata }: CustomResourceDefinition): boolean {
+  return Object.keys(metadata.annotations ?? {}).some((key) => key.startsWith('cert-manager.io/inject-'));
 }
 
 function isOurs(clientConfig: ClientConfig | undefined, { service, hosts }: ConversionAddress): boolean {

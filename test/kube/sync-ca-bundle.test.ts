@@ -81,6 +81,16 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       });
     }
 
+    it('is left alone when cert-manager writes it', async () => {
+      const annotate = (value: string | null) =>
+        cluster.request('PATCH', path, { metadata: { annotations: { 'cert-manager.io/inject-ca-from': value } } });
+      await setConversion(webhook({ url: 'https://127.0.0.1:9443/convert' }));
+      await annotate('ops/conversion');
+      assert.equal(await sync(bundles[0] ?? ''), 'not ours');
+      await annotate(null);
+      assert.equal(await sync(bundles[0] ?? ''), 'updated');
+    });
+
     it('ends the same when replicas write at once, and while somebody else edits', async () => {
       await setConversion(webhook({ url: 'https://127.0.0.1:9443/convert' }));
       const label = (value: string) => cluster.request('PATCH', path, { metadata: { labels: { value } } });
