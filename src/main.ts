@@ -7,6 +7,7 @@ import { ConfigError } from './config.ts';
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  interactive: process.stderr.isTTY,
 };
 
 const overview = `Usage: image-watcher COMMAND [OPTIONS]

@@ -2,6 +2,8 @@
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Whether a person looks at `err`, so that a line may be drawn over. */
+  readonly interactive?: boolean;
 }
 
 export interface Command {

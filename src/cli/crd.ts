@@ -1,65 +1,79 @@
-import { customResourceDefinition, customResourceDefinitionYaml } from '../api-versions/crd.ts';
-import { kubeconfigOf, processSource } from '../config.ts';
-import { describeError } from '../core/errors.ts';
-import { UsageError, type Command, type Terminal } from './command.ts';
-import { parseOptions, parseOutput } from './options.ts';
+import { customResourceDefinition, customResourceDefinitionYaml, defaultEndpoint, type CrdShape } from '../api-versions/crd.ts';
+import type { Command, Terminal } from './command.ts';
+import { applyCrd } from './crd-apply.ts';
+import { migrateCrd } from './crd-migrate.ts';
+import { type CrdValues, endpointOf, namespacedName, parseCrdOptions, readCaFile, storageOf } from './crd-options.ts';
 
-const options = {
-  kubeconfig: { type: 'string' },
-  context: { type: 'string' },
-  output: { type: 'string', short: 'o' },
-} as const;
-
-/** `image-watcher crd print|apply`. */
+/** `image-watcher crd print|apply|migrate`. */
 export const crd: Command = {
   name: 'crd',
-  summary: 'print the CustomResourceDefinition, or apply it to a cluster',
-  help: `Usage: image-watcher crd print [--output text|json]
-       image-watcher crd apply [--kubeconfig FILE] [--context NAME] [--output text|json]
+  summary: 'print the CustomResourceDefinition, apply it to a cluster, migrate stored policies',
+  help: `Usage: image-watcher crd print [ENDPOINT] [--storage v1|v1alpha1] [--v1-only] [--output text|json]
+       image-watcher crd apply [ENDPOINT] [--storage v1|v1alpha1] [--serve v1alpha1] [--v1-only]
+                               [--skip-probe] [--timeout 30s] [CLUSTER] [--output text|json]
+       image-watcher crd migrate [--retire v1alpha1] [--unused-for 168h] [--concurrency 10] [CLUSTER] [--output text|json]
 
 print writes the CustomResourceDefinition of ImagePolicy: YAML, or JSON with --output json.
-apply creates or updates it and waits until the API server serves it. The cluster is that of --kubeconfig,
-else of the environment variable KUBECONFIG, else the one this runs in, else that of ~/.kube/config.
+
+apply creates or updates it and waits until the API server serves it: v1 and v1alpha1, stored as v1, converted by the
+webhook of the role convert. A service of before v1 must have stopped: the older definition has no status subresource,
+so that from here on its status would be ignored, and it would act again and again.
+A new webhook or storage version comes only after the endpoint has answered and the API server has converted all
+policies through it; else the definition stays, or is put back, as it was. What was decided before stays unless an
+option says otherwise: the webhook, a retired v1alpha1, v1 alone. A version in status.storedVersions is never removed.
+
+  ENDPOINT
+  --conversion-service NAMESPACE/NAME[:PORT]  the Service of the role convert; image-watcher/image-watcher-conversion:443
+  --conversion-url URL    instead of a Service: for development, and for a webhook outside of the cluster
+  --ca-file FILE          the certificate authority of the endpoint. Without it for a Service: ca.crt of the Secret
+  --ca-secret NAMESPACE/NAME        image-watcher-conversion in its namespace, or of this one (apply only);
+  --inject-ca-from NAMESPACE/NAME   or cert-manager writes it, from this Certificate. For a URL: that of the system
+
+  --storage     the version to store policies in; v1alpha1 is the way back, "crd migrate" then rewrites them
+  --serve       serves v1alpha1 again after it was retired
+  --v1-only     without v1alpha1 and without a webhook: for clusters that never had v1alpha1
+  --skip-probe  does not ask the endpoint beforehand; the API server still has to convert what is stored
+  --timeout     how long the API server may take until it converts
+
+migrate makes the API server rewrite every policy in the storage version, then takes the others out of
+status.storedVersions. It overwrites nobody's changes, and can be interrupted and run again at any time. Policies that
+the API server refuses are told at the end, and storedVersions stays as it is (exit code 1).
+
+  --retire      then stops serving v1alpha1. Refused while a policy needs it: one that may be stored in it, one whose
+                manifest is applied in it (kubectl apply, server-side apply), or one that somebody has written
+                through it lately. Helm keeps manifests of its own: upgrade such releases to v1 before
+  --unused-for  for how long nobody must have written through v1alpha1; 168h
+  --concurrency how many policies are rewritten at once
+
+  CLUSTER       --kubeconfig FILE and --context NAME; else that of the environment variable KUBECONFIG, else the one
+                this runs in, else that of ~/.kube/config
 `,
   async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, options);
-    const output = parseOutput(values.output);
-    const [action, ...rest] = positionals;
-    if (rest.length > 0 || (action !== 'print' && action !== 'apply')) throw new UsageError('say "crd print" or "crd apply"');
-    if (action === 'print') {
-      terminal.out(output === 'json' ? `${JSON.stringify(customResourceDefinition(), undefined, 2)}\n` : customResourceDefinitionYaml());
-      return 0;
-    }
-    const kubeconfig = values.kubeconfig ?? kubeconfigOf(processSource());
-    return apply(
-      { ...(kubeconfig !== undefined && { kubeconfig }), ...(values.context !== undefined && { context: values.context }) },
-      output,
-      terminal,
-    );
+    const { action, output, values } = parseCrdOptions(args);
+    if (action === 'print') return print(values, output, terminal);
+    return action === 'apply' ? applyCrd(values, output, terminal) : migrateCrd(values, output, terminal);
   },
 };
 
-async function apply(cluster: { kubeconfig?: string; context?: string }, output: 'text' | 'json', terminal: Terminal): Promise<number> {
-  // Loaded only now: printing should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { applyCustomResourceDefinition }] = await Promise.all([
-    import('../kube/client.ts'),
-    import('../kube/apply-crd.ts'),
-  ]);
-  const name = customResourceDefinition().metadata.name;
-  const onProgress = (message: string) => {
-    if (output === 'text') terminal.err(`${message}\n`);
+function print(values: CrdValues, output: 'text' | 'json', terminal: Terminal): number {
+  const shape = shapeOf(values);
+  terminal.out(
+    output === 'json' ? `${JSON.stringify(customResourceDefinition(shape), undefined, 2)}\n` : customResourceDefinitionYaml(shape),
+  );
+  return 0;
+}
+
+function shapeOf(values: CrdValues): CrdShape {
+  const { 'ca-file': file, 'inject-ca-from': injectCaFrom } = values;
+  if (values['v1-only']) return { v1Only: true };
+  if (injectCaFrom !== undefined) namespacedName('inject-ca-from', injectCaFrom);
+  const storage = storageOf(values);
+  return {
+    conversion: {
+      endpoint: endpointOf(values) ?? defaultEndpoint,
+      ...(file !== undefined && { ca: readCaFile(file) }),
+      ...(injectCaFrom !== undefined && { injectCaFrom }),
+    },
+    ...(storage !== undefined && { storage }),
   };
-  try {
-    const client = createKubeClient(cluster);
-    try {
-      const { action } = await applyCustomResourceDefinition(client, customResourceDefinition(), { onProgress });
-      terminal.out(output === 'json' ? `${JSON.stringify({ name, action })}\n` : `customresourcedefinition ${name} ${action}\n`);
-      return 0;
-    } finally {
-      await client.close();
-    }
-  } catch (error) {
-    terminal.err(`applying ${name} failed: ${describeError(error)}\n`);
-    return 1;
-  }
 }

@@ -1,16 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeClient } from './client.ts';
+import { crdPath, readCrd } from './crd-versions.ts';
 import { fieldManager } from './field-manager.ts';
 import { isKubeError } from './kube-error.ts';
 import { type CustomResourceDefinition, mergeCustomResourceDefinition } from './merge-crd.ts';
-import { readObject } from './read-object.ts';
 
 /** What had to be done. */
 export interface AppliedCrd {
   readonly action: 'created' | 'updated' | 'unchanged';
 }
 
-const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+/** The definition as it should be, for the one that the cluster has; called again after a conflict. */
+export type DesiredCrd = (existing: CustomResourceDefinition | undefined) => CustomResourceDefinition;
+
+/** How long to wait for it, and whom to tell. */
+export interface ApplyOptions {
+  readonly onProgress?: (message: string) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly establishTimeoutMs?: number;
+}
+
 const maxTries = 5;
 const pollMs = 100;
 
@@ -21,34 +30,38 @@ const pollMs = 100;
 export async function applyCustomResourceDefinition(
   client: KubeClient,
   manifest: CustomResourceDefinition,
-  options: { onProgress?: (message: string) => void; signal?: AbortSignal; establishTimeoutMs?: number } = {},
+  options: ApplyOptions = {},
 ): Promise<AppliedCrd> {
   const { name } = manifest.metadata;
-  const action = await write(client, manifest, options.signal);
-  options.onProgress?.(`CustomResourceDefinition ${name}: ${action}`);
-  await waitUntilEstablished(client, name, options);
+  const { action } = await writeCrd(client, name, (existing) => mergeCustomResourceDefinition(existing, manifest), options);
   options.onProgress?.(`CustomResourceDefinition ${name}: established`);
   return { action };
 }
 
-async function write(
+/** Writes what is desired, guarded by resourceVersion, and waits until it is served; `before` and `after` are what the API server had and has. */
+export async function writeCrd(
   client: KubeClient,
-  manifest: CustomResourceDefinition,
-  signal: AbortSignal | undefined,
-): Promise<AppliedCrd['action']> {
+  name: string,
+  desired: DesiredCrd,
+  options: ApplyOptions = {},
+): Promise<AppliedCrd & { before: CustomResourceDefinition | undefined; after: CustomResourceDefinition }> {
+  const written = await write(client, name, desired, options.signal);
+  options.onProgress?.(`CustomResourceDefinition ${name}: ${written.action}`);
+  await waitUntilEstablished(client, name, options);
+  return written;
+}
+
+async function write(client: KubeClient, name: string, desired: DesiredCrd, signal: AbortSignal | undefined) {
   const query = { fieldManager };
   for (let tries = 1; ; tries++) {
-    const existing = await read(client, manifest.metadata.name, signal);
+    const before = await readCrd(client, name, signal);
+    const body = desired(before);
     try {
-      if (!existing) {
-        await client.request({ method: 'POST', path: collection, query, body: manifest, signal });
-        return 'created';
-      }
-      const body = mergeCustomResourceDefinition(existing, manifest);
-      const path = `${collection}/${manifest.metadata.name}`;
-      const written = await client.request<CustomResourceDefinition>({ method: 'PUT', path, query, body, signal });
+      const [method, path] = before ? (['PUT', crdPath(name)] as const) : (['POST', crdPath('')] as const);
+      const after = await client.request<CustomResourceDefinition>({ method, path, query, body, signal });
       // The server fills in defaults, so only it can tell whether anything differs: then it counts up the resourceVersion.
-      return written.metadata.resourceVersion === existing.metadata.resourceVersion ? 'unchanged' : 'updated';
+      const isSame = before?.metadata.resourceVersion === after.metadata.resourceVersion;
+      return { action: before ? (isSame ? 'unchanged' : 'updated') : 'created', before, after } as const;
     } catch (error) {
       if (!isKubeError(error, 409) || tries === maxTries) throw error;
     }
@@ -58,11 +71,11 @@ async function write(
 async function waitUntilEstablished(
   client: KubeClient,
   name: string,
-  { signal, establishTimeoutMs = 30_000 }: { signal?: AbortSignal; establishTimeoutMs?: number },
+  { signal, establishTimeoutMs = 30_000 }: ApplyOptions,
 ): Promise<void> {
   const deadline = performance.now() + establishTimeoutMs;
   for (;;) {
-    const conditions = (await read(client, name, signal))?.status?.conditions ?? [];
+    const conditions = (await readCrd(client, name, signal))?.status?.conditions ?? [];
     if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
     const refused = conditions.find(({ type, status }) => type === 'NamesAccepted' && status === 'False');
     if (refused)
@@ -71,8 +84,4 @@ async function waitUntilEstablished(
       throw new Error(`the CustomResourceDefinition ${name} was not established within ${establishTimeoutMs} ms`);
     await delay(pollMs, undefined, { signal });
   }
-}
-
-function read(client: KubeClient, name: string, signal: AbortSignal | undefined): Promise<CustomResourceDefinition | undefined> {
-  return readObject(client, `${collection}/${name}`, signal);
 }

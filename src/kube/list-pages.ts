@@ -4,6 +4,8 @@ import type { KubeClient } from './client.ts';
 export interface ListPage {
   readonly items: readonly unknown[];
   readonly resourceVersion: string;
+  /** How many objects follow this page. */
+  readonly remaining: number;
 }
 
 // A page of large objects through a slow apiserver proxy takes longer than an ordinary answer.
@@ -17,7 +19,10 @@ export async function* listPages(
   let next: string | undefined;
   do {
     const query = { limit: pageSize, continue: next };
-    const page = await client.request<{ metadata?: { resourceVersion?: string; continue?: string }; items?: unknown[] | null }>({
+    const page = await client.request<{
+      metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+      items?: unknown[] | null;
+    }>({
       method: 'GET',
       path,
       query,
@@ -25,7 +30,7 @@ export async function* listPages(
       signal,
     });
     if (!page?.metadata?.resourceVersion) throw new Error(`GET ${path}: the answer is not a list`);
-    yield { items: page.items ?? [], resourceVersion: page.metadata.resourceVersion };
+    yield { items: page.items ?? [], resourceVersion: page.metadata.resourceVersion, remaining: page.metadata.remainingItemCount ?? 0 };
     next = page.metadata.continue;
   } while (next);
 }

@@ -1,20 +1,43 @@
 /** The parts of a CustomResourceDefinition (apiextensions.k8s.io/v1) that are looked at; everything else is carried along. */
 export interface CustomResourceDefinition {
   readonly metadata: CrdMetadata & Record<string, unknown>;
-  readonly spec: { readonly versions: readonly { readonly name: string }[]; readonly conversion?: CrdConversion } & Record<string, unknown>;
+  readonly spec: CrdSpec & Record<string, unknown>;
   readonly status?: { readonly conditions?: readonly CrdCondition[]; readonly storedVersions?: readonly string[] };
+}
+
+interface CrdSpec {
+  readonly group: string;
+  readonly names: { readonly plural: string } & Record<string, unknown>;
+  readonly versions: readonly CrdVersion[];
+  readonly conversion?: CrdConversion;
+}
+
+/** One version of it. */
+export interface CrdVersion {
+  readonly name: string;
+  readonly served?: boolean;
+  readonly storage?: boolean;
 }
 
 interface CrdMetadata {
   readonly name: string;
+  readonly generation?: number;
   readonly resourceVersion?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-interface CrdConversion {
+/** How objects come from one version to another. */
+export interface CrdConversion {
   readonly strategy: string;
-  readonly webhook?: { readonly clientConfig?: { readonly caBundle?: string } & Record<string, unknown> } & Record<string, unknown>;
+  readonly webhook?: { readonly clientConfig?: ConversionClient & Record<string, unknown> } & Record<string, unknown>;
+}
+
+/** Where the API server finds the webhook; `caBundle` is base64 of PEM. */
+export interface ConversionClient {
+  readonly url?: string;
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number; readonly path?: string };
+  readonly caBundle?: string;
 }
 
 /** One condition of its status. */
@@ -30,9 +53,10 @@ export interface CrdCondition {
  * that was injected into it. Throws when a version would go in which objects may still be stored: nobody could read them afterwards.
  */
 export function mergeCustomResourceDefinition(
-  existing: CustomResourceDefinition,
+  existing: CustomResourceDefinition | undefined,
   manifest: CustomResourceDefinition,
 ): CustomResourceDefinition {
+  if (!existing) return manifest;
   const offered = manifest.spec.versions.map(({ name }) => name);
   const lost = (existing.status?.storedVersions ?? []).filter((version) => !offered.includes(version));
   if (lost.length > 0) {

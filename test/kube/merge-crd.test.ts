@@ -5,7 +5,7 @@ import { type CustomResourceDefinition, mergeCustomResourceDefinition } from '..
 const webhook = (clientConfig: object) => ({ strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } });
 const crd = (spec: object, rest: object = {}): CustomResourceDefinition => ({
   metadata: { name: 'widgets.example.com' },
-  spec: { group: 'example.com', versions: [{ name: 'v1' }], ...spec },
+  spec: { group: 'example.com', names: { plural: 'widgets' }, versions: [{ name: 'v1' }], ...spec },
   ...rest,
 });
 

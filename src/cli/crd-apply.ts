@@ -1,0 +1,98 @@
+import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../api-versions/crd.ts';
+import { conversionSamples } from '../api-versions/conversion-samples.ts';
+import { crdName } from '../api-versions/group.ts';
+import { type CrdRequest, lacksConversion, planCrd } from '../api-versions/plan-crd.ts';
+import { describeError } from '../core/errors.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { UsageError, type Terminal } from './command.ts';
+import { type CrdValues, clusterOf, durationOf, endpointOf, isV1alpha1, namespacedName, readCaFile, storageOf } from './crd-options.ts';
+
+/** The Secret in which the role convert keeps its own authority, in the namespace of the Service. */
+const authoritySecret = 'image-watcher-conversion';
+
+/** `image-watcher crd apply`. */
+export async function applyCrd(values: CrdValues, output: 'text' | 'json', terminal: Terminal): Promise<number> {
+  const wanted = parseRequest(values);
+  // Loaded only now: printing should not wait for the Kubernetes client.
+  const [{ createKubeClient }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] = await Promise.all([
+    import('../kube/client.ts'),
+    import('../kube/switch-crd.ts'),
+    import('../kube/crd-versions.ts'),
+    import('../kube/version-uses.ts'),
+  ]);
+  const onProgress = (message: string) => {
+    if (output === 'text') terminal.err(`${message}\n`);
+  };
+  try {
+    const client = createKubeClient(clusterOf(values));
+    try {
+      const existing = await readCrd(client, crdName);
+      const endpoint = wanted.endpoint ?? (lacksConversion(existing, wanted.request) ? defaultEndpoint : undefined);
+      const request = { ...wanted.request, conversion: endpoint && (await withCa(client, endpoint, values)) };
+      planCrd(existing, request);
+      if (request.v1Only && existing) await refuseOwnedThrough(client, existing, 'v1alpha1');
+      if (existing && existing.spec.versions.every(({ name }) => name === 'v1alpha1')) onProgress(olderService);
+      const { action } = await switchCustomResourceDefinition(
+        client,
+        {
+          name: crdName,
+          plan: (current) => planCrd(current, request),
+          samples: conversionSamples,
+          skipProbe: values['skip-probe'] ?? false,
+          timeoutMs: durationOf('timeout', values, '30s'),
+        },
+        { onProgress },
+      );
+      terminal.out(
+        output === 'json' ? `${JSON.stringify({ name: crdName, action })}\n` : `customresourcedefinition ${crdName} ${action}\n`,
+      );
+      return 0;
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    terminal.err(`applying ${crdName} failed: ${describeError(error)}\n`);
+    return 1;
+  }
+}
+
+const olderService =
+  'note: a service of before v1 must have stopped by now. It writes status together with spec, which the API server ignores from here on, so that it would act again and again';
+
+function parseRequest(values: CrdValues): { endpoint: ConversionEndpoint | undefined; request: CrdRequest } {
+  const storage = storageOf(values);
+  durationOf('timeout', values, '30s');
+  const endpoint = endpointOf(values);
+  if (endpoint === undefined && (values['ca-file'] ?? values['ca-secret'] ?? values['inject-ca-from']) !== undefined) {
+    throw new UsageError('a certificate authority belongs to an endpoint: say --conversion-service or --conversion-url as well');
+  }
+  const request = {
+    ...(storage !== undefined && { storage }),
+    serveV1alpha1: isV1alpha1('serve', values),
+    v1Only: values['v1-only'] ?? false,
+  };
+  return { endpoint, request };
+}
+
+/** The endpoint, with the authority that the API server has to trust: as the options say, else that of our own Secret for a Service, else the system's. */
+async function withCa(client: KubeClient, endpoint: ConversionEndpoint, values: CrdValues): Promise<Conversion> {
+  const { 'ca-file': file, 'ca-secret': secret, 'inject-ca-from': injectCaFrom } = values;
+  if (injectCaFrom !== undefined) {
+    const { namespace, name } = namespacedName('inject-ca-from', injectCaFrom);
+    return { endpoint, injectCaFrom: `${namespace}/${name}` };
+  }
+  if (file !== undefined) return { endpoint, ca: readCaFile(file) };
+  if (secret !== undefined) return { endpoint, ca: await readCa(client, namespacedName('ca-secret', secret)) };
+  if ('url' in endpoint) return { endpoint };
+  return { endpoint, ca: await readCa(client, { namespace: endpoint.service.namespace, name: authoritySecret }) };
+}
+
+async function readCa(client: KubeClient, secret: { namespace: string; name: string }): Promise<string> {
+  const { readSecret } = await import('../kube/read-secret.ts');
+  const encoded = (await readSecret(client, secret))?.['ca.crt'];
+  if (encoded) return Buffer.from(encoded, 'base64').toString();
+  throw new Error(
+    `the Secret ${secret.namespace}/${secret.name} has no ca.crt: start the service with the role convert first (it makes it), ` +
+      'or say where the authority is: --ca-file, --ca-secret or --inject-ca-from',
+  );
+}

@@ -1,0 +1,83 @@
+import { crdName } from '../api-versions/group.ts';
+import { version as v1alpha1 } from '../api-versions/v1alpha1.ts';
+import { describeError } from '../core/errors.ts';
+import type { Migration } from '../kube/migrate-storage.ts';
+import type { Retirement } from '../kube/retire-version.ts';
+import type { Terminal } from './command.ts';
+import { type CrdValues, clusterOf, concurrencyOf, durationOf, isV1alpha1 } from './crd-options.ts';
+import { reportProgress } from './migration-progress.ts';
+
+const listed = 50;
+
+/** `image-watcher crd migrate`. */
+export async function migrateCrd(values: CrdValues, output: 'text' | 'json', terminal: Terminal): Promise<number> {
+  const concurrency = concurrencyOf(values);
+  const since = new Date(Date.now() - durationOf('unused-for', values, '168h'));
+  const retires = isV1alpha1('retire', values);
+  // Loaded only now: help should not wait for the Kubernetes client.
+  const [{ createKubeClient }, { migrateStorage }, { retireVersion }] = await Promise.all([
+    import('../kube/client.ts'),
+    import('../kube/migrate-storage.ts'),
+    import('../kube/retire-version.ts'),
+  ]);
+  const style = output === 'json' ? 'json' : terminal.interactive ? 'line' : 'lines';
+  const progress = reportProgress({ write: terminal.err, style, now: () => performance.now() });
+  const started = performance.now();
+  let migration: Migration | undefined;
+  try {
+    // A large object through a webhook that starts is slow; the retries would only add to its load.
+    const client = createKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
+    try {
+      migration = await migrateStorage(client, { name: crdName, concurrency, onProgress: progress.update });
+      const isClean = migration.refused.length === 0;
+      const retirement = retires && isClean ? await retireVersion(client, { name: crdName, version: v1alpha1, since }) : undefined;
+      progress.end();
+      const seconds = Math.round((performance.now() - started) / 100) / 10;
+      terminal.out(
+        output === 'json'
+          ? `${JSON.stringify({ ...migration, seconds, ...(retirement && { retirement }) })}\n`
+          : textOf(migration, retirement, seconds),
+      );
+      return isClean && retirement?.action !== 'refused' ? 0 : 1;
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    progress.end();
+    const again = migration ? '' : '\nWhat was done stays done: run it again to go on.';
+    terminal.err(`${migration ? 'retiring v1alpha1' : `migrating ${crdName}`} failed: ${describeError(error)}${again}\n`);
+    return 1;
+  }
+}
+
+function textOf(
+  { storageVersion, total, rewritten, refused, storedVersions }: Migration,
+  retirement: Retirement | undefined,
+  seconds: number,
+): string {
+  const lines = [`${total} policies, ${rewritten} rewritten as ${storageVersion} in ${seconds} s`];
+  if (refused.length > 0) {
+    lines.push(
+      `${refused.length} could not be rewritten:`,
+      ...table(refused.map(({ namespace, name, message }) => `${namespace}/${name}: ${message}`)),
+    );
+    lines.push(`status.storedVersions stays [${storedVersions.join(', ')}]: correct or delete these policies, and run it again`);
+  } else {
+    lines.push(`status.storedVersions is [${storedVersions.join(', ')}]: nothing is stored in another version`);
+  }
+  if (retirement?.action === 'retired') lines.push('v1alpha1 is retired: it is not served any more. Back: "crd apply --serve v1alpha1"');
+  if (retirement?.action === 'unchanged') lines.push('v1alpha1 was not served any more');
+  if (retirement?.action === 'refused') {
+    lines.push(
+      'v1alpha1 is not retired, it is still needed:',
+      ...table(retirement.uses.map(({ namespace, name, why }) => `${namespace}/${name}: ${why}`)),
+    );
+    lines.push('write these policies as v1 and apply them again; --unused-for says how long nobody must have written through v1alpha1');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function table(rows: readonly string[]): string[] {
+  const shown = rows.slice(0, listed).map((row) => `  ${row}`);
+  return rows.length > listed ? [...shown, `  … and ${rows.length - listed} more (--output json has all)`] : shown;
+}

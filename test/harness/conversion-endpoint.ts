@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type Server as HttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { makeKubeKeys } from './kube-keys.ts';
+import { tempFolder } from './temp-folder.ts';
+
+/** What the endpoint answers to the parsed body of a request. */
+export type AnswerReview = (body: unknown) => { status: number; body: unknown };
+
+/** A conversion webhook in this process, with a certificate of its own authority. */
+export type ConversionEndpoint = {
+  readonly url: string;
+  readonly caFile: string;
+  readonly caPem: string;
+  /** How many reviews it has answered. */
+  reviews(): number;
+  /** Nobody listens any more; `start` listens on the same port again. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+};
+
+/** Starts it on 127.0.0.1, or on the address given. */
+export async function startConversionEndpoint(answer: AnswerReview, host = '127.0.0.1'): Promise<ConversionEndpoint> {
+  const { caPem, files } = await makeKubeKeys(tempFolder('conversion'));
+  const credentials = { cert: readFileSync(files.serverCertificate), key: readFileSync(files.serverKey) };
+  let reviews = 0;
+  let port = 0;
+  let server: HttpsServer | undefined;
+  const start = async () => {
+    server = createServer(credentials, (request, response) => {
+      let text = '';
+      request.setEncoding('utf8');
+      request.on('data', (chunk: string) => (text += chunk));
+      request.on('end', () => {
+        reviews += 1;
+        const { status, body } = answer(JSON.parse(text));
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
+    });
+    server.listen(port, host);
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  };
+  await start();
+  return {
+    url: `https://${host}:${port}/convert`,
+    caFile: files.ca,
+    caPem,
+    reviews: () => reviews,
+    start,
+    async stop() {
+      if (!server) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      server = undefined;
+      await closed;
+    },
+  };
+}
