@@ -55,7 +55,7 @@ function textOf(
   retirement: Retirement | undefined,
   seconds: number,
 ): string {
-  const lines = [`${total} policies, ${rewritten} rewritten as ${storageVersion} in ${seconds} s`];
+  const lines = total === 0 ? [] : [`${total} policies, ${rewritten} rewritten as ${storageVersion} in ${seconds} s`];
   if (refused.length > 0) {
     lines.push(
       `${refused.length} could not be rewritten:`,
@@ -64,6 +64,7 @@ function textOf(
     lines.push(`status.storedVersions stays [${storedVersions.join(', ')}]: correct or delete these policies, and run it again`);
   } else {
     lines.push(`status.storedVersions is [${storedVersions.join(', ')}]: nothing is stored in another version`);
+    if (storageVersion === v1alpha1) lines.push('the definition stores v1alpha1: "crd apply" changes that to v1');
   }
   if (retirement?.action === 'retired') lines.push('v1alpha1 is retired: it is not served any more. Back: "crd apply --serve v1alpha1"');
   if (retirement?.action === 'unchanged') lines.push('v1alpha1 was not served any more');

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from './client.ts';
 import { crdPath, readCrd } from './crd-versions.ts';
 import { fieldManager } from './field-manager.ts';
@@ -59,13 +60,17 @@ async function write(client: KubeClient, name: string, desired: DesiredCrd, sign
     try {
       const [method, path] = before ? (['PUT', crdPath(name)] as const) : (['POST', crdPath('')] as const);
       const after = await client.request<CustomResourceDefinition>({ method, path, query, body, signal });
-      // The server fills in defaults, so only it can tell whether anything differs: then it counts up the resourceVersion.
-      const isSame = before?.metadata.resourceVersion === after.metadata.resourceVersion;
-      return { action: before ? (isSame ? 'unchanged' : 'updated') : 'created', before, after } as const;
+      return { action: before ? (isSame(before, after) ? 'unchanged' : 'updated') : 'created', before, after } as const;
     } catch (error) {
       if (!isKubeError(error, 409) || tries === maxTries) throw error;
     }
   }
+}
+
+/** The server fills in defaults, so only it can tell whether the spec differs: by the generation. The resourceVersion also counts a new time in managedFields. */
+function isSame({ metadata: before }: CustomResourceDefinition, { metadata: after }: CustomResourceDefinition): boolean {
+  if (before.generation !== after.generation) return false;
+  return isDeepStrictEqual([before.labels, before.annotations], [after.labels, after.annotations]);
 }
 
 async function waitUntilEstablished(

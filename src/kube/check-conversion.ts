@@ -19,8 +19,8 @@ export interface ConversionCheck {
 const pageSize = 500;
 
 /**
- * Lets the API server itself use the webhook, over the network and with the certificate that count: it creates an object with dryRun, and reads all that are
- * stored in another version. Throws when that does not succeed in time. Returns how many objects were read.
+ * Lets the API server itself use the webhook, over the network and with the certificate that count: it creates an object with dryRun, and reads all
+ * in every version. Throws when that does not succeed in time. Returns how many objects were read.
  */
 export async function checkConversion(client: KubeClient, check: ConversionCheck): Promise<number> {
   const { crd, sample, onProgress, signal } = check;
@@ -30,7 +30,9 @@ export async function checkConversion(client: KubeClient, check: ConversionCheck
   for (let attempt = 0; ; attempt++) {
     try {
       await dryRun(client, objectsPath(crd, version, 'default'), sample, onProgress, signal);
-      return await readAll(client, objectsPath(crd, version), signal);
+      const served = crd.spec.versions.filter(({ served }) => served !== false);
+      const counts = await Promise.all(served.map(({ name }) => readAll(client, objectsPath(crd, name), signal)));
+      return Math.max(...counts);
     } catch (error) {
       // 404: this API server has not seen the new version yet.
       if (!isTransient(error) && !(error instanceof KubeError && [404, 410].includes(error.status))) throw error;

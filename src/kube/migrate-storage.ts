@@ -9,7 +9,7 @@ import { type RefusedObject, rewriteAll, type RewriteCounts } from './rewrite-al
 /** What the migration found and did. */
 export interface Migration {
   readonly storageVersion: string;
-  /** Objects found by the last pass. */
+  /** Objects found by the first pass; 0 where storedVersions already said that there is nothing to do. */
   readonly total: number;
   readonly rewritten: number;
   readonly refused: readonly RefusedObject[];
@@ -27,29 +27,38 @@ export interface MigrationOptions {
 const maxPasses = 5;
 
 /**
- * Stores every object in the storage version, then takes the others out of `status.storedVersions`. A pass that rewrote something is followed by another: only one
- * that found nothing to rewrite, while the definition stayed the same, proves that all is done (another API server may have known the old definition for a moment).
- * It can be stopped at any time and run again. With refused objects `storedVersions` stays as it is.
+ * Stores every object in the storage version, then takes the others out of `status.storedVersions`. A pass that rewrote something is followed by another one over
+ * what has changed since: only a pass that found nothing to rewrite, while the definition stayed the same, proves that all is done (a write that began before the
+ * storage version changed may end later). It can be stopped at any time and run again. With refused objects `storedVersions` stays as it is.
  */
 export async function migrateStorage(client: KubeClient, options: MigrationOptions): Promise<Migration> {
   const { name, concurrency, onProgress, signal } = options;
+  const known = new Map<string, string>();
   let rewritten = 0;
+  let total = 0;
+  let generation: number | undefined;
   for (let pass = 1; pass <= maxPasses; pass++) {
     const crd = await requireCrd(client, name, signal);
     const storageVersion = storageVersionOf(crd);
+    const stored = crd.status?.storedVersions ?? [];
+    if (stored.join() === storageVersion) return { storageVersion, total, rewritten, refused: [], storedVersions: stored };
     refuseWithoutConversion(crd);
+    if (crd.metadata.generation !== generation) known.clear();
+    ({ generation } = crd.metadata);
     const resource = { apiVersion: `${crd.spec.group}/${storageVersion}`, resource: crd.spec.names.plural };
     const counts = await rewriteAll(client, {
       listPath: listPath(resource),
       pathOf: (namespace, object) => objectPath(resource, namespace, object),
+      known,
       concurrency,
       onProgress: (counts) => onProgress(counts, pass),
       signal,
       ...(options.pageSize !== undefined && { pageSize: options.pageSize }),
     });
     rewritten += counts.rewritten;
-    const { total, refused } = counts;
-    if (refused.length > 0) return { storageVersion, total, rewritten, refused, storedVersions: crd.status?.storedVersions ?? [] };
+    if (pass === 1) total = counts.total;
+    const { refused } = counts;
+    if (refused.length > 0) return { storageVersion, total, rewritten, refused, storedVersions: stored };
     if (counts.rewritten === 0 && (await pruneStoredVersions(client, crd, signal))) {
       return { storageVersion, total, rewritten, refused, storedVersions: [storageVersion] };
     }
@@ -65,6 +74,7 @@ async function pruneStoredVersions(client: KubeClient, began: CustomResourceDefi
   for (;;) {
     const { metadata, status } = await requireCrd(client, began.metadata.name, signal);
     if (metadata.generation !== began.metadata.generation) return false;
+    // Another migration was quicker.
     if (status?.storedVersions?.join() === storedVersions.join()) return true;
     try {
       await client.request({

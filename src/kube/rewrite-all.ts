@@ -2,7 +2,7 @@ import { describeError } from '../core/errors.ts';
 import type { KubeClient } from './client.ts';
 import { KubeError, isKubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
-import { type Rewrite, rewriteObject } from './rewrite-object.ts';
+import { rewriteObject } from './rewrite-object.ts';
 import { isTransient, pause } from './transient.ts';
 
 /** An object that could not be rewritten, and what the API server said. */
@@ -25,6 +25,8 @@ export interface RewriteOptions {
   /** The objects of all namespaces, in the version through which they are written. */
   readonly listPath: string;
   readonly pathOf: (namespace: string, name: string) => string;
+  /** By uid: the resourceVersion with which an object is known to be stored rightly. Those are left out, and what is rewritten is added. */
+  readonly known: Map<string, string>;
   readonly concurrency: number;
   readonly onProgress: (counts: RewriteCounts) => void;
   readonly random?: () => number;
@@ -40,19 +42,20 @@ const maxListTries = 7;
 const maxFailuresInARow = 20;
 
 /**
- * Rewrites every stored object once, in pages. An object that is refused does not stop the others. Throws when the API server cannot list them, or fails for so many
+ * Rewrites every stored object once, in pages; objects that are known leave the count. An object that is refused does not stop the others. Throws when the API server cannot list them, or fails for so many
  * in a row that it is not about the objects; what was done stays done.
  */
 export async function rewriteAll(client: KubeClient, options: RewriteOptions): Promise<RewriteCounts> {
-  const { listPath, pathOf, concurrency, onProgress, random = Math.random, pageSize = 500, signal } = options;
+  const { listPath, pathOf, known, concurrency, onProgress, random = Math.random, pageSize = 500, signal } = options;
   const done = new Set<string>();
   const counts = { total: 0, rewritten: 0, unchanged: 0, gone: 0, refused: [] as RefusedObject[] };
   let failuresInARow = 0;
 
   const rewrite = async ({ metadata: { namespace, name, uid, resourceVersion } }: Listed) => {
     try {
-      const result: Rewrite = await rewriteObject(client, { path: pathOf(namespace, name), resourceVersion, random, signal });
-      counts[result] += 1;
+      const rewrite = await rewriteObject(client, { path: pathOf(namespace, name), resourceVersion, random, signal });
+      counts[rewrite.result] += 1;
+      if (rewrite.resourceVersion !== undefined) known.set(uid, rewrite.resourceVersion);
       failuresInARow = 0;
     } catch (error) {
       signal?.throwIfAborted();
@@ -69,7 +72,9 @@ export async function rewriteAll(client: KubeClient, options: RewriteOptions): P
     const doneBefore = done.size;
     try {
       for await (const { items, remaining } of listPages(client, { path: listPath, pageSize, ...(signal && { signal }) })) {
-        const page = (items as readonly Listed[]).filter(({ metadata }) => !done.has(metadata.uid));
+        const page = (items as readonly Listed[]).filter(
+          ({ metadata: { uid, resourceVersion } }) => !done.has(uid) && known.get(uid) !== resourceVersion,
+        );
         counts.total = Math.max(counts.total, done.size + page.length + remaining);
         await eachOf(page, concurrency, rewrite);
       }

@@ -5,7 +5,11 @@ import { readObject } from './read-object.ts';
 import { isTransient, pause } from './transient.ts';
 
 /** What the rewrite found: `unchanged` was stored in the storage version already, `gone` was deleted meanwhile. */
-export type Rewrite = 'rewritten' | 'unchanged' | 'gone';
+export interface Rewrite {
+  readonly result: 'rewritten' | 'unchanged' | 'gone';
+  /** Of the object as it is stored now, where that is known. */
+  readonly resourceVersion?: string;
+}
 
 /** The object, and how to wait. */
 export interface RewriteRequest {
@@ -38,17 +42,20 @@ export async function rewriteObject(client: KubeClient, { path, random, signal, 
         body: { metadata: { resourceVersion } },
         signal,
       });
-      return metadata.resourceVersion === resourceVersion ? 'unchanged' : 'rewritten';
+      return {
+        result: metadata.resourceVersion === resourceVersion ? 'unchanged' : 'rewritten',
+        resourceVersion: metadata.resourceVersion,
+      };
     } catch (error) {
-      if (isKubeError(error, 404)) return 'gone';
+      if (isKubeError(error, 404)) return { result: 'gone' };
       if (attempt + 1 >= maxTries) {
         // Each conflict was a write of somebody else, which stored the object in the storage version.
-        if (isKubeError(error, 409)) return 'unchanged';
+        if (isKubeError(error, 409)) return { result: 'unchanged' };
         throw error;
       }
       if (isKubeError(error, 409)) {
         const current = await readObject<Versioned>(client, path, signal);
-        if (!current) return 'gone';
+        if (!current) return { result: 'gone' };
         resourceVersion = current.metadata.resourceVersion;
       } else {
         if (!isTransient(error)) throw error;

@@ -20,59 +20,62 @@ export interface CrdSwitch {
   readonly timeoutMs: number;
 }
 
+/** Whom to tell is not optional: there is much to tell. */
+export type SwitchOptions = ApplyOptions & { readonly onProgress: (message: string) => void };
+
 /**
  * Applies a definition in steps that can be taken back: the endpoint has to answer; then the webhook is installed while objects are still stored as before, and the
  * API server has to convert all of them; only then the storage version changes. When it does not convert, the definition of before is put back. Where neither the
  * webhook nor the storage version changes, it is one write.
  */
-export async function switchCustomResourceDefinition(
-  client: KubeClient,
-  change: CrdSwitch,
-  options: ApplyOptions & { readonly onProgress: (message: string) => void },
-): Promise<AppliedCrd> {
-  const { name } = change;
-  const desired: DesiredCrd = (existing) => mergeCustomResourceDefinition(existing, change.plan(existing));
+export async function switchCustomResourceDefinition(client: KubeClient, change: CrdSwitch, options: SwitchOptions): Promise<AppliedCrd> {
+  const { name, plan, skipProbe } = change;
+  const quiet = { ...options, onProgress: () => undefined };
+  const desired: DesiredCrd = (existing) => mergeCustomResourceDefinition(existing, plan(existing));
   const existing = await readCrd(client, name, options.signal);
   const wanted = desired(existing);
-  if (isSwitch(existing, wanted)) {
-    if (!change.skipProbe) await probe(client, change, wanted, options);
-    if (existing) await tryWithOldStorage(client, change, desired, options);
-  }
-  const { action } = await writeCrd(client, name, desired, { ...options, onProgress: () => undefined });
+  const switches = isSwitch(existing, wanted);
+  if (switches && !skipProbe) await probe(client, change, wanted, options);
+  if (switches && existing) await tryWithOldStorage(client, change, desired, options);
+  const { action, after } = await writeCrd(client, name, desired, quiet);
   options.onProgress(`CustomResourceDefinition ${name}: ${action}`);
-  return { action: existing && action === 'unchanged' && isSwitch(existing, wanted) ? 'updated' : action };
+  if (!existing && switches && !skipProbe) await check(client, change, after, options);
+  return { action: switches && action === 'unchanged' ? 'updated' : action };
 }
 
-async function probe(client: KubeClient, { samples }: CrdSwitch, wanted: CustomResourceDefinition, options: ApplyOptions): Promise<void> {
+async function probe(client: KubeClient, { samples }: CrdSwitch, wanted: CustomResourceDefinition, options: SwitchOptions): Promise<void> {
   const desiredApiVersion = `${wanted.spec.group}/${storageVersionOf(wanted)}`;
   const object = Object.values(samples).find(({ apiVersion }) => apiVersion !== desiredApiVersion);
   if (!object) throw new Error(`no sample of another version than ${desiredApiVersion}`);
   await probeConversion(client, clientOf(wanted) ?? {}, { object, desiredApiVersion }, options.signal);
-  options.onProgress?.('the conversion endpoint answers');
+  options.onProgress('the conversion endpoint answers');
 }
 
-async function tryWithOldStorage(
-  client: KubeClient,
-  { name, samples, timeoutMs }: CrdSwitch,
-  desired: DesiredCrd,
-  options: ApplyOptions & { readonly onProgress: (message: string) => void },
-): Promise<void> {
-  const { before, after } = await writeCrd(client, name, (existing) => withStorageOf(existing, desired(existing)), {
-    ...options,
-    onProgress: () => undefined,
-  });
-  const version = after.spec.versions.find(({ storage, served }) => !storage && served !== false)?.name;
-  const sample = version === undefined ? undefined : samples[version];
-  // A single served version: nobody reads objects in another one.
-  if (!sample) return;
+async function tryWithOldStorage(client: KubeClient, change: CrdSwitch, desired: DesiredCrd, options: SwitchOptions): Promise<void> {
+  const quiet = { ...options, onProgress: () => undefined };
+  const staged: DesiredCrd = (existing) => withStorageOf(existing, desired(existing));
+  const { before, after } = await writeCrd(client, change.name, staged, quiet);
   try {
-    const count = await checkConversion(client, { crd: after, sample, timeoutMs, onProgress: options.onProgress, signal: options.signal });
-    options.onProgress(`the API server converts all ${count} objects`);
+    await check(client, change, after, options);
   } catch (error) {
     if (before && before.metadata.resourceVersion !== after.metadata.resourceVersion)
       await putBack(client, before, after, options.onProgress);
     throw error;
   }
+}
+
+async function check(
+  client: KubeClient,
+  { samples, timeoutMs }: CrdSwitch,
+  crd: CustomResourceDefinition,
+  options: SwitchOptions,
+): Promise<void> {
+  const version = crd.spec.versions.find(({ storage, served }) => !storage && served !== false)?.name;
+  const sample = version === undefined ? undefined : samples[version];
+  // A single served version: nobody reads objects in another one.
+  if (!sample) return;
+  const count = await checkConversion(client, { crd, sample, timeoutMs, onProgress: options.onProgress, signal: options.signal });
+  options.onProgress(`the API server converts (${count} objects are there)`);
 }
 
 /** Nothing was stored in a new version yet, so the old definition is still right. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { customResourceDefinition, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { type CrdShape, customResourceDefinition, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
 
 interface Schema {
   readonly type?: string;
@@ -29,7 +29,44 @@ test('crd/imagepolicies.yaml is what the code says: "image-watcher crd print" wr
   assert.equal(readFileSync(new URL('../../crd/imagepolicies.yaml', import.meta.url), 'utf8'), customResourceDefinitionYaml());
 });
 
-test('the YAML holds the object', () => assert.deepEqual(parse(customResourceDefinitionYaml()), JSON.parse(JSON.stringify(crd))));
+test('the YAML holds the object, with the webhook where a usual installation has it', () => {
+  const { spec, ...rest } = parse(customResourceDefinitionYaml()) as typeof crd;
+  const { conversion, ...others } = spec;
+  assert.deepEqual({ ...rest, spec: others }, JSON.parse(JSON.stringify(crd)));
+  const service = { namespace: 'image-watcher', name: 'image-watcher-conversion', port: 443, path: '/convert' };
+  assert.deepEqual(conversion, { strategy: 'Webhook', webhook: { clientConfig: { service }, conversionReviewVersions: ['v1'] } });
+});
+
+const shapes: [name: string, shape: CrdShape, expected: unknown][] = [
+  [
+    'a URL, with its authority',
+    { conversion: { endpoint: { url: 'https://x/convert' }, ca: 'PEM' } },
+    { url: 'https://x/convert', caBundle: 'UEVN' },
+  ],
+  [
+    "cert-manager's authority is not ours to write",
+    { conversion: { endpoint: { url: 'https://x/convert' }, ca: 'PEM', injectCaFrom: 'a/b' } },
+    { url: 'https://x/convert' },
+  ],
+  ['v1 alone needs none', { v1Only: true }, undefined],
+];
+
+for (const [name, shape, expected] of shapes) {
+  test(`conversion: ${name}`, () => {
+    const { conversion } = customResourceDefinition(shape).spec;
+    assert.deepEqual(conversion && 'webhook' in conversion ? conversion.webhook.clientConfig : undefined, expected);
+  });
+}
+
+test('one version is stored, whichever', () => {
+  for (const storage of ['v1', 'v1alpha1'] as const) {
+    const { versions } = customResourceDefinition({ storage }).spec;
+    assert.deepEqual(
+      versions.filter((version) => version.storage).map(({ name }) => name),
+      [storage],
+    );
+  }
+});
 
 test('every field of spec and status has a type and a description, and a bound where it could grow', () => {
   for (const [path, schema] of [...schemas.values()].flatMap((root) => [...fieldsOf(root)])) {

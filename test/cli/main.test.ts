@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { convertReview } from '../../src/api-versions/convert-review.ts';
+import { startConversionEndpoint, type ConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
@@ -45,7 +47,18 @@ describe('the command line', () => {
     [['serve', '--rolls', 'work'], /--rolls/],
     [['serve', '--roles', 'work,dance'], /there is no role "dance"; roles are receive, work, convert/],
     [['serve', 'now'], /takes no arguments/],
-    [['crd'], /say "crd print" or "crd apply"/],
+    [['crd'], /say "crd print", "crd apply" or "crd migrate"/],
+    [['crd', 'print', '--kubeconfig', 'x'], /"crd print" has no option --kubeconfig/],
+    [['crd', 'apply', '--conversion-url', 'http://x'], /--conversion-url is an https URL/],
+    [['crd', 'apply', '--conversion-service', 'web'], /--conversion-service is NAMESPACE\/NAME/],
+    [['crd', 'apply', '--conversion-service', 'a/b', '--conversion-url', 'https://x'], /exclude each other/],
+    [['crd', 'apply', '--v1-only', '--storage', 'v1alpha1'], /--storage and --v1-only exclude each other/],
+    [['crd', 'apply', '--ca-file', 'x'], /belongs to an endpoint/],
+    [['crd', 'print', '--ca-file', '/does/not/exist'], /--ca-file: .*exist/],
+    [['crd', 'apply', '--timeout', 'soon'], /--timeout is a duration/],
+    [['crd', 'apply', '--serve', 'v2'], /--serve is v1alpha1, not "v2"/],
+    [['crd', 'migrate', '--retire', 'v1'], /--retire is v1alpha1, not "v1"/],
+    [['crd', 'migrate', '--concurrency', '0'], /--concurrency is a number from 1 to 100/],
     [['crd', 'print', '--output', 'xml'], /--output is text or json/],
     [['serve', '--config', '/does/not/exist.yaml'], /exist\.yaml.*\n.*cannot be read/],
   ] as const) {
@@ -96,14 +109,15 @@ describe('the command line', () => {
 
   describe('crd apply', () => {
     let cluster: ControlPlane;
+    let endpoint: ConversionEndpoint;
     before(async () => {
-      cluster = await startControlPlane({ fsync: false });
+      [cluster, endpoint] = await Promise.all([startControlPlane({ fsync: false }), startConversionEndpoint(convertReview)]);
     });
-    after(() => cluster.stop());
+    after(() => Promise.all([cluster.stop(), endpoint.stop()]));
 
     it('creates the resource, then has nothing to do, and the resource is served', async () => {
       const env = { KUBECONFIG: cluster.kubeconfigPath };
-      const first = await run(['crd', 'apply'], env);
+      const first = await run(['crd', 'apply', '--conversion-url', endpoint.url, '--ca-file', endpoint.caFile], env);
       assert.deepEqual([first.code, first.out], [0, 'customresourcedefinition imagepolicies.operator.technomad.dev created\n']);
       const second = await run(['crd', 'apply', '--kubeconfig', cluster.kubeconfigPath, '-o', 'json']);
       assert.deepEqual(JSON.parse(second.out), { name: 'imagepolicies.operator.technomad.dev', action: 'unchanged' });

@@ -16,7 +16,7 @@ export type ControlPlane = {
   readonly server: string;
   readonly token: string;
   readonly caPem: string;
-  readonly etcd: Server;
+  readonly etcd: Server & { readonly url: string };
   readonly apiServer: Server;
   readonly controllerManager: Server | undefined;
   /** As the administrator. Throws a KubeRequestError with `.status` and the server's message. */

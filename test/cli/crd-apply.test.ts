@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { convertReview } from '../../src/api-versions/convert-review.ts';
+import { crdName } from '../../src/api-versions/group.ts';
+import { oldCrd } from '../api-versions/old-crd.ts';
+import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { runCommand } from './run-command.ts';
+
+const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const policies = (version: string, namespace = 'default') =>
+  `/apis/operator.technomad.dev/${version}/namespaces/${namespace}/imagepolicies`;
+
+interface Crd {
+  metadata: { generation: number; resourceVersion: string; annotations?: Record<string, string> };
+  spec: {
+    versions: { name: string; served: boolean; storage: boolean }[];
+    conversion: { strategy: string; webhook?: { clientConfig: object } };
+  };
+  status: { storedVersions: string[] };
+}
+
+let cluster: ControlPlane;
+let endpoint: ConversionEndpoint;
+let strange: ConversionEndpoint;
+before(async () => {
+  [cluster, endpoint, strange] = await Promise.all([
+    startControlPlane({ fsync: false }),
+    startConversionEndpoint(convertReview),
+    startConversionEndpoint(() => ({ status: 200, body: { hello: 'world' } })),
+  ]);
+});
+after(() => Promise.all([cluster.stop(), endpoint.stop(), strange.stop()]));
+
+beforeEach(async () => {
+  await cluster.request('DELETE', `${crds}/${crdName}`).catch((error: unknown) => assert.equal((error as { status: number }).status, 404));
+  await waitFor('the definition to be gone', async () => (await read()) === undefined);
+});
+
+const apply = (...args: string[]) => runCommand('crd', ['apply', '--kubeconfig', cluster.kubeconfigPath, ...args]);
+const withUrl = () => ['--conversion-url', endpoint.url, '--ca-file', endpoint.caFile];
+
+async function read(): Promise<Crd | undefined> {
+  try {
+    return await cluster.request<Crd>('GET', `${crds}/${crdName}`);
+  } catch (error) {
+    assert.equal((error as { status: number }).status, 404);
+    return undefined;
+  }
+}
+
+async function describe(): Promise<string> {
+  const crd = await read();
+  const versions = crd?.spec.versions.map(({ name, served, storage }) => `${name}${storage ? ' stored' : ''}${served ? '' : ' unserved'}`);
+  return crd ? `${versions?.join(', ')}; ${crd.spec.conversion.strategy}; ${crd.status.storedVersions.join(', ')}` : 'nothing';
+}
+
+async function installOld(): Promise<Crd> {
+  await cluster.request('POST', crds, oldCrd);
+  await waitFor('the older definition to be served', () => cluster.request('GET', policies('v1alpha1')).then(() => true));
+  const spec = {
+    repository: 'library/openjdk',
+    tagPolicy: { strategy: 'SemVer' },
+    updateTarget: { kind: 'Deployment', name: 'a', namespace: 'default' },
+  };
+  const object = { apiVersion: 'operator.technomad.dev/v1alpha1', kind: 'ImagePolicy' };
+  // A server that still takes down the handlers of the definition of before refuses with 503.
+  const first = { ...object, metadata: { name: 'usual' }, spec };
+  await waitFor('a policy to be accepted', () => cluster.request('POST', policies('v1alpha1'), first).then(() => true));
+  await cluster.request('POST', policies('v1alpha1'), { ...object, metadata: { name: 'without-spec' } });
+  const crd = await read();
+  assert.ok(crd);
+  return crd;
+}
+
+test('a new cluster: created when the endpoint answers, then unchanged, with and without its options', async () => {
+  const first = await apply(...withUrl());
+  assert.deepEqual([first.code, first.out], [0, `customresourcedefinition ${crdName} created\n`], first.err);
+  assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1');
+  for (const args of [withUrl(), []]) {
+    const again = await apply('-o', 'json', ...args);
+    assert.deepEqual([again.code, JSON.parse(again.out), again.err], [0, { name: crdName, action: 'unchanged' }, '']);
+  }
+});
+
+test('nothing is written when the endpoint does not answer, or answers nonsense', async () => {
+  await endpoint.stop();
+  try {
+    const { code, err } = await apply(...withUrl());
+    assert.equal(code, 1);
+    assert.match(err, /conversion endpoint \(https:.*does not answer: .*ECONNREFUSED.*role convert/);
+    assert.equal(await describe(), 'nothing');
+    await installOld();
+    assert.equal((await apply(...withUrl())).code, 1);
+    assert.equal(await describe(), 'v1alpha1 stored; None; v1alpha1');
+  } finally {
+    await endpoint.start();
+  }
+  const nonsense = await apply('--conversion-url', strange.url, '--ca-file', strange.caFile);
+  assert.match(nonsense.err, /does not convert: its answer is not a ConversionReview/);
+  const distrusted = await apply('--conversion-url', endpoint.url, '--ca-file', strange.caFile);
+  assert.match(distrusted.err, /does not answer: .*certificate/);
+  assert.deepEqual([nonsense.code, distrusted.code, await describe()], [1, 1, 'v1alpha1 stored; None; v1alpha1']);
+});
+
+test('a Service: without its Secret or without an answer nothing is written', async () => {
+  const missing = await apply('--conversion-service', 'default/convert');
+  assert.equal(missing.code, 1);
+  assert.match(missing.err, /Secret default\/image-watcher-conversion has no ca.crt: start the service with the role convert first/);
+  const byDefault = await apply();
+  assert.match(byDefault.err, /Secret image-watcher\/image-watcher-conversion/);
+  const data = { 'ca.crt': Buffer.from(endpoint.caPem).toString('base64') };
+  await cluster.request('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 'image-watcher-conversion' }, data });
+  const silent = await apply('--conversion-service', 'default/convert');
+  assert.equal(silent.code, 1);
+  assert.match(silent.err, /\(Service default\/convert\) does not answer: .*--skip-probe/);
+  assert.equal(await describe(), 'nothing');
+  const trusted = await apply('--conversion-service', 'default/convert:8443', '--skip-probe');
+  assert.equal(trusted.code, 0, trusted.err);
+  const service = { namespace: 'default', name: 'convert', port: 8443, path: '/convert' };
+  assert.deepEqual((await read())?.spec.conversion.webhook?.clientConfig, { service, caBundle: data['ca.crt'] });
+});
+
+test('the older definition: switched, and all policies are there in both versions', async () => {
+  await installOld();
+  const { code, err } = await apply(...withUrl());
+  assert.equal(code, 0, err);
+  assert.match(err, /service of before v1 must have stopped[^]*converts \(2 objects are there\)/);
+  assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1alpha1, v1');
+  for (const version of ['v1', 'v1alpha1']) {
+    const { items } = await cluster.request<{ items: { metadata: { name: string } }[] }>('GET', policies(version));
+    assert.deepEqual(
+      items.map(({ metadata }) => metadata.name),
+      ['usual', 'without-spec'],
+      version,
+    );
+  }
+});
+
+test('the older definition is put back when the API server cannot use the endpoint', async () => {
+  const old = await installOld();
+  const { code, err } = await apply('--conversion-url', endpoint.url, '--ca-file', strange.caFile, '--skip-probe', '--timeout', '0s');
+  assert.equal(code, 1);
+  assert.match(err, /put back as it was[^]*API server cannot convert: .*certificate/);
+  const crd = await read();
+  assert.deepEqual([crd?.spec, crd?.status.storedVersions], [old.spec, ['v1alpha1']]);
+});
+
+test('several at once agree', async () => {
+  await installOld();
+  const all = await Promise.all(Array.from({ length: 4 }, () => apply(...withUrl())));
+  for (const { code, err } of all) assert.equal(code, 0, err);
+  assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1alpha1, v1');
+});
+
+test('one that was interrupted between its steps is completed', async () => {
+  await installOld();
+  await apply(...withUrl(), '--storage', 'v1alpha1');
+  assert.equal(await describe(), 'v1, v1alpha1 stored; Webhook; v1alpha1');
+  const { code } = await apply();
+  assert.deepEqual([code, await describe()], [0, 'v1 stored, v1alpha1; Webhook; v1alpha1, v1']);
+});
+
+test('cert-manager: annotated, and its bundle stays', async () => {
+  const args = ['--conversion-service', 'ops/convert', '--inject-ca-from', 'ops/convert', '--skip-probe'];
+  assert.equal((await apply(...args)).code, 0);
+  const caBundle = Buffer.from(endpoint.caPem).toString('base64');
+  await cluster.request('PATCH', `${crds}/${crdName}`, { spec: { conversion: { webhook: { clientConfig: { caBundle } } } } });
+  const again = await apply(...args);
+  assert.match(again.out, /unchanged/);
+  const crd = await read();
+  assert.equal(crd?.metadata.annotations?.['cert-manager.io/inject-ca-from'], 'ops/convert');
+  assert.deepEqual(crd.spec.conversion.webhook?.clientConfig, {
+    service: { namespace: 'ops', name: 'convert', port: 443, path: '/convert' },
+    caBundle,
+  });
+});
+
+test('without v1alpha1: no webhook, and it stays so; refused while v1alpha1 is stored or served', async () => {
+  assert.equal((await apply('--v1-only')).code, 0);
+  await cluster.request('POST', policies('v1'), {
+    apiVersion: 'operator.technomad.dev/v1',
+    kind: 'ImagePolicy',
+    metadata: { name: 'new' },
+    spec: { image: 'library/nginx', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] },
+  });
+  const again = await apply();
+  assert.deepEqual([again.code, await describe()], [0, 'v1 stored; None; v1'], again.err);
+  const both = await apply(...withUrl());
+  assert.deepEqual([both.code, await describe()], [0, 'v1 stored, v1alpha1; Webhook; v1'], both.err);
+  const served = await apply('--v1-only');
+  assert.deepEqual([served.code, await describe()], [1, 'v1 stored, v1alpha1; Webhook; v1']);
+  assert.match(served.err, /v1alpha1 is still served/);
+});
+
+test('a broken kubeconfig, or none, is told', async () => {
+  const file = join(tempFolder('kubeconfig'), 'config');
+  writeFileSync(file, 'nonsense');
+  const { code, err } = await runCommand('crd', ['apply', '--kubeconfig', file]);
+  assert.deepEqual([code, /applying .* failed: /.test(err)], [1, true], err);
+});

@@ -1,0 +1,18 @@
+import { commands } from '../../src/cli/index.ts';
+
+/** What a command printed, and its exit code. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command in this process. */
+export async function runCommand(name: string, args: readonly string[]): Promise<Ran> {
+  const command = commands.find((candidate) => candidate.name === name);
+  if (!command) throw new Error(`there is no command ${name}`);
+  let out = '';
+  let err = '';
+  const code = await command.run(args, { out: (text) => (out += text), err: (text) => (err += text) });
+  return { code, out, err };
+}
