@@ -1,5 +1,6 @@
 /** ConversionReview (apiextensions.k8s.io/v1): what the API server posts to a conversion webhook, and the answer. */
 import { assertKnownVersion, convertObject } from './convert.ts';
+import { fillDefaults } from './conversion/fill-defaults.ts';
 import { isObject } from './conversion/read-json.ts';
 
 const reviewVersion = 'apiextensions.k8s.io/v1';
@@ -25,7 +26,7 @@ export function convertReview(body: unknown): ReviewAnswer {
   if (!Array.isArray(objects)) return fail(uid, 'the review has no list request.objects');
   try {
     assertKnownVersion(desired);
-    const convertedObjects = objects.map((object) => convertObject(object, desired));
+    const convertedObjects = objects.map((object) => fillDefaults(convertObject(object, desired)));
     return answer({ uid, convertedObjects, result: { status: 'Success' } });
   } catch (error) {
     return fail(uid, error instanceof Error ? error.message : String(error));
