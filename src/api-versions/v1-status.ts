@@ -68,7 +68,7 @@ const change = z
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
     container: text(63, 'The container.'),
-    from: image('The image before.'),
+    from: image('The image before; absent where it is not known, because the change was found afterwards.').optional(),
     to: image('The image after.'),
     tag: tag('The tag that was applied.'),
     digest: digest('The digest that was applied.').optional(),

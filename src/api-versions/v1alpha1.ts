@@ -1,10 +1,5 @@
-/** ImagePolicy v1alpha1: the shape that exists in clusters today. Its zod schema is also the source of the CRD. */
+/** ImagePolicy v1alpha1: the shape that exists in clusters today. The code works with v1; this is the source of the CRD and of the conversion. */
 import { z } from 'zod';
-import { PermanentError, describeError } from '../core/errors.ts';
-import { parseImageReference, type RegistryAliases } from '../core/image-reference.ts';
-import type { ImagePolicy, PolicyProblem, PolicySpec, PolicyStatus } from '../core/image-policy.ts';
-import { strategies } from '../core/strategies/index.ts';
-import type { TagStrategy } from '../core/strategies/strategy.ts';
 import { condition } from './condition.ts';
 import { group } from './group.ts';
 
@@ -69,86 +64,3 @@ export const statusSchema = z
 export const schema = z
   .object({ spec: specSchema.optional(), status: statusSchema.optional() })
   .describe('Keeps the image of a workload up to date: a push to the repository changes the workload when the tag policy selects the tag.');
-
-const metadata = z.object({
-  name: z.string(),
-  namespace: z.string(),
-  uid: z.string(),
-  resourceVersion: z.string(),
-  generation: z.number().default(0),
-});
-const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
-const readableStatus = z.object({
-  observedGeneration: z.number().optional().catch(undefined),
-  lastCheckedTime: z.string().optional().catch(undefined),
-  lastAppliedTag: z.string().optional().catch(undefined),
-  conditions: z
-    .array(condition.extend({ lastTransitionTime: z.string() }))
-    .optional()
-    .catch(undefined),
-});
-
-/** Settings of the program that a policy is read with. */
-export interface ReadContext {
-  readonly aliases: RegistryAliases;
-  readonly defaultPollIntervalMs: number;
-}
-
-/** Reads an object of the API server. What is wrong with the spec is kept as the policy's problem; throws only without metadata. */
-export function readPolicy(raw: unknown, context: ReadContext): ImagePolicy {
-  const object = envelope.parse(raw);
-  return { ...object.metadata, apiVersion, spec: readSpec(object.spec, context), status: readStatus(object.status) };
-}
-
-/** Reads `status`; fields of another shape are as good as absent. */
-export function readStatus(raw: unknown): PolicyStatus {
-  const parsed = readableStatus.safeParse(raw ?? {});
-  return parsed.success ? (JSON.parse(JSON.stringify(parsed.data)) as PolicyStatus) : {};
-}
-
-function readSpec(raw: unknown, context: ReadContext): PolicySpec | PolicyProblem {
-  if (raw === undefined || raw === null)
-    return problem('InvalidPolicy', 'the policy has no spec: write repository, tagPolicy and updateTarget');
-  // A stored object may lack the interval: the default of the schema is applied by the API server, the configuration's only without it.
-  const parsed = specSchema.extend({ pollIntervalMinutes: z.int().min(1).optional() }).safeParse(raw);
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${['spec', ...issue.path].join('.')}: ${issue.message}`);
-    return problem('InvalidPolicy', issues.join('; '));
-  }
-  const { repository, tagPolicy: tags, updateTarget: target, pollIntervalMinutes } = parsed.data;
-  try {
-    const image = parseImageReference(repository, context.aliases);
-    if (image.tag !== undefined || image.digest !== undefined) {
-      return problem(
-        'InvalidPolicy',
-        `spec.repository: "${repository}" has a tag or digest: write only the repository, and the choice in tagPolicy`,
-      );
-    }
-    return {
-      repository: image.repository,
-      strategy: toStrategy(tags),
-      pin: tags.strategy === 'Latest' ? 'Digest' : 'Tag',
-      targets: [target],
-      pollIntervalMs: pollIntervalMinutes === undefined ? context.defaultPollIntervalMs : pollIntervalMinutes * 60_000,
-    };
-  } catch (error) {
-    const reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
-    return problem(reason, `${reason === 'InvalidTagPolicy' ? 'spec.tagPolicy.pattern' : 'spec.repository'}: ${describeError(error)}`);
-  }
-}
-
-function toStrategy({ strategy, pattern }: z.output<typeof tagPolicy>): TagStrategy {
-  switch (strategy) {
-    case 'SemVer':
-      return strategies.semver(pattern === undefined ? {} : { range: pattern });
-    case 'Latest':
-      return strategies.digest({ tag: 'latest' });
-    case 'Regex':
-      if (!pattern) throw new PermanentError('InvalidTagPolicy', 'missing: the strategy Regex needs an RE2 expression');
-      return strategies.alphabetical({ pattern });
-  }
-}
-
-function problem(reason: PolicyProblem['problem']['reason'], message: string): PolicyProblem {
-  return { problem: { reason, message: message.length > 1000 ? `${message.slice(0, 1000)}…` : message } };
-}

@@ -1,4 +1,4 @@
-import { readPolicy } from '../api-versions/v1alpha1.ts';
+import { readPolicy } from '../api-versions/read-policy.ts';
 import { describeError } from '../core/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { projectWorkload } from '../kube/project-workload.ts';
@@ -8,7 +8,7 @@ import { targets } from '../kube/targets/index.ts';
 import type { Check } from '../operations/readiness.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
-import { policyResource } from './work-ports.ts';
+import { policyResource, readContextOf } from './work-ports.ts';
 
 export interface NamedReflector {
   readonly name: string;
@@ -19,11 +19,12 @@ export interface NamedReflector {
 /** Watches the policies and every kind of target, in one namespace or (undefined) in all. */
 export function startReflectors(
   namespace: string | undefined,
-  { settings, aliases, logger }: Foundation,
+  foundation: Foundation,
   client: KubeClient,
   cache: ClusterCache,
 ): NamedReflector[] {
-  const readContext = { aliases, defaultPollIntervalMs: settings.config.poll.interval };
+  const { logger } = foundation;
+  const readContext = readContextOf(foundation);
   const suffix = namespace === undefined ? '' : ` in ${namespace}`;
   const onError = (error: unknown, nextTryMs: number | undefined) => logger.warn({ why: describeError(error), nextTryMs }, 'watch');
   return [

@@ -1,10 +1,13 @@
 import { plural } from '../api-versions/group.ts';
-import { apiVersion, readPolicy, readStatus } from '../api-versions/v1alpha1.ts';
-import type { PolicyStatus } from '../core/image-policy.ts';
+import { readPolicy, type ReadContext } from '../api-versions/read-policy.ts';
+import { readStatus } from '../api-versions/read-status.ts';
+import { apiVersion } from '../api-versions/v1.ts';
+import type { PolicyStatus } from '../core/policy-status.ts';
 import type { Workload } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { patchImages } from '../kube/patch-images.ts';
 import { patchStatus } from '../kube/patch-status.ts';
+import { readNamespaceConsent } from '../kube/read-namespace-consent.ts';
 import { readWorkload } from '../kube/read-workload.ts';
 import { readObject } from '../kube/read-object.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
@@ -19,6 +22,12 @@ import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
 
 export const policyResource = { apiVersion, resource: plural };
+const supportedKinds: ReadonlySet<string> = new Set(targets.map((target) => target.kind));
+
+/** What policies are read with. */
+export function readContextOf({ settings, aliases }: Foundation): ReadContext {
+  return { aliases, defaultPollIntervalMs: settings.config.poll.interval, supportedKinds };
+}
 
 /** What the ports reach the world through. */
 export interface Adapters {
@@ -37,7 +46,7 @@ export function createWorkPorts(
   { client, cache, isWatching, registry, queues, recorder, access }: Adapters,
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
-  const readContext = { aliases, defaultPollIntervalMs: settings.config.poll.interval };
+  const readContext = readContextOf(foundation);
   const remember = (workload: Workload) => cache.workloads.observe(workload);
   return {
     policies: () => cache.policies.values(),
@@ -54,6 +63,7 @@ export function createWorkPorts(
       if (workload !== undefined) remember(workload);
       return workload;
     },
+    readNamespaceConsent: (namespace, signal) => readNamespaceConsent(client, namespace, signal),
     async patchImages(workload, changes, changeCause, signal) {
       const result = await patchImages(client, workload, changes, changeCause, signal);
       if (result.kind === 'patched') remember(result.workload);
@@ -79,7 +89,7 @@ export function createWorkPorts(
     recordEvent: recorder.record,
     eventLog: createEventLog(access.redis, access.prefix),
     mutex: createKeyedMutex(),
-    supportedKinds: new Set(targets.map((target) => target.kind)),
+    supportedKinds,
     crossNamespace: settings.config.crossNamespace,
     onConflict: () => metrics.patchConflicts.inc(),
     now: Date.now,

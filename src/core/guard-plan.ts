@@ -1,22 +1,43 @@
-import type { TargetPlan, UpdatePlan } from './plan-update.ts';
+import { consentAnnotation, type Consent } from './consent.ts';
 import type { ImagePolicy } from './image-policy.ts';
+import type { TargetPlan, UpdatePlan } from './plan-update.ts';
 import type { Reason } from './reasons.ts';
-import { formatWorkload } from './workload.ts';
+import { formatWorkload, workloadKey, type WorkloadRef } from './workload.ts';
 
 export interface GuardContext {
-  readonly policy: ImagePolicy;
+  readonly policy: Pick<ImagePolicy, 'namespace' | 'formerNamespace'>;
   readonly crossNamespace: 'deny' | 'consent' | 'allow';
+  /** By workload, as it was read a moment ago; undefined where nobody was asked yet, and nothing is about to be patched. */
+  readonly consents?: ReadonlyMap<string, Consent>;
 }
 
 /** Why a target must not be changed, or undefined. */
 type Guard = (target: TargetPlan, context: GuardContext) => { reason: Reason; message: string } | undefined;
 
 /** The list of guards, in the order in which a user would want to hear of them. */
-const guards: readonly Guard[] = [crossNamespaceIsAllowed];
+const guards: readonly Guard[] = [crossNamespaceIsAllowed, ownersConsent];
 
 /** Narrows a plan: what a guard refuses becomes the target's problem, with the guard's reason, and nothing of it is changed. */
 export function guardPlan(plan: UpdatePlan, context: GuardContext): UpdatePlan {
   return { ...plan, targets: plan.targets.map((target) => guardTarget(target, context)) };
+}
+
+/** Targets whose owners have to consent, by the configuration. */
+export function needsConsent(target: WorkloadRef, { policy, crossNamespace }: GuardContext): boolean {
+  return crossNamespace === 'consent' && target.namespace !== policy.namespace;
+}
+
+/** Whether the policy updated this namespace before there was such a rule: it goes on, with a warning. */
+export function isTolerated(target: WorkloadRef, policy: GuardContext['policy']): boolean {
+  return target.namespace === policy.formerNamespace;
+}
+
+/** Targets that are changed although their owners did not consent. */
+export function toleratedTargets(plan: UpdatePlan, context: GuardContext): WorkloadRef[] {
+  const hasRefused = (target: WorkloadRef) => context.consents?.get(workloadKey(target))?.granted === false;
+  return plan.targets
+    .map(({ target }) => target)
+    .filter((target) => needsConsent(target, context) && isTolerated(target, context.policy) && hasRefused(target));
 }
 
 function guardTarget(target: TargetPlan, context: GuardContext): TargetPlan {
@@ -28,9 +49,17 @@ function guardTarget(target: TargetPlan, context: GuardContext): TargetPlan {
   return target;
 }
 
-/** Policies written as v1alpha1 keep their cross-namespace targets without consent (they worked before), unless all are denied. */
 function crossNamespaceIsAllowed({ target }: TargetPlan, { policy, crossNamespace }: GuardContext): ReturnType<Guard> {
   if (target.namespace === policy.namespace || crossNamespace !== 'deny') return undefined;
   const message = `${formatWorkload(target)} is in another namespace than the policy, and the configuration says crossNamespace: deny`;
   return { reason: 'CrossNamespaceDenied', message };
+}
+
+function ownersConsent({ target }: TargetPlan, context: GuardContext): ReturnType<Guard> {
+  const { policy, consents } = context;
+  if (consents === undefined || !needsConsent(target, context) || isTolerated(target, policy)) return undefined;
+  const consent = consents.get(workloadKey(target)) ?? { granted: false, why: 'nobody asked its owners' };
+  if (consent.granted) return undefined;
+  const hint = `let its owners annotate it with ${consentAnnotation}: "${policy.namespace}"`;
+  return { reason: 'NoConsent', message: `${formatWorkload(target)} is in another namespace, and ${consent.why}: ${hint}` };
 }

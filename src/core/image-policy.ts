@@ -1,4 +1,5 @@
 import type { Repository } from './image-reference.ts';
+import type { PolicyStatus } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import type { TagStrategy } from './strategies/strategy.ts';
 import type { WorkloadRef } from './workload.ts';
@@ -11,6 +12,8 @@ export interface ImagePolicy {
   readonly generation: number;
   readonly resourceVersion: string;
   readonly apiVersion: string;
+  /** The other namespace whose workload it named as v1alpha1, when nobody had to consent: it keeps it. */
+  readonly formerNamespace?: string;
   /** What is wanted, or why it cannot be understood. */
   readonly spec: PolicySpec | PolicyProblem;
   readonly status: PolicyStatus;
@@ -18,34 +21,29 @@ export interface ImagePolicy {
 
 export interface PolicySpec {
   readonly repository: Repository;
+  /** Chooses among the tags that the policy's filter lets through. */
   readonly strategy: TagStrategy;
   /** `Tag`: repo:tag. `Digest`: repo:tag@sha256:… */
   readonly pin: 'Tag' | 'Digest';
-  readonly targets: readonly WorkloadRef[];
+  /** Whether what is selected replaces what is newer, too. */
+  readonly allowDowngrade: boolean;
+  readonly targets: readonly PolicyTarget[];
   readonly pollIntervalMs: number;
+  /** Whether the policy is left alone. */
+  readonly suspended: boolean;
+  /** Fields that say more than this version does, without changing what it may do. */
+  readonly notActing: readonly string[];
+}
+
+/** A workload, and which of its containers are meant: all that run the repository unless they are named. */
+export interface PolicyTarget extends WorkloadRef {
+  readonly containers?: readonly string[];
 }
 
 /** A spec that cannot be acted on: the policy is Stalled with this, and the others go on. */
 export interface PolicyProblem {
   readonly problem: { readonly reason: Reason; readonly message: string };
-}
-
-export interface PolicyStatus {
-  readonly observedGeneration?: number;
-  /** RFC 3339; the last time that the registry was asked for this policy. */
-  readonly lastCheckedTime?: string;
-  readonly lastAppliedTag?: string;
-  readonly conditions?: readonly Condition[];
-}
-
-/** metav1.Condition. */
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration?: number;
+  readonly suspended?: boolean;
 }
 
 /** Whether the spec could be understood. */

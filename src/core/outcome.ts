@@ -1,4 +1,6 @@
-import type { ContainerChange, TargetPlan, UpdatePlan } from './plan-update.ts';
+import { containerStates } from './container-states.ts';
+import type { Candidate, ContainerChange, KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
+import type { ContainerState } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import { formatWorkload, type WorkloadRef } from './workload.ts';
 
@@ -10,40 +12,63 @@ export interface Outcome {
   readonly tag?: string;
   readonly digest?: string;
   readonly changes?: readonly AppliedChange[];
-  /** The tag that runs by our hand, now or already. */
-  readonly appliedTag?: string;
+  /** What runs the candidate already, and by our hand. */
+  readonly ours?: readonly OwnImage[];
   /** What each target runs, for the Ready condition. */
   readonly running?: string;
+  /** What the policy selects and where its targets stand to that; absent where the look was at something else, such as an older tag. */
+  readonly selection?: { readonly candidate: Candidate; readonly containers: readonly ContainerState[] };
+  /** Targets in other namespaces whose owners did not consent, and which are changed all the same; absent where that was not looked at. */
+  readonly tolerated?: readonly WorkloadRef[];
 }
 
-/** updated: a workload was changed · unchanged: nothing to do · ignored: the push is not for this policy · stalled: the user must act. */
-export type OutcomeKind = 'updated' | 'unchanged' | 'ignored' | 'stalled';
+/**
+ * updated: a workload was changed · unchanged: nothing to do · ignored: the push is not for this policy · stalled: the user must act ·
+ * suspended: the user wants nothing to be done.
+ */
+export type OutcomeKind = 'updated' | 'unchanged' | 'ignored' | 'stalled' | 'suspended';
 
 export interface AppliedChange extends ContainerChange {
   readonly workload: WorkloadRef;
 }
 
+/** A container that runs an image by our hand. */
+export interface OwnImage {
+  readonly workload: WorkloadRef;
+  readonly container: string;
+  readonly image: string;
+}
+
 /** The name under which the API server records our changes; it tells them from a human's. */
 export const fieldManager = 'image-watcher';
 
-/** The outcome of a plan once its changes were made (`applied`; empty when there were none). */
-export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[]): Outcome {
+/** The outcome of a plan once its changes were made (`applied`; empty when there were none). `isSelection`: the candidate is what the policy selects. */
+export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], isSelection: boolean): Outcome {
   const { tag, digest } = plan.candidate;
   const candidate = { tag, ...(digest !== undefined && { digest }) };
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
   const kept = plan.targets.flatMap((target) => target.kept);
-  const ours = applied.length > 0 || kept.some((container) => container.reason === 'UpToDate' && container.owner === fieldManager);
+  const ours = plan.targets.flatMap(ownImages);
   const details = {
     ...candidate,
     running: describeRunning(plan, applied),
     ...(applied.length > 0 && { changes: applied }),
-    ...(ours && { appliedTag: tag }),
+    ...(ours.length > 0 && { ours }),
+    ...(isSelection && { selection: { candidate, containers: containerStates(plan, applied) } }),
   };
   const problem = problems[0] ?? kept.find((container) => container.reason === 'NotComparable');
   if (problem !== undefined) return { kind: 'stalled', ...pick(problem), ...details };
   if (applied.length > 0) return { kind: 'updated', reason: 'Updated', message: applied.map(describeChange).join('; '), ...details };
   const notable = kept.find((container) => container.reason !== 'UpToDate') ?? kept[0];
   return { kind: 'unchanged', ...(notable ? pick(notable) : { reason: 'UpToDate', message: 'nothing to change' }), ...details };
+}
+
+function isOurs({ reason, owner }: KeptContainer): boolean {
+  return reason === 'UpToDate' && owner === fieldManager;
+}
+
+function ownImages({ target, kept }: TargetPlan): OwnImage[] {
+  return kept.filter(isOurs).map(({ container, image }) => ({ workload: target, container, image }));
 }
 
 /** `Deployment shop/web: web from a:1 to a:2`. */

@@ -12,12 +12,14 @@
  * | no candidate, a higher version (semver)   | keep: OlderThanRunning         | keep: OlderThanRunning           |
  * | no candidate, policy never applied a tag  | change                         | change                           |
  * | no candidate otherwise                    | keep: NotComparable            | keep: NotComparable              |
+ *
+ * With allowDowngrade, what would be kept as OlderThanRunning is changed.
  */
 import { compareBuild, parse } from 'semver';
-import { sameRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from './image-reference.ts';
-import type { PolicySpec } from './image-policy.ts';
+import { formatRepository, sameRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from './image-reference.ts';
+import type { PolicySpec, PolicyTarget } from './image-policy.ts';
 import type { Reason } from './reasons.ts';
-import { formatWorkload, type Workload, type WorkloadRef } from './workload.ts';
+import { formatWorkload, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
 
 /** The image that should run. The digest is absent while the registry has not been asked yet. */
 export interface Candidate {
@@ -81,7 +83,7 @@ export function hasChanges(plan: UpdatePlan): boolean {
   return plan.targets.some((target) => target.changes.length > 0);
 }
 
-function planTarget(target: WorkloadRef, input: PlanInput): TargetPlan {
+function planTarget({ containers: wanted, ...target }: PolicyTarget, input: PlanInput): TargetPlan {
   if (!input.supportedKinds.has(target.kind)) {
     const message = `targets of kind ${target.kind} cannot be updated; use one of ${[...input.supportedKinds].join(', ')}`;
     return { target, changes: [], kept: [], problem: { reason: 'UnsupportedTargetKind', message } };
@@ -93,37 +95,55 @@ function planTarget(target: WorkloadRef, input: PlanInput): TargetPlan {
   const changes: ContainerChange[] = [];
   const kept: KeptContainer[] = [];
   for (const [index, container] of workload.containers.entries()) {
-    const running = tryParseImageReference(container.image, input.aliases);
-    if (running === undefined || !sameRepository(running.repository, input.spec.repository)) continue;
-    const verdict = judge(running, input);
-    if (verdict === 'change') {
-      changes.push({ container: container.name, index, from: container.image, to: rewrite(running, input) });
-    } else {
-      const owner = container.imageOwner;
-      kept.push({ container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) });
-    }
+    if (wanted !== undefined && !wanted.includes(container.name)) continue;
+    const planned = planContainer(container, index, input);
+    if (planned === undefined) continue;
+    if ('to' in planned) changes.push(planned);
+    else kept.push(planned);
   }
-  if (changes.length + kept.length > 0) return { target, workload, changes, kept };
-  const { registry, path } = input.spec.repository;
-  const message = `${formatWorkload(target)} has no container that runs ${registry}/${path}`;
-  return { target, workload, changes, kept, problem: { reason: 'ContainerNotFound', message } };
+  const problem = findMissing(target, wanted, [...changes, ...kept], input);
+  return { target, workload, changes, kept, ...(problem !== undefined && { problem }) };
 }
 
-function judge(running: ImageReference, { spec, candidate, hasApplied }: PlanInput): 'change' | { reason: Reason; message: string } {
+function planContainer(container: WorkloadContainer, index: number, input: PlanInput): ContainerChange | KeptContainer | undefined {
+  const running = tryParseImageReference(container.image, input.aliases);
+  if (running === undefined || !sameRepository(running.repository, input.spec.repository)) return undefined;
+  const verdict = judge(running, input);
+  if (verdict === 'change') return { container: container.name, index, from: container.image, to: rewrite(running, input) };
+  const owner = container.imageOwner;
+  return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
+}
+
+/** Containers that are named have to be there, each of them; the others are brought up to date all the same. */
+function findMissing(
+  target: WorkloadRef,
+  wanted: readonly string[] | undefined,
+  found: readonly { readonly container: string }[],
+  { spec }: PlanInput,
+): TargetProblem | undefined {
+  const missing = wanted?.filter((name) => !found.some(({ container }) => container === name)) ?? [];
+  if (found.length > 0 && missing.length === 0) return undefined;
+  const what = missing.length === 0 ? 'no container' : `no container ${missing.map((name) => `"${name}"`).join(' or ')}`;
+  return { reason: 'ContainerNotFound', message: `${formatWorkload(target)} has ${what} that runs ${formatRepository(spec.repository)}` };
+}
+
+type Verdict = 'change' | { readonly reason: Reason; readonly message: string };
+
+function judge(running: ImageReference, { spec, candidate, hasApplied }: PlanInput): Verdict {
   const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
   const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
   if (isCandidate) {
     const order = spec.strategy.compare(tag, candidate.tag);
     if (order < 0) return 'change';
-    if (order > 0) return older(tag, candidate);
+    if (order > 0) return older(tag, spec, candidate);
     return judgeSame(running, tag, spec, candidate);
   }
   if (tag === undefined && running.digest === candidate.digest) {
     return { reason: 'UpToDate', message: `already runs ${candidate.tag}, by its digest` };
   }
-  const versions = compareVersions(tag, candidate.tag);
+  const versions = compareVersions(spec, tag, candidate.tag);
   if (versions !== undefined && versions < 0) return 'change';
-  if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', candidate);
+  if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
   if (!hasApplied) return 'change';
   const what = tag ?? running.digest ?? running.name;
   return {
@@ -132,12 +152,7 @@ function judge(running: ImageReference, { spec, candidate, hasApplied }: PlanInp
   };
 }
 
-function judgeSame(
-  running: ImageReference,
-  tag: string,
-  spec: PolicySpec,
-  candidate: Candidate,
-): 'change' | { reason: Reason; message: string } {
+function judgeSame(running: ImageReference, tag: string, spec: PolicySpec, candidate: Candidate): Verdict {
   const upToDate = { reason: 'UpToDate', message: `already runs ${tag}` } as const;
   if (candidate.digest === undefined || running.digest === candidate.digest) return upToDate;
   if (spec.pin === 'Digest') return 'change';
@@ -145,13 +160,15 @@ function judgeSame(
   return { reason: 'Retagged', message: `${tag} moved to ${candidate.digest}; the policy pins tags, so nothing changes` };
 }
 
-function older(tag: string, candidate: Candidate): { reason: Reason; message: string } {
+function older(tag: string, spec: PolicySpec, candidate: Candidate): Verdict {
+  if (spec.allowDowngrade) return 'change';
   return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
 }
 
-function compareVersions(running: string | undefined, candidate: string): number | undefined {
-  const a = parse(running);
-  const b = parse(candidate);
+/** As versions, by the part that the policy compares; undefined where one of them is none. */
+function compareVersions({ strategy }: PolicySpec, running: string | undefined, candidate: string): number | undefined {
+  const read = (tag: string | undefined) => parse(tag === undefined || strategy.partOf === undefined ? tag : strategy.partOf(tag));
+  const [a, b] = [read(running), read(candidate)];
   return a === null || b === null ? undefined : compareBuild(a, b);
 }
 

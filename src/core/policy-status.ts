@@ -1,97 +1,98 @@
-import type { Condition, ImagePolicy, PolicyStatus } from './image-policy.ts';
-import type { Outcome } from './outcome.ts';
-import type { Reason } from './reasons.ts';
+/** `status` of a policy, as the program works with it: the shape of v1. All times are RFC 3339. */
+export interface PolicyStatus {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+  readonly latest?: LatestImage;
+  readonly trigger?: Trigger;
+  /** The last time that the registry was asked for this policy. */
+  readonly lastCheckTime?: string;
+  readonly lastHandledRequest?: string;
+  readonly waiting?: Waiting;
+  readonly targets?: readonly ContainerState[];
+  readonly targetCounts?: TargetCounts;
+  /** Known also of policies that were updated before there was a history. */
+  readonly lastAppliedTag?: string;
+  /** The latest first. */
+  readonly history?: readonly HistoryEntry[];
+  readonly rejected?: readonly RejectedImage[];
+  readonly pendingApproval?: { readonly tag: string; readonly digest: string };
+}
 
-/** What happens to a policy while it waits for another try. */
-export interface Postponement {
-  readonly kind: 'postponed';
-  readonly reason: Reason;
+/** metav1.Condition. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
   readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration?: number;
 }
 
-/** The registry was asked a moment ago: not worth a write of its own. */
-const checkedTimeStepMs = 60_000;
-const maxMessageLength = 1024;
+/** What makes somebody look at a policy. */
+export type TriggerSource = 'Webhook' | 'Poll' | 'PolicyChange' | 'TargetChange' | 'Approval' | 'Rollback' | 'Request';
 
-/**
- * The status after an outcome (kstatus: Ready always; Reconciling and Stalled only while they are true), or undefined when there is
- * nothing to write. Conditions of other writers stay as they are.
- */
-export function nextStatus(
-  policy: Pick<ImagePolicy, 'generation' | 'status'>,
-  outcome: Outcome | Postponement,
-  now: Date,
-): PolicyStatus | undefined {
-  const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
-  if (outcome.kind === 'ignored' || isOverdue) return undefined;
-  const conditions = nextConditions(policy, outcome, now);
-  const appliedTag = 'appliedTag' in outcome ? outcome.appliedTag : undefined;
-  const asked = outcome.kind === 'updated' || outcome.kind === 'unchanged';
-  const next: PolicyStatus = {
-    ...policy.status,
-    observedGeneration: policy.generation,
-    conditions,
-    ...(appliedTag !== undefined && { lastAppliedTag: appliedTag }),
-    ...(asked && { lastCheckedTime: toSeconds(now) }),
-  };
-  return isWorthWriting(policy.status, next, now) ? next : undefined;
+/** What the policy selects. */
+export interface LatestImage {
+  readonly tag: string;
+  readonly digest?: string;
+  readonly selectedAt: string;
 }
 
-function nextConditions(policy: Pick<ImagePolicy, 'generation' | 'status'>, outcome: Outcome | Postponement, now: Date): Condition[] {
-  const old = policy.status.conditions ?? [];
-  const set = (type: string, status: Condition['status'], reason: string, message: string): Condition => {
-    const previous = old.find((condition) => condition.type === type);
-    const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
-    return { type, status, reason, message: cut(message), lastTransitionTime, observedGeneration: policy.generation };
-  };
-  const others = old.filter((condition) => !['Ready', 'Reconciling', 'Stalled'].includes(condition.type));
-  switch (outcome.kind) {
-    case 'updated':
-    case 'unchanged':
-      return [set('Ready', 'True', 'UpToDate', outcome.running ?? outcome.message), ...others];
-    case 'stalled':
-      return [set('Ready', 'False', outcome.reason, outcome.message), set('Stalled', 'True', outcome.reason, outcome.message), ...others];
-    case 'postponed':
-      return [
-        set('Ready', 'False', outcome.reason, outcome.message),
-        set('Reconciling', 'True', outcome.reason, outcome.message),
-        ...others,
-      ];
-    case 'ignored':
-      return [...old];
-  }
+/** What caused the last look that changed or found something. */
+export interface Trigger {
+  readonly source: TriggerSource;
+  readonly receiver?: string;
+  readonly event?: string;
+  readonly receivedAt?: string;
+  readonly handledAt: string;
 }
 
-function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
-  const { lastCheckedTime: oldTime, ...oldRest } = old;
-  const { lastCheckedTime: nextTime, ...nextRest } = next;
-  if (JSON.stringify(canonical(oldRest)) !== JSON.stringify(canonical(nextRest))) return true;
-  if (nextTime === oldTime) return false;
-  // Written this way round, a time that cannot be read is as good as none.
-  const isRecent = oldTime !== undefined && now.getTime() - Date.parse(oldTime) < checkedTimeStepMs;
-  return !isRecent;
+/** What is not looked at before a time. */
+export interface Waiting {
+  readonly tag?: string;
+  readonly digest?: string;
+  readonly until: string;
+  readonly reason: string;
 }
 
-/** The same fields in the same order, whichever way the object came to be. */
-function canonical(status: PolicyStatus): unknown {
-  const conditions = (status.conditions ?? [])
-    .map(({ type, status: value, reason, message, lastTransitionTime, observedGeneration }) => [
-      type,
-      value,
-      reason,
-      message,
-      lastTransitionTime,
-      observedGeneration,
-    ])
-    .sort((a, b) => String(a[0]).localeCompare(String(b[0])));
-  return [status.observedGeneration, status.lastAppliedTag, conditions];
+/** One container of one target, or (without a container) a target that has none to show. */
+export interface ContainerState {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly container?: string;
+  readonly image?: string;
+  readonly state: 'UpToDate' | 'Kept' | 'Problem';
+  readonly message?: string;
 }
 
-/** metav1.Time has seconds. */
-function toSeconds(date: Date): string {
-  return date.toISOString().replace(/\.\d{3}Z$/, 'Z');
+export interface TargetCounts {
+  readonly total: number;
+  readonly upToDate: number;
+  readonly problems: number;
 }
 
-function cut(message: string): string {
-  return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`;
+/** One change of one container. */
+export interface HistoryEntry {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  /** Absent where it is not known: the change was found afterwards. */
+  readonly from?: string;
+  readonly to: string;
+  readonly tag: string;
+  readonly digest?: string;
+  readonly trigger: TriggerSource;
+  readonly at: string;
+  readonly result: 'Applied' | 'RolledOut' | 'RolledBack' | 'Failed';
+}
+
+/** An image that failed. */
+export interface RejectedImage {
+  readonly digest: string;
+  readonly tag?: string;
+  readonly reason: string;
+  readonly message?: string;
+  readonly at: string;
 }

@@ -15,14 +15,17 @@ export const reasons = {
   NotComparable: 'what runs cannot be compared with the candidates of the policy',
   TagNotFound: 'the registry does not hold the announced tag',
   PolicyGone: 'the policy was deleted before its turn came',
+  Suspended: 'the policy is left alone because its spec says so',
 
   // What the user has to mend.
   InvalidPolicy: 'the spec cannot be understood',
   InvalidTagPolicy: 'the pattern or the range of the tag policy cannot be parsed',
+  NotYetSupported: 'the spec asks for what this version does not do yet',
   UnsupportedTargetKind: 'the target kind cannot be updated',
   TargetNotFound: 'the target does not exist',
   ContainerNotFound: 'no container of the target runs the repository',
   CrossNamespaceDenied: 'the configuration denies targets in other namespaces',
+  NoConsent: 'the target is in another namespace, which does not allow policies from here',
   NoMatchingTag: 'the repository holds no tag that the policy selects',
   RepositoryNotFound: 'the registry does not know the repository',
   RegistryDenied: 'the registry refused the credentials',

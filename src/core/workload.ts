@@ -11,6 +11,8 @@ export interface Workload {
   readonly containersPath: string;
   readonly containers: readonly WorkloadContainer[];
   readonly hasAnnotations: boolean;
+  /** The value of its annotation of consent; absent where it has none. */
+  readonly allowPoliciesFrom?: string;
 }
 
 export interface WorkloadContainer {

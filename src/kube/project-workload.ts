@@ -1,3 +1,4 @@
+import { consentAnnotation } from '../core/consent.ts';
 import type { Workload, WorkloadContainer } from '../core/workload.ts';
 import type { TargetKind } from './target-kind.ts';
 
@@ -26,6 +27,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   const metadata = (asRecord(raw)['metadata'] ?? {}) as RawMetadata;
   if (typeof metadata.name !== 'string' || metadata.name === '') throw new Error(`a ${target.kind} without a name`);
   const containers = walk(raw, [...target.podSpecPath, 'containers']);
+  const consent = asRecord(metadata.annotations)[consentAnnotation];
   return {
     apiVersion: target.apiVersion,
     kind: target.kind,
@@ -37,6 +39,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     containersPath: `/${[...target.podSpecPath, 'containers'].join('/')}`,
     containers: projectContainers(target, metadata, Array.isArray(containers) ? containers : []),
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
+    ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),
   };
 }
 

@@ -19,6 +19,11 @@ export function objectPath(resource: Resource, namespace: string, name: string):
   return `${listPath(resource, namespace)}/${segment(name)}`;
 }
 
+/** The path of one Namespace. Throws PermanentError(InvalidPolicy) for what cannot be a name. */
+export function namespacePath(namespace: string): string {
+  return `/api/v1/namespaces/${segment(namespace)}`;
+}
+
 /** A name that is a path of its own (`..`, `a/b`, empty) would address another object than the one it was checked for. */
 function segment(name: string): string {
   if (/^[A-Za-z0-9](?:[A-Za-z0-9.:_-]*[A-Za-z0-9])?$/.test(name) && name.length <= 253) return encodeURIComponent(name);

@@ -11,7 +11,7 @@ export interface PollGroup {
 export function pollGroups(policies: Iterable<ImagePolicy>): PollGroup[] {
   const groups = new Map<string, PollGroup>();
   for (const { spec } of policies) {
-    if (!isUsable(spec)) continue;
+    if (!isUsable(spec) || spec.suspended) continue;
     const group = { repository: spec.repository, intervalMs: spec.pollIntervalMs };
     groups.set(groupKey(group), group);
   }

@@ -1,14 +1,15 @@
 /** The processors of the queue `poll`: which repositories are due, and what one of them holds that no webhook announced. */
 import { PermanentError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
+import type { LookCause } from '../core/next-status.ts';
 import { outcomeOf } from '../core/outcome.ts';
 import { hasChanges, type Candidate } from '../core/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { chooseTag } from '../work/choose-tag.ts';
+import { planWith } from '../work/plan-with.ts';
 import type { PushPorts } from '../work/process-push.ts';
-import { planWith } from '../work/reconcile-policy.ts';
-import { reportFailure, reportOutcome, type Cause, type ReportPorts } from '../work/report.ts';
+import { reportFailure, reportOutcome, type ReportPorts } from '../work/report.ts';
 import { formatTag } from '../work/resolve-candidate.ts';
 import { duePolls, pollGroups } from './due-polls.ts';
 
@@ -34,9 +35,9 @@ export async function processTick(ports: PollPorts): Promise<void> {
 
 /** Lists one repository for all policies that share the poll, and enqueues those that have something to do. */
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
-  const cause: Cause = { source: 'Poll', receivedAt: job.receivedAt };
+  const cause: LookCause = { source: 'Poll', receivedAt: job.receivedAt };
   const report: ReportPorts = { ...ports, now: ports.clock };
-  const policies = ports.matchPolicies(job.repository).filter(({ spec }) => isUsable(spec) && spec.pollIntervalMs === job.intervalMs);
+  const policies = ports.matchPolicies(job.repository).filter(({ spec }) => isPolled(spec, job));
   const found: PolicyJob[] = [];
   const failures: unknown[] = [];
   const ask = askOnce(ports);
@@ -46,7 +47,7 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
       const candidate = await findCandidate(policy.spec, ask, context.signal);
       const plan = planWith(policy, policy.spec, candidate, ports);
       if (hasChanges(plan)) found.push(toPolicyJob(policy, candidate, job));
-      else await reportOutcome(policy, outcomeOf(plan, []), cause, report, context.signal);
+      else await reportOutcome(policy, outcomeOf(plan, [], true), cause, report, context.signal);
     } catch (error) {
       if (error instanceof PermanentError) {
         await reportOutcome(policy, { kind: 'stalled', reason: error.reason, message: error.message }, cause, report, context.signal);
@@ -61,6 +62,10 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   ports.metrics.polls.inc({ found: String(found.length > 0) });
   await ports.addPolicyJobs(found);
   if (failures.length > 0) throw failures[0];
+}
+
+function isPolled(spec: ImagePolicy['spec'], { intervalMs }: PollJob): boolean {
+  return isUsable(spec) && !spec.suspended && spec.pollIntervalMs === intervalMs;
 }
 
 /** The registry's answers, each asked for once, however many policies want it. */

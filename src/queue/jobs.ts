@@ -1,6 +1,7 @@
 /** What travels through Redis: names, shapes, options. A rolling upgrade has both versions at work, so shapes only ever grow. */
 import type { JobsOptions } from 'bullmq';
 import type { Repository } from '../core/image-reference.ts';
+import type { TriggerSource } from '../core/policy-status.ts';
 import { hashId, type PushEvent } from '../core/push-event.ts';
 
 export const queueNames = ['push', 'policy', 'poll'] as const;
@@ -16,9 +17,6 @@ interface Versioned {
 /** One pushed tag. */
 export interface PushJob extends PushEvent, Versioned {}
 
-/** What made somebody look at a policy. */
-export type TriggerSource = 'Webhook' | 'Poll' | 'PolicyChange' | 'TargetChange';
-
 /** One policy to reconcile, with where to look if something was announced. */
 export interface PolicyJob extends Versioned {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
@@ -29,6 +27,8 @@ export interface PolicyJob extends Versioned {
   /** The generation that the cause speaks of: whoever takes the job must not look at an older one. */
   readonly generation?: number;
   readonly eventId?: string;
+  /** Who received the push. */
+  readonly receiver?: string;
   readonly hint?: { readonly tag: string; readonly digest?: string };
   /** What the registry said a moment ago; believed in the first try only. */
   readonly resolved?: { readonly tag: string; readonly digest: string };

@@ -6,10 +6,19 @@ import { selectTag } from '../core/select-tag.ts';
 /** All tags of a repository; undefined when the registry does not know it. */
 export type ListTags = (repository: Repository, signal: AbortSignal) => Promise<readonly string[] | undefined>;
 
-/** The tag that a policy selects of everything that the registry holds; throws PermanentError when there is none. */
-export async function chooseTag({ strategy, repository }: PolicySpec, listTags: ListTags, signal: AbortSignal): Promise<string> {
+/**
+ * The tag that a policy selects of everything that the registry holds, and of what was announced, which the registry may not list yet; throws
+ * PermanentError when there is none.
+ */
+export async function chooseTag(
+  { strategy, repository }: PolicySpec,
+  listTags: ListTags,
+  signal: AbortSignal,
+  announced?: string,
+): Promise<string> {
   if (strategy.movingTag !== undefined) return strategy.movingTag;
-  const tags = await listTags(repository, signal);
+  const listed = await listTags(repository, signal);
+  const tags = announced === undefined ? listed : [...(listed ?? []), announced];
   const name = formatRepository(repository);
   if (tags === undefined)
     throw new PermanentError('RepositoryNotFound', `the registry does not know ${name}: check the name, or push an image`);

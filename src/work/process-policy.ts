@@ -1,10 +1,11 @@
 import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { catchUp } from './catch-up.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from './reconcile-policy.ts';
-import { reportFailure, reportGone, reportOutcome, type Cause, type ReportPorts } from './report.ts';
+import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
 
 export interface PolicyPorts extends ReconcilePorts, Omit<ReportPorts, 'now'> {
   readonly clock: () => Date;
@@ -18,7 +19,7 @@ export interface PolicyPorts extends ReconcilePorts, Omit<ReportPorts, 'now'> {
  */
 export async function lookAtPolicy(
   request: ReconcileRequest,
-  cause: Cause,
+  cause: LookCause,
   context: Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>,
   ports: PolicyPorts,
   prepare: () => Promise<PolicyPorts> = () => Promise.resolve(ports),
@@ -35,7 +36,14 @@ export async function lookAtPolicy(
     else await reportOutcome(policy, outcome, cause, report, context.signal);
     return outcome;
   } catch (error) {
-    await reportFailure(policy, error, cause, { ...context, key }, report, context.signal);
+    await reportFailure(
+      policy,
+      error,
+      cause,
+      { ...context, key, ...(request.hint !== undefined && { hint: request.hint }) },
+      report,
+      context.signal,
+    );
     throw error;
   }
 }
@@ -45,7 +53,7 @@ const resolvedLastsMs = 3_000;
 
 /** The processor of the queue `policy`. */
 export async function processPolicyJob(job: PolicyJob, context: JobContext, ports: PolicyPorts): Promise<void> {
-  const { policy, source, receivedAt, eventId, hint, resolved } = job;
+  const { policy, source, receivedAt, eventId, receiver, hint, resolved } = job;
   const isFresh = context.failures === 0 && ports.clock().getTime() - Date.parse(receivedAt) < resolvedLastsMs;
   const request: ReconcileRequest = {
     policy,
@@ -53,6 +61,11 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, port
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && isFresh && { resolved }),
   };
-  const cause: Cause = { source, receivedAt, ...(eventId !== undefined && { eventId }) };
+  const cause: LookCause = {
+    source,
+    receivedAt,
+    ...(eventId !== undefined && { eventId }),
+    ...(receiver !== undefined && { receiver }),
+  };
   await lookAtPolicy(request, cause, context, ports, () => catchUp(job, ports, context.signal));
 }

@@ -2,12 +2,14 @@
 import { WaitError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import type { Repository } from '../core/image-reference.ts';
+import type { LookCause } from '../core/next-status.ts';
 import type { Candidate } from '../core/plan-update.ts';
+import { suspendedOutcome } from '../core/suspended-outcome.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
+import { rejectHint } from './choose-candidate.ts';
 import { lookAtPolicy, type PolicyPorts } from './process-policy.ts';
-import { rejectHint } from './reconcile-policy.ts';
-import { reportOutcome, type Cause, type ReportPorts } from './report.ts';
+import { reportOutcome, type ReportPorts } from './report.ts';
 import { resolveCandidate, type Hint } from './resolve-candidate.ts';
 
 export interface PushPorts extends PolicyPorts {
@@ -47,9 +49,9 @@ async function fanOut(push: PushJob, policies: readonly ImagePolicy[], context: 
   const report: ReportPorts = { ...ports, now: ports.clock };
   const interested: ImagePolicy[] = [];
   for (const policy of policies) {
-    const rejection = isUsable(policy.spec) ? rejectHint(policy.spec, push.tag) : undefined;
-    if (rejection === undefined) interested.push(policy);
-    else await reportOutcome(policy, rejection, causeOf(push), report, context.signal);
+    const ending = suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectHint(policy.spec, push.tag) : undefined);
+    if (ending === undefined) interested.push(policy);
+    else await reportOutcome(policy, ending, causeOf(push), report, context.signal);
   }
   if (interested.length === 0) return;
   const resolved = await resolveOnce(push, context, ports);
@@ -74,6 +76,7 @@ function toPolicyJob(push: PushJob, policy: ImagePolicy, resolved: Candidate | u
     cause: `push:${push.id}`,
     receivedAt: push.receivedAt,
     eventId: push.id,
+    receiver: push.receiver,
     hint: hintOf(push),
     ...(resolved?.digest !== undefined && { resolved: { tag: resolved.tag, digest: resolved.digest } }),
   };
@@ -83,8 +86,8 @@ function hintOf(push: PushJob): Hint {
   return { tag: push.tag, ...(push.digest !== undefined && { digest: push.digest }) };
 }
 
-function causeOf(push: PushJob): Cause {
-  return { source: 'Webhook', receivedAt: push.receivedAt, eventId: push.id };
+function causeOf(push: PushJob): LookCause {
+  return { source: 'Webhook', receivedAt: push.receivedAt, eventId: push.id, receiver: push.receiver };
 }
 
 function nameOf({ namespace, name, uid }: ImagePolicy): PolicyJob['policy'] {

@@ -3,15 +3,18 @@
  * look, so lost, doubled and reordered events do no harm.
  */
 import { PermanentError } from '../core/errors.ts';
-import { guardPlan, type GuardContext } from '../core/guard-plan.ts';
-import type { RegistryAliases } from '../core/image-reference.ts';
+import { toleratedTargets } from '../core/guard-plan.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
+import { isSelection } from '../core/is-selection.ts';
 import { outcomeOf, type AppliedChange, type Outcome } from '../core/outcome.ts';
-import { hasChanges, planUpdate, type Candidate, type ContainerChange, type TargetPlan, type UpdatePlan } from '../core/plan-update.ts';
+import { hasChanges, type Candidate, type ContainerChange, type TargetPlan, type UpdatePlan } from '../core/plan-update.ts';
+import { suspendedOutcome } from '../core/suspended-outcome.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
-import { chooseTag, type ListTags } from './choose-tag.ts';
+import { chooseAgain, chooseCandidate, type ChoosePorts, type Chosen } from './choose-candidate.ts';
+import { gatherConsents, type ConsentPorts } from './gather-consents.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
-import { formatTag, resolveCandidate, type HeadManifest, type Hint } from './resolve-candidate.ts';
+import { planWith, type PlanPorts } from './plan-with.ts';
+import type { Hint } from './resolve-candidate.ts';
 
 export interface ReconcileRequest {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
@@ -23,12 +26,8 @@ export interface ReconcileRequest {
   readonly resolved?: Candidate;
 }
 
-export interface ReconcilePorts {
+export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts {
   readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
-  /** The workload as the cache knows it. */
-  readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
-  /** The workload as the API server knows it. */
-  readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
   /** One guarded patch; `conflict`: the workload is not what was planned with. */
   readonly patchImages: (
     workload: Workload,
@@ -36,14 +35,8 @@ export interface ReconcilePorts {
     changeCause: string,
     signal: AbortSignal,
   ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' }>;
-  readonly headManifest: HeadManifest;
-  readonly listTags: ListTags;
   readonly mutex: KeyedMutex;
-  readonly aliases: RegistryAliases;
-  readonly supportedKinds: ReadonlySet<string>;
-  readonly crossNamespace: GuardContext['crossNamespace'];
   readonly onConflict: () => void;
-  readonly now: () => number;
 }
 
 const maxPlans = 5;
@@ -61,12 +54,14 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
 async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome | undefined> {
   const policy = findSame(request, ports);
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
+  const suspended = suspendedOutcome(policy);
+  if (suspended !== undefined) return suspended;
   if (!isUsable(policy.spec)) return { kind: 'stalled', ...policy.spec.problem };
   try {
     const seen = runningImages(policy.spec, ports.findWorkload);
-    const candidate = await chooseCandidate(policy, policy.spec, request, ports, signal);
-    if ('kind' in candidate) return candidate;
-    const choice = { candidate, seen, generation: policy.generation };
+    const chosen = await chooseCandidate(policy, policy.spec, request, ports, signal);
+    if ('kind' in chosen) return chosen;
+    const choice = { ...chosen, seen, generation: policy.generation };
     return await ports.mutex.run(policyKey(policy), () => bringTo(choice, request, ports, signal));
   } catch (error) {
     if (error instanceof PermanentError) return { kind: 'stalled', reason: error.reason, message: error.message };
@@ -74,51 +69,8 @@ async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal
   }
 }
 
-/** Why a policy does not want a tag, or undefined; costs no request. */
-export function rejectHint(spec: PolicySpec, tag: string): Outcome | undefined {
-  const why = spec.strategy.reject(tag);
-  return why === undefined ? undefined : { kind: 'ignored', reason: 'NotSelected', message: why, tag };
-}
-
-/** The plan for a candidate with what the caches know; costs no request. */
-export function planWith(
-  policy: ImagePolicy,
-  spec: PolicySpec,
-  candidate: Candidate,
-  ports: Pick<ReconcilePorts, 'findWorkload' | 'aliases' | 'supportedKinds' | 'crossNamespace'>,
-): UpdatePlan {
-  const hasApplied = policy.status.lastAppliedTag !== undefined;
-  return guardPlan(planUpdate({ ...ports, spec, candidate, hasApplied }), { policy, crossNamespace: ports.crossNamespace });
-}
-
-async function chooseCandidate(
-  policy: ImagePolicy,
-  spec: PolicySpec,
-  request: ReconcileRequest,
-  ports: ReconcilePorts,
-  signal: AbortSignal,
-): Promise<Candidate | Outcome> {
-  const hint = request.hint ?? { tag: await chooseTag(spec, ports.listTags, signal) };
-  const rejection = rejectHint(spec, hint.tag);
-  if (rejection !== undefined) return rejection;
-  // A tag that would change nothing, whatever its digest, needs no question to the registry.
-  const plan = planWith(policy, spec, { tag: hint.tag }, ports);
-  if (spec.pin === 'Tag' && !hasChanges(plan)) return { tag: hint.tag };
-  if (request.resolved?.tag === hint.tag) return request.resolved;
-  const resolved = await resolveCandidate(spec.repository, hint, ports.headManifest, {
-    announced: request.announced,
-    signal,
-    now: ports.now,
-  });
-  if (resolved !== undefined) return resolved;
-  const message = `the registry holds no ${formatTag(spec.repository, hint.tag)}`;
-  if (request.hint === undefined) throw new PermanentError('NoMatchingTag', message);
-  return { kind: 'ignored', reason: 'TagNotFound', message, tag: hint.tag };
-}
-
 /** What was chosen, and with what in view. */
-interface Choice {
-  readonly candidate: Candidate;
+interface Choice extends Chosen {
   /** What the targets ran before the registry was asked. */
   readonly seen: string;
   readonly generation: number;
@@ -131,26 +83,31 @@ async function bringTo(
   ports: ReconcilePorts,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  let { candidate, seen } = choice;
+  let chosen: Chosen = choice;
+  let { seen } = choice;
   const fresh = new Map<string, Workload | undefined>();
   const applied: AppliedChange[] = [];
   const findWorkload = (ref: WorkloadRef) => (fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : ports.findWorkload(ref));
+  const cluster = { ...ports, findWorkload };
   for (let attempt = 0; attempt < maxPlans; attempt++) {
     const policy = findSame(request, ports);
-    if (policy === undefined || policy.generation !== choice.generation || !isUsable(policy.spec)) return undefined;
-    let plan = planWith(policy, policy.spec, candidate, { ...ports, findWorkload });
-    const running = runningImages(policy.spec, findWorkload);
-    if (hasChanges(plan) && policy.spec.pin === 'Digest' && running !== seen) {
-      // Digests have no order: whoever changed what runs since we asked may have had the newer answer.
-      candidate =
-        (await resolveCandidate(policy.spec.repository, candidate, ports.headManifest, { announced: false, signal, now: ports.now })) ??
-        candidate;
+    if (policy?.generation !== choice.generation || !isUsable(policy.spec)) return undefined;
+    const { spec } = policy;
+    const running = runningImages(spec, findWorkload);
+    if (running !== seen && hasChanges(planWith(policy, spec, chosen.candidate, cluster))) {
+      chosen = await chooseAgain(chosen, spec, ports, signal);
       seen = running;
-      plan = planWith(policy, policy.spec, candidate, { ...ports, findWorkload });
     }
-    if (!hasChanges(plan)) return outcomeOf(plan, applied);
+    const consents = await gatherConsents(policy, planWith(policy, spec, chosen.candidate, cluster), { fresh, ports, signal });
+    // What was read for them may show that somebody was faster.
+    if (runningImages(spec, findWorkload) !== running) continue;
+    const plan = planWith(policy, spec, chosen.candidate, cluster, consents);
     const conflicts = await applyPlan(plan, policy, { applied, fresh, ports, signal });
-    if (conflicts === 0) return outcomeOf(plan, applied);
+    if (conflicts === 0) {
+      const isSelected = chosen.isComplete || isSelection(chosen.candidate, spec, policy, plan);
+      const tolerated = toleratedTargets(plan, { policy, crossNamespace: ports.crossNamespace, consents });
+      return { ...outcomeOf(plan, applied, isSelected), tolerated };
+    }
   }
   throw new Error(`the targets of ${policyKey(request.policy)} changed under ${maxPlans} plans in a row`);
 }

@@ -1,22 +1,15 @@
 /** Tells everybody who may ask how a look at a policy ended: status, Kubernetes Events, audit record, metrics, log. */
 import { WaitError, describeError } from '../core/errors.ts';
-import { policyKey, type ImagePolicy, type PolicyStatus } from '../core/image-policy.ts';
+import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import { nextStatus, type LookCause, type Postponement } from '../core/next-status.ts';
 import { describeChange, type Outcome } from '../core/outcome.ts';
-import { nextStatus, type Postponement } from '../core/policy-status.ts';
+import type { Candidate } from '../core/plan-update.ts';
+import type { PolicyStatus } from '../core/policy-status.ts';
 import type { Reason } from '../core/reasons.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { EventLog, PolicyFate } from '../queue/event-log.ts';
-import type { TriggerSource } from '../queue/jobs.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-
-/** What made us look. */
-export interface Cause {
-  readonly source: TriggerSource;
-  readonly receivedAt: string;
-  /** The push whose audit record is kept. */
-  readonly eventId?: string;
-}
 
 /** A Kubernetes Event, about a policy or a workload. */
 export interface ObjectEvent {
@@ -49,7 +42,7 @@ const failuresBeforeStatus = 2;
 export async function reportOutcome(
   policy: ImagePolicy,
   outcome: Outcome,
-  cause: Cause,
+  cause: LookCause,
   ports: ReportPorts,
   signal: AbortSignal,
 ): Promise<void> {
@@ -57,24 +50,33 @@ export async function reportOutcome(
   ports.metrics.reconciles.inc({ source: cause.source, outcome: outcome.kind, reason: outcome.reason });
   reportChanges(policy, outcome, cause, ports);
   await Promise.all([
-    ports.writeStatus(policy, (status) => nextStatus({ generation: policy.generation, status }, outcome, now), signal),
+    ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now), signal),
     settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports),
   ]);
   if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
 }
 
 /** Reports an ending that no policy is there to show: it was deleted before its turn came. */
-export async function reportGone(key: string, outcome: Outcome, cause: Cause, ports: ReportPorts): Promise<void> {
+export async function reportGone(key: string, outcome: Outcome, cause: LookCause, ports: ReportPorts): Promise<void> {
   ports.metrics.reconciles.inc({ source: cause.source, outcome: outcome.kind, reason: outcome.reason });
   await settle(key, { ...pickFate(outcome), kind: outcome.kind }, cause, ports);
+}
+
+/** Whose try failed, after how many others. */
+export interface Failure {
+  readonly key: string;
+  readonly failures: number;
+  readonly isLastTry: boolean;
+  /** What was to be looked at. */
+  readonly hint?: Candidate;
 }
 
 /** Reports that a try failed and what happens next; never throws, because the failure itself is what matters. */
 export async function reportFailure(
   policy: ImagePolicy | undefined,
   error: unknown,
-  cause: Cause,
-  { key, failures, isLastTry }: { key: string; failures: number; isLastTry: boolean },
+  cause: LookCause,
+  { key, failures, isLastTry, hint }: Failure,
   ports: ReportPorts,
   signal: AbortSignal,
 ): Promise<void> {
@@ -87,12 +89,11 @@ export async function reportFailure(
     'reconcile failed, will be repeated',
   );
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
-  const postponement: Postponement = { kind: 'postponed', reason, message };
+  const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
   const tellsStatus = policy !== undefined && (isWait || isLastTry || failures >= failuresBeforeStatus);
   const results = await Promise.allSettled([
     settle(key, { kind, reason, message }, cause, ports),
-    tellsStatus &&
-      ports.writeStatus(policy, (status) => nextStatus({ generation: policy.generation, status }, postponement, ports.now()), signal),
+    tellsStatus && ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now()), signal),
   ]);
   for (const result of results) {
     if (result.status === 'rejected')
@@ -100,7 +101,7 @@ export async function reportFailure(
   }
 }
 
-function reportChanges(policy: ImagePolicy, outcome: Outcome, cause: Cause, ports: ReportPorts): void {
+function reportChanges(policy: ImagePolicy, outcome: Outcome, cause: LookCause, ports: ReportPorts): void {
   for (const change of outcome.changes ?? []) {
     const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
     const workload = ports.findWorkload(change.workload);
@@ -126,7 +127,12 @@ function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts
   ports.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
 }
 
-async function settle(key: string, fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>, cause: Cause, ports: ReportPorts): Promise<void> {
+async function settle(
+  key: string,
+  fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>,
+  cause: LookCause,
+  ports: ReportPorts,
+): Promise<void> {
   if (cause.eventId === undefined) return;
   const at = ports.now();
   const afterMs = at.getTime() - Date.parse(cause.receivedAt);

@@ -8,7 +8,13 @@ import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.t
 import type { PolicyJob } from '../queue/jobs.ts';
 
 /** What a change of the target may heal. */
-const healedByTarget: ReadonlySet<string> = new Set<Reason>(['TargetNotFound', 'ContainerNotFound', 'NotComparable', 'PatchRejected']);
+const healedByTarget: ReadonlySet<string> = new Set<Reason>([
+  'TargetNotFound',
+  'ContainerNotFound',
+  'NotComparable',
+  'PatchRejected',
+  'NoConsent',
+]);
 
 /** Why the policy wants a look now: its job, or undefined. Replicas that judge the same state make the same job. */
 export function wakeJob(policy: ImagePolicy, findWorkload: (ref: WorkloadRef) => Workload | undefined, now: Date): PolicyJob | undefined {
@@ -17,11 +23,14 @@ export function wakeJob(policy: ImagePolicy, findWorkload: (ref: WorkloadRef) =>
   if (status.observedGeneration !== generation) return { ...job, source: 'PolicyChange', cause: `generation:${generation}` };
   const stalled = status.conditions?.find((condition) => condition.type === 'Stalled');
   if (stalled?.status !== 'True' || !healedByTarget.has(stalled.reason) || !isUsable(policy.spec)) return undefined;
-  const versions = policy.spec.targets
-    .map(findWorkload)
-    .flatMap((workload) => (workload ? [`${workload.uid}:${workload.generation}`] : []));
+  const versions = policy.spec.targets.map(findWorkload).flatMap((workload) => (workload ? [versionOf(workload, stalled.reason)] : []));
   if (versions.length === 0) return undefined;
   return { ...job, source: 'TargetChange', cause: `targets:${generation}:${versions.join(',')}` };
+}
+
+/** An annotation does not count up the generation. */
+function versionOf({ uid, generation, allowPoliciesFrom }: Workload, reason: string): string {
+  return reason === 'NoConsent' ? `${uid}:${generation}:${allowPoliciesFrom ?? ''}` : `${uid}:${generation}`;
 }
 
 type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guardPlan, type GuardContext } from '../../src/core/guard-plan.ts';
+import type { Consent } from '../../src/core/consent.ts';
+import { guardPlan, toleratedTargets, type GuardContext } from '../../src/core/guard-plan.ts';
 import { planUpdate } from '../../src/core/plan-update.ts';
 import { deployments, noAliases, policyOf, specOf, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const targets = ['shop', 'ops'].map((namespace) => ({ kind: 'Deployment', namespace, name: 'web' }));
 const spec = specOf({ targets });
+const v1 = policyOf({ namespace: 'shop', spec });
+const older = policyOf({ ...v1, formerNamespace: 'ops' });
 
-function guarded(crossNamespace: GuardContext['crossNamespace'], runs = '1.2.3') {
-  const plan = planUpdate({
+const plan = (runs = '1.2.3') =>
+  planUpdate({
     spec,
     candidate: { tag: '1.3.0' },
     hasApplied: false,
@@ -17,7 +20,12 @@ function guarded(crossNamespace: GuardContext['crossNamespace'], runs = '1.2.3')
     supportedKinds: deployments,
     findWorkload: ({ namespace }) => workloadOf({ web: `${image}:${runs}` }, { namespace }),
   });
-  return guardPlan(plan, { policy: policyOf({ namespace: 'shop', spec }), crossNamespace }).targets.map(({ changes, kept, problem }) => ({
+const consentOf = (consent: Consent) => ({ consents: new Map([['Deployment/ops/web', consent]]) });
+const granted = consentOf({ granted: true });
+const missing = consentOf({ granted: false, why: 'it says no' });
+
+function guarded(context: Partial<GuardContext>, runs?: string) {
+  return guardPlan(plan(runs), { policy: v1, crossNamespace: 'consent', ...context }).targets.map(({ changes, kept, problem }) => ({
     changes: changes.length,
     kept: kept.length,
     problem: problem?.reason,
@@ -26,16 +34,47 @@ function guarded(crossNamespace: GuardContext['crossNamespace'], runs = '1.2.3')
 
 const change = { changes: 1, kept: 0, problem: undefined };
 const keep = { changes: 0, kept: 1, problem: undefined };
+const refused = (problem: string) => ({ changes: 0, kept: 0, problem });
 
-test('another namespace is refused where the configuration says so, the own never', () => {
-  assert.deepEqual(guarded('deny'), [change, { changes: 0, kept: 0, problem: 'CrossNamespaceDenied' }]);
-});
+const rows: [name: string, context: Partial<GuardContext>, other: object][] = [
+  ['denied by the configuration', { crossNamespace: 'deny' }, refused('CrossNamespaceDenied')],
+  ['denied by the configuration, whatever the owners say', { crossNamespace: 'deny', ...granted }, refused('CrossNamespaceDenied')],
+  ['denied also where it was updated as v1alpha1 already', { crossNamespace: 'deny', policy: older }, refused('CrossNamespaceDenied')],
+  ['allowed by the configuration', { crossNamespace: 'allow', ...missing }, change],
+  ['with consent', granted, change],
+  ['without consent', missing, refused('NoConsent')],
+  ['its owners were not among those that were asked', { consents: new Map() }, refused('NoConsent')],
+  ['nobody was asked yet', {}, change],
+  ['without consent, but updated as v1alpha1 already', { ...missing, policy: older }, change],
+  [
+    'without consent, and another was updated as v1alpha1',
+    { ...missing, policy: policyOf({ ...v1, formerNamespace: 'web' }) },
+    refused('NoConsent'),
+  ],
+];
 
-test('policies that were written as v1alpha1 keep their targets otherwise', () => {
-  assert.deepEqual(guarded('consent'), [change, change]);
-  assert.deepEqual(guarded('allow'), [change, change]);
-});
+for (const [name, context, other] of rows) {
+  test(`a target in another namespace, ${name}; the own one is never refused`, () => assert.deepEqual(guarded(context), [change, other]));
+}
 
 test('what would not be changed needs no permission', () => {
-  assert.deepEqual(guarded('deny', '1.3.0'), [keep, keep]);
+  assert.deepEqual(guarded({ crossNamespace: 'deny' }, '1.3.0'), [keep, keep]);
+  assert.deepEqual(guarded(missing, '1.3.0'), [keep, keep]);
+});
+
+test('a missing consent says what to do', () => {
+  const [, target] = guardPlan(plan(), { policy: v1, crossNamespace: 'consent', ...missing }).targets;
+  assert.equal(
+    target?.problem?.message,
+    'Deployment ops/web is in another namespace, and it says no: let its owners annotate it with operator.technomad.dev/allow-policies-from: "shop"',
+  );
+});
+
+test('tolerated is what an older policy changes without consent, changed or not', () => {
+  const tolerated = (context: Partial<GuardContext>, runs?: string) =>
+    toleratedTargets(plan(runs), { policy: older, crossNamespace: 'consent', ...context }).map(({ namespace }) => namespace);
+  assert.deepEqual(tolerated(missing), ['ops']);
+  assert.deepEqual(tolerated(missing, '1.3.0'), ['ops']);
+  for (const context of [granted, {}, { ...missing, policy: v1 }, { ...missing, crossNamespace: 'allow' } as const])
+    assert.deepEqual(tolerated(context), []);
 });

@@ -18,7 +18,7 @@ function outcome(
 ) {
   const findWorkload = () => workloadOf({ web: runs });
   const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, supportedKinds: deployments, findWorkload });
-  return outcomeOf(plan, applied);
+  return outcomeOf(plan, applied, true);
 }
 
 test('updated: what was changed, and what runs now', () => {
@@ -30,29 +30,34 @@ test('updated: what was changed, and what runs now', () => {
     digest: digestOf('a'),
     running: `Deployment shop/web runs ${image}:1.3.0`,
     changes: [change],
-    appliedTag: '1.3.0',
+    selection: {
+      candidate: { tag: '1.3.0', digest: digestOf('a') },
+      containers: [{ ...webDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' }],
+    },
   });
   assert.equal(describeChange(change), `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`);
 });
 
 test('updated, and seen as done in the plan that was made after a conflict', () => {
-  const { kind, running, appliedTag } = outcome(`${image}:1.3.0`, [change]);
+  const { kind, running, selection } = outcome(`${image}:1.3.0`, [change]);
   assert.deepEqual(
-    { kind, running, appliedTag },
-    { kind: 'updated', running: `Deployment shop/web runs ${image}:1.3.0`, appliedTag: '1.3.0' },
+    { kind, running, states: selection?.containers.map(({ state }) => state) },
+    { kind: 'updated', running: `Deployment shop/web runs ${image}:1.3.0`, states: ['UpToDate'] },
   );
 });
 
 test('unchanged: nobody knows whose hand it was', () => {
-  const { kind, reason, appliedTag, running } = outcome(`${image}:1.3.0`);
-  assert.deepEqual([kind, reason, appliedTag], ['unchanged', 'UpToDate', undefined]);
+  const { kind, reason, ours, running } = outcome(`${image}:1.3.0`);
+  assert.deepEqual([kind, reason, ours], ['unchanged', 'UpToDate', undefined]);
   assert.equal(running, `Deployment shop/web runs ${image}:1.3.0`);
 });
 
 test('unchanged, by our hand: a crash between patch and status forgets nothing', () => {
-  assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'image-watcher' }).appliedTag, '1.3.0');
-  assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'kubectl-edit' }).appliedTag, undefined);
-  assert.equal(outcome({ image: `${image}:1.4.0`, imageOwner: 'image-watcher' }).appliedTag, undefined);
+  assert.deepEqual(outcome({ image: `${image}:1.3.0`, imageOwner: 'image-watcher' }).ours, [
+    { workload: webDeployment, container: 'web', image: `${image}:1.3.0` },
+  ]);
+  assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'kubectl-edit' }).ours, undefined);
+  assert.equal(outcome({ image: `${image}:1.4.0`, imageOwner: 'image-watcher' }).ours, undefined);
 });
 
 test('unchanged says the most notable reason', () => {
@@ -75,8 +80,12 @@ test('stalled: one target is missing, but what was changed elsewhere is told', (
     supportedKinds: deployments,
     findWorkload: ({ name }) => (name === 'web' ? workloadOf({ web: `${image}:1.2.3` }) : undefined),
   });
-  const result = outcomeOf(plan, [change]);
-  assert.deepEqual([result.kind, result.reason, result.appliedTag], ['stalled', 'TargetNotFound', '1.3.0']);
+  const result = outcomeOf(plan, [change], true);
+  assert.deepEqual([result.kind, result.reason], ['stalled', 'TargetNotFound']);
+  assert.deepEqual(result.selection?.containers, [
+    { ...webDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' },
+    { ...missing, state: 'Problem', message: 'Deployment shop/missing does not exist' },
+  ]);
   assert.deepEqual(result.changes, [change]);
   assert.equal(result.running, `Deployment shop/web runs ${image}:1.3.0`);
 });
@@ -91,5 +100,31 @@ test('containers that run the same are told once', () => {
     supportedKinds: deployments,
     findWorkload: () => workloadOf({ a: `${image}:latest@${digest}`, b: `${image}:latest@${digest}` }),
   });
-  assert.equal(outcomeOf(plan, []).running, `Deployment shop/web runs ${image}:latest@${digest}`);
+  assert.equal(outcomeOf(plan, [], true).running, `Deployment shop/web runs ${image}:latest@${digest}`);
+});
+
+test('what each container runs, and why it is not what is selected', () => {
+  const rows: [runs: string, state: string, message: RegExp | undefined][] = [
+    [`${image}:1.3.0`, 'UpToDate', undefined],
+    [`${image}:1.4.0`, 'Kept', /1\.3\.0 is older than 1\.4\.0/],
+    [`${image}:main`, 'Problem', /"main" runs/],
+  ];
+  for (const [runs, state, message] of rows) {
+    const [container] = outcome(runs).selection?.containers ?? [];
+    assert.deepEqual([container?.image, container?.state], [runs, state]);
+    if (message === undefined) assert.equal(container?.message, undefined);
+    else assert.match(container?.message ?? '', message);
+  }
+});
+
+test('a look at something else than what is selected tells nothing about the containers', () => {
+  const plan = planUpdate({
+    spec: specOf(),
+    candidate: { tag: '1.0.0' },
+    hasApplied: true,
+    aliases: noAliases,
+    supportedKinds: deployments,
+    findWorkload: () => workloadOf({ web: `${image}:1.3.0` }),
+  });
+  assert.equal(outcomeOf(plan, [], false).selection, undefined);
 });

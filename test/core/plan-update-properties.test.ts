@@ -6,7 +6,7 @@ import { sameRepository, tryParseImageReference } from '../../src/core/image-ref
 import type { PolicySpec } from '../../src/core/image-policy.ts';
 import { planUpdate, type Candidate } from '../../src/core/plan-update.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
-import { deployments, digestOf, latestSpec, noAliases, specOf, workloadOf } from './samples.ts';
+import { deployments, digestOf, lastMatching, latestSpec, noAliases, specOf, workloadOf } from './samples.ts';
 
 const tags = ['1.0.0', '1.2.3', '1.10.0', 'v2.0.0', '2.0.0-rc.1', '3.1.4', 'build-1', 'build-2', 'main', 'latest'];
 const repositories = [
@@ -20,7 +20,7 @@ const specs: PolicySpec[] = [
   specOf(),
   specOf({ pin: 'Digest' }),
   specOf({ strategy: strategies.semver({ range: '1.x || 2.0.0-rc.1' }) }),
-  specOf({ strategy: strategies.alphabetical({ pattern: 'build-.*' }) }),
+  specOf({ strategy: lastMatching('build-.*') }),
   latestSpec(),
 ];
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicySpec } from '../../src/core/image-policy.ts';
+import { filterTags } from '../../src/core/filter-tags.ts';
 import { hasChanges, planUpdate, type Candidate, type PlanInput } from '../../src/core/plan-update.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import type { Workload } from '../../src/core/workload.ts';
-import { deployments, digestOf, latestSpec, noAliases, specOf, workloadOf } from './samples.ts';
+import { deployments, digestOf, lastMatching, latestSpec, noAliases, specOf, webDeployment, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 
@@ -24,8 +25,10 @@ function plan(workload: Workload | undefined, candidate: Candidate, input: Parti
 const semver = specOf();
 const line = specOf({ strategy: strategies.semver({ range: '1.x' }) });
 const pinned = specOf({ pin: 'Digest' });
-const dated = specOf({ strategy: strategies.alphabetical({ pattern: 'build-\\d+' }) });
+const dated = specOf({ strategy: lastMatching('build-\\d+') });
 const latest = latestSpec();
+const back = specOf({ allowDowngrade: true });
+const inside = specOf({ strategy: filterTags(strategies.semver({ range: '1.x' }), { allow: 'v(.*)-prod', extract: '$1' }) });
 
 type When = 'at first' | 'later';
 type Row = [runs: string, candidate: string, becomes: string, spec?: PolicySpec, when?: When];
@@ -65,6 +68,21 @@ const rows: Record<string, Row> = {
   'latest of today, by its digest alone': ['@new', 'latest@new', 'UpToDate', latest],
   'a version where latest is wanted, at first': [':1.0.0', 'latest@new', ':latest@new', latest, 'at first'],
   'a version where latest is wanted, later': [':1.0.0', 'latest@new', 'NotComparable', latest, 'later'],
+  'a newer version, which may be replaced': [':1.4.0', '1.3.0', ':1.3.0', back, 'later'],
+  'a newer version outside of the range, which may be replaced': [
+    ':2.0.0',
+    '1.3.0',
+    ':1.3.0',
+    specOf({ strategy: strategies.semver({ range: '1.x' }), allowDowngrade: true }),
+    'later',
+  ],
+  'a branch, although older ones may replace newer ones': [':main', '1.3.0', 'NotComparable', back, 'later'],
+  'the candidate, although older ones may replace newer ones': [':1.3.0', '1.3.0', 'UpToDate', back],
+  'an older version, by the part that is compared': [':v1.9.0-prod', 'v1.10.0-prod', ':v1.10.0-prod', inside],
+  'a newer version, by the part that is compared': [':v1.10.0-prod', 'v1.9.0-prod', 'OlderThanRunning', inside],
+  'an older version than the range wants, by its part': [':v0.9.0-prod', 'v1.9.0-prod', ':v1.9.0-prod', inside, 'later'],
+  'a newer version than the range wants, by its part': [':v2.0.0-prod', 'v1.9.0-prod', 'OlderThanRunning', inside, 'later'],
+  'a version that the filter does not let through, later': [':0.1.0', 'v1.9.0-prod', 'NotComparable', inside, 'later'],
 };
 
 const withDigests = (text: string) => text.replace('@old', `@${digestOf('a')}`).replace('@new', `@${digestOf('b')}`);
@@ -112,6 +130,22 @@ test('the name of an alias is kept, too', () => {
   const aliases = new Map([['registry.internal:5000', 'registry.example.com']]);
   const [target] = plan(workloadOf({ web: 'registry.internal:5000/shop/web:1.2.3' }), { tag: '1.3.0' }, { aliases }).targets;
   assert.equal(target?.changes[0]?.to, 'registry.internal:5000/shop/web:1.3.0');
+});
+
+test('only the containers that are named are looked at, and each of them has to be there', () => {
+  const workload = workloadOf({ web: `${image}:1.2.3`, worker: `${image}:1.2.3`, proxy: 'envoyproxy/envoy:v1.30.0' });
+  const named = (...containers: string[]) =>
+    plan(workload, { tag: '1.3.0' }, { spec: specOf({ targets: [{ ...webDeployment, containers }] }) });
+  const [worker] = named('worker').targets;
+  assert.deepEqual(worker?.changes, [{ container: 'worker', index: 1, from: `${image}:1.2.3`, to: `${image}:1.3.0` }]);
+  assert.deepEqual([worker.target, worker.problem], [webDeployment, undefined]);
+  const [some] = named('web', 'proxy', 'missing').targets;
+  assert.deepEqual(
+    some?.changes.map(({ container }) => container),
+    ['web'],
+  );
+  assert.equal(some.problem?.reason, 'ContainerNotFound');
+  assert.match(some.problem.message, /no container "proxy" or "missing" that runs registry\.example\.com\/shop\/web/);
 });
 
 test('a target that cannot be changed has the reason', () => {

@@ -1,5 +1,7 @@
 /** Policies and workloads for tests: name only what matters. */
-import type { ImagePolicy, PolicySpec, PolicyStatus } from '../../src/core/image-policy.ts';
+import type { ImagePolicy, PolicySpec } from '../../src/core/image-policy.ts';
+import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts';
+import { filterTags } from '../../src/core/filter-tags.ts';
 import type { Repository } from '../../src/core/image-reference.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import type { Workload, WorkloadContainer, WorkloadRef } from '../../src/core/workload.ts';
@@ -16,7 +18,28 @@ export function digestOf(letter: string): string {
 
 /** Any stable version of shop/web, for Deployment shop/web. */
 export function specOf(spec: Partial<PolicySpec> = {}): PolicySpec {
-  return { repository: web, strategy: strategies.semver({}), pin: 'Tag', targets: [webDeployment], pollIntervalMs: 3_600_000, ...spec };
+  return {
+    repository: web,
+    strategy: strategies.semver({}),
+    pin: 'Tag',
+    allowDowngrade: false,
+    targets: [webDeployment],
+    pollIntervalMs: 3_600_000,
+    suspended: false,
+    notActing: [],
+    ...spec,
+  };
+}
+
+/** The alphabetically last tag among those that match, as v1alpha1's strategy Regex. */
+export function lastMatching(allow: string) {
+  return filterTags(strategies.alphabetical(), { allow });
+}
+
+/** The history of a policy that changed container "web" of Deployment shop/web once. */
+export function appliedOnce(tag: string): HistoryEntry[] {
+  const to = `registry.example.com/shop/web:${tag}`;
+  return [{ ...webDeployment, container: 'web', to, tag, trigger: 'Webhook', at: '2026-01-01T00:00:00Z', result: 'Applied' }];
 }
 
 /** Follows the tag `latest` by its digest. */
@@ -33,7 +56,7 @@ export function policyOf(policy: Partial<ImagePolicy> = {}): ImagePolicy {
     uid: `uid-of-${namespace}-${name}`,
     generation: 1,
     resourceVersion: '1',
-    apiVersion: 'operator.technomad.dev/v1alpha1',
+    apiVersion: 'operator.technomad.dev/v1',
     spec: specOf(),
     status: {},
     ...policy,

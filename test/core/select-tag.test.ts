@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { filterTags } from '../../src/core/filter-tags.ts';
 import { selectTag } from '../../src/core/select-tag.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import type { TagStrategy } from '../../src/core/strategies/strategy.ts';
@@ -8,14 +9,24 @@ import type { TagStrategy } from '../../src/core/strategies/strategy.ts';
 const built: [name: string, strategy: TagStrategy][] = [
   ['semver', strategies.semver({})],
   ['semver with a range', strategies.semver({ range: '>=1.0.0-0 <3' })],
-  ['alphabetical', strategies.alphabetical({ pattern: '[0-9a-z.-]+' })],
+  ['semver with prereleases', strategies.semver({ range: '>=1.0.0', prereleases: true })],
+  ['alphabetical', strategies.alphabetical()],
+  ['alphabetical, the first one', strategies.alphabetical({ order: 'Descending' })],
+  ['numerical', strategies.numerical()],
+  ['numerical, the smallest', strategies.numerical({ order: 'Descending' })],
+  ['alphabetical behind a filter', filterTags(strategies.alphabetical(), { allow: '[0-9a-z.-]+', ignore: ['rc'] })],
+  ['numerical behind an extract', filterTags(strategies.numerical(), { allow: '.*?([0-9]+)[^0-9]*', extract: '$1' })],
   ['digest', strategies.digest({ tag: 'latest' })],
 ];
 
 const version = fc
   .tuple(fc.constantFrom('', 'v'), fc.nat({ max: 3 }), fc.nat({ max: 3 }), fc.nat({ max: 3 }), fc.constantFrom('', '-rc.1', '-rc.10', '-a'))
   .map(([v, a, b, c, suffix]) => `${v}${a}.${b}.${c}${suffix}`);
-const tag = fc.oneof(version, fc.constantFrom('latest', 'main', '1.2', 'sha-abc'), fc.stringMatching(/^[a-z0-9_][a-z0-9._-]{0,10}$/));
+const tag = fc.oneof(
+  version,
+  fc.constantFrom('latest', 'main', '1.2', 'sha-abc', '7', '007', '10', '20260101120000123456789'),
+  fc.stringMatching(/^[a-z0-9_][a-z0-9._-]{0,10}$/),
+);
 const tagsInAnyOrder = fc
   .uniqueArray(tag, { maxLength: 12 })
   .chain((tags) => fc.tuple(fc.constant(tags), fc.shuffledSubarray(tags, { minLength: tags.length, maxLength: tags.length })));

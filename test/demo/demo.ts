@@ -93,11 +93,8 @@ async function tellStory(world: World): Promise<void> {
 
 async function showTraces(world: World, service: Service): Promise<void> {
   steps.heading('What is left to see of it');
-  const { lastAppliedTag } = await waitFor('the status', async () => {
-    const status = await world.readStatus('web');
-    return status.lastAppliedTag === '1.0.1' && status;
-  });
-  steps.note(`ImagePolicy status   lastAppliedTag ${lastAppliedTag}`);
+  const last = await waitFor('the status', async () => (await world.readStatus('web')).history?.[0]);
+  steps.note(`ImagePolicy status   ${last.from} → ${last.to}, ${last.result} at ${last.at}, by ${last.trigger}`);
   for (const kind of ['ImagePolicy', 'Deployment']) {
     for (const { reason, message } of await world.waitForEvents(kind, 'web'))
       steps.note(`Event on ${kind.padEnd(11)} ${reason}: ${message}`);

@@ -20,9 +20,13 @@ describe('bad input', () => {
     pushImage({ host: world.registry.host, repository: repositoryOf(name), tag, content: `${name} ${tag}` });
 
   for (const [name, tagPolicy, message] of [
-    ['broken-range', { strategy: 'SemVer', pattern: '>=1.x.y <' }, /spec\.tagPolicy\.pattern: .*range/i],
-    ['broken-regex', { strategy: 'Regex', pattern: 'v(1' }, /spec\.tagPolicy\.pattern: .*RE2/],
-    ['no-regex', { strategy: 'Regex' }, /spec\.tagPolicy\.pattern: .*missing/],
+    ['broken-range', { strategy: 'SemVer', pattern: '>=1.x.y <' }, /spec\.select\.semver\.range: .*range/i],
+    ['broken-regex', { strategy: 'Regex', pattern: 'v(1' }, /spec\.tags\.allow: .*RE2/],
+    [
+      'broken-extract',
+      { strategy: 'Regex', pattern: 'v(1)', extract: '$version' },
+      /spec\.tags\.extract: "\$version" is not a group of allow/,
+    ],
   ] as const) {
     it(`stalls a policy with a ${name}, tells the parser's message, and goes on when it is mended`, async () => {
       await push(name, '1.0.0');
@@ -34,7 +38,7 @@ describe('bad input', () => {
       assert.equal((await world.condition(name, 'Ready'))?.status, 'False');
 
       await push(name, '1.0.1');
-      await world.patchPolicy(name, { tagPolicy: { strategy: 'SemVer', pattern: '1.x' } });
+      await world.patchPolicy(name, { select: { semver: { range: '1.x' }, alphabetical: null }, tags: null });
       await world.waitForImage(name, image(name, '1.0.1'));
       await world.waitForCondition(name, 'Ready', 'UpToDate');
       assert.equal(await world.condition(name, 'Stalled'), undefined);
@@ -71,7 +75,7 @@ describe('bad input', () => {
 
   it('says so when the kind of the target cannot be updated', async () => {
     await world.createPolicy('daemon', `${world.registry.host}/${repositoryOf('late')}`, { strategy: 'SemVer' }, { kind: 'DaemonSet' });
-    const stalled = await world.waitForCondition('daemon', 'Stalled', 'UnsupportedTargetKind');
+    const stalled = await world.waitForCondition('daemon', 'Stalled', 'NotYetSupported');
     assert.match(stalled.message, /DaemonSet.*Deployment/);
   });
 

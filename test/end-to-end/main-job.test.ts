@@ -44,10 +44,21 @@ describe('the main job', () => {
 
     const status = await waitFor('the status', async () => {
       const found = await world.readStatus('web');
-      return found.lastAppliedTag === '1.0.1' && found;
+      return found.latest?.tag === '1.0.1' && found;
     });
     assert.equal(status.observedGeneration, 1);
-    assert.ok(status.lastCheckedTime);
+    assert.ok(status.lastCheckTime);
+    assert.equal(status.latest?.digest, digest);
+    assert.deepEqual(
+      status.history?.map(({ from, to, trigger, result }) => [from, to, trigger, result]),
+      [[image(repository, '1.0.0'), image(repository, '1.0.1'), 'Webhook', 'Applied']],
+    );
+    assert.deepEqual([status.trigger?.source, status.trigger?.receiver], ['Webhook', 'registry']);
+    assert.deepEqual(
+      status.targets?.map(({ name, container, image: runs, state }) => [name, container, runs, state]),
+      [['web', 'c0', image(repository, '1.0.1'), 'UpToDate']],
+    );
+    assert.deepEqual(status.targetCounts, { total: 1, upToDate: 1, problems: 0 });
     assert.deepEqual(
       status.conditions?.map(({ type, status: value, reason }) => ({ type, value, reason })),
       [{ type: 'Ready', value: 'True', reason: 'UpToDate' }],
@@ -63,7 +74,6 @@ describe('the main job', () => {
       );
       assert.match(events[0]?.message ?? '', /1\.0\.0 to .*1\.0\.1/);
     }
-    assert.ok(digest);
   });
 
   it('patches a Deployment when Harbor announces a push', async () => {

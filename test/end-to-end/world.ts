@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
-import type { Condition, PolicyStatus } from '../../src/core/image-policy.ts';
+import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Condition, PolicyStatus } from '../../src/core/policy-status.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
@@ -10,14 +11,28 @@ import { startService, type Service, type ServiceOptions } from '../harness/serv
 import { waitFor } from '../harness/wait-for.ts';
 
 export const secret = 'end-to-end-secret';
-const policyPath = (namespace: string) => `/apis/operator.technomad.dev/v1alpha1/namespaces/${namespace}/imagepolicies`;
+const policyPath = (namespace: string) => `/apis/operator.technomad.dev/v1/namespaces/${namespace}/imagepolicies`;
 const deploymentPath = (namespace: string) => `/apis/apps/v1/namespaces/${namespace}/deployments`;
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
+/** How tags are chosen, in the words of v1alpha1; what v1 has besides is told by `extract`. */
 export interface TagPolicy {
-  strategy: string;
+  strategy: 'SemVer' | 'Latest' | 'Regex';
   pattern?: string;
+  extract?: string;
+}
+
+/** The same in the shape of v1. */
+export function choiceOf({ strategy, pattern, extract }: TagPolicy): Pick<Spec, 'select' | 'tags'> {
+  switch (strategy) {
+    case 'SemVer':
+      return { select: { semver: pattern === undefined ? {} : { range: pattern } } };
+    case 'Latest':
+      return { select: { digest: { tag: 'latest' } } };
+    case 'Regex':
+      return { select: { alphabetical: {} }, tags: { allow: pattern ?? '.*', ...(extract !== undefined && { extract }) } };
+  }
 }
 
 /** A Deployment as far as tests look at it. */
@@ -145,12 +160,18 @@ function kubernetes(cluster: ControlPlane, namespace: string) {
       name: string,
       repository: string,
       tagPolicy: TagPolicy,
-      extra: { target?: string; kind?: string; pollIntervalMinutes?: number } = {},
+      extra: { target?: string; kind?: string; pollIntervalMinutes?: number } & Partial<Spec> = {},
     ): Promise<void> {
-      const { target = name, kind = 'Deployment', pollIntervalMinutes = 60 } = extra;
-      const spec = { repository, tagPolicy, updateTarget: { kind, name: target, namespace }, pollIntervalMinutes };
+      const { target = name, kind = 'Deployment', pollIntervalMinutes = 60, ...more } = extra;
+      const spec: Spec = {
+        image: repository,
+        ...choiceOf(tagPolicy),
+        targets: [{ kind, name: target }],
+        poll: { interval: `${pollIntervalMinutes}m` },
+        ...more,
+      };
       await cluster.request('POST', policyPath(namespace), {
-        apiVersion: 'operator.technomad.dev/v1alpha1',
+        apiVersion: 'operator.technomad.dev/v1',
         kind: 'ImagePolicy',
         metadata: { name },
         spec,
@@ -205,7 +226,7 @@ function kubernetes(cluster: ControlPlane, namespace: string) {
 
 async function installCrd(cluster: ControlPlane): Promise<void> {
   await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition());
-  await waitFor('the resource to be served', async () => cluster.request('GET', '/apis/operator.technomad.dev/v1alpha1/imagepolicies'));
+  await waitFor('the resource to be served', async () => cluster.request('GET', '/apis/operator.technomad.dev/v1/imagepolicies'));
 }
 
 /** A digest that no image has. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../src/core/errors.ts';
-import { strategies } from '../../src/core/strategies/index.ts';
 import { processPoll, processTick, tickMs, type PollPorts } from '../../src/poll/process-poll.ts';
 import type { PollJob } from '../../src/queue/jobs.ts';
-import { digestOf, latestSpec, policyOf, specOf, web, webDeployment } from '../core/samples.ts';
+import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../core/samples.ts';
 import { contextOf, createWorld, image, runs, startTime, type World } from '../work/world.ts';
 
 const hour = 3_600_000;
@@ -41,7 +40,7 @@ test('nothing to do is reported, without a job', async () => {
   await poll(world);
   assert.deepEqual(world.jobs, []);
   assert.equal(readyOf(world, 'web')?.reason, 'UpToDate');
-  assert.equal(world.statusOf('web').lastCheckedTime, '2026-03-01T12:00:00Z');
+  assert.equal(world.statusOf('web').lastCheckTime, '2026-03-01T12:00:00Z');
 });
 
 test('one list for many policies', async () => {
@@ -86,7 +85,7 @@ test('a repository that nobody watches any more costs no request', async () => {
 
 test('what the user must mend stalls the policy that it concerns', async () => {
   const world = createWorld();
-  putMany(world, { builds: { strategy: strategies.alphabetical({ pattern: 'build-.*' }) }, web: {} });
+  putMany(world, { builds: { strategy: lastMatching('build-.*') }, web: {} });
   await poll(world);
   assert.equal(readyOf(world, 'builds')?.reason, 'NoMatchingTag');
   assert.deepEqual(

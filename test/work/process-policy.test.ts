@@ -101,5 +101,8 @@ test('an ending that was not recorded is no ending: the job is done once more, a
   away = false;
   await processPolicyJob(job, contextOf({ failures: 1 }), world.ports);
   assert.deepEqual(world.requests, ['PATCH web']);
-  assert.equal(world.statusOf('web').lastAppliedTag, '1.3.0');
+  assert.deepEqual(
+    world.statusOf('web').history?.map(({ tag }) => tag),
+    ['1.3.0'],
+  );
 });

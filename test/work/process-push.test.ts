@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaitError } from '../../src/core/errors.ts';
-import { strategies } from '../../src/core/strategies/index.ts';
 import { processPush } from '../../src/work/process-push.ts';
-import { digestOf, latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
+import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
 import { contextOf, createWorld, image, pushOf } from './world.ts';
 
 test('a repository that nobody watches: recorded, no request', async () => {
@@ -37,7 +36,13 @@ test('one policy: the job does the work itself, and ends when everything is conf
     [fate?.kind, fate?.reason, fate?.tag, fate?.digest, fate?.afterMs],
     ['updated', 'Updated', '1.3.0', digestOf('b'), 2_000],
   );
-  assert.equal(world.statusOf('web').lastAppliedTag, '1.3.0');
+  const { history, latest, trigger } = world.statusOf('web');
+  assert.deepEqual(
+    history?.map(({ container, from, to, digest, trigger: source }) => [container, from, to, digest, source]),
+    [['web', `${image}:1.2.3`, `${image}:1.3.0`, digestOf('b'), 'Webhook']],
+  );
+  assert.deepEqual([latest?.tag, latest?.digest], ['1.3.0', digestOf('b')]);
+  assert.deepEqual([trigger?.source, trigger?.receiver, trigger?.event], ['Webhook', 'prod', 'push-1']);
 });
 
 test('delivered twice, it changes once', async () => {
@@ -58,10 +63,7 @@ test('several policies: one question to the registry, one job for each that want
   const world = createWorld();
   const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
   world.policies.clear();
-  world.put(
-    ...names.map((name) => policyOf({ name })),
-    policyOf({ name: 'builds', spec: specOf({ strategy: strategies.alphabetical({ pattern: 'build-.*' }) }) }),
-  );
+  world.put(...names.map((name) => policyOf({ name })), policyOf({ name: 'builds', spec: specOf({ strategy: lastMatching('build-.*') }) }));
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.requests, ['HEAD 1.3.0']);
   assert.deepEqual(new Set(world.jobs.map((job) => job.policy.name)), new Set(names));
@@ -74,6 +76,7 @@ test('several policies: one question to the registry, one job for each that want
       cause: 'push:push-1',
       receivedAt: pushOf().receivedAt,
       eventId: 'push-1',
+      receiver: 'prod',
       hint: { tag: '1.3.0', digest: digestOf('b') },
       resolved: { tag: '1.3.0', digest: digestOf('b') },
     },

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LookCause } from '../../src/core/next-status.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
-import { reportOutcome, type Cause } from '../../src/work/report.ts';
+import { reportOutcome } from '../../src/work/report.ts';
 import { policyOf, stalledStatus, webDeployment } from '../core/samples.ts';
 import { createWorld, image, startTime, type World } from './world.ts';
 
-const cause: Cause = { source: 'Webhook', receivedAt: new Date(startTime - 1_500).toISOString(), eventId: 'push-1' };
+const cause: LookCause = { source: 'Webhook', receivedAt: new Date(startTime - 1_500).toISOString(), eventId: 'push-1' };
 const updated: Outcome = {
   kind: 'updated',
   reason: 'Updated',
   message: 'changed',
   tag: '1.3.0',
-  appliedTag: '1.3.0',
   running: 'runs 1.3.0',
   changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` }],
 };

@@ -1,8 +1,9 @@
 /** A cluster, a registry, a queue and an audit record in memory, as the ports of the processors. Tests assert what is in it afterwards. */
-import type { ImagePolicy, PolicyStatus } from '../../src/core/image-policy.ts';
+import type { ImagePolicy } from '../../src/core/image-policy.ts';
 import { policyKey } from '../../src/core/image-policy.ts';
 import { formatRepository } from '../../src/core/image-reference.ts';
 import { createPolicyIndex } from '../../src/core/match-policies.ts';
+import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import type { PushEvent } from '../../src/core/push-event.ts';
 import { workloadKey, type Workload } from '../../src/core/workload.ts';
 import type { PollPorts } from '../../src/poll/process-poll.ts';
@@ -27,6 +28,8 @@ export interface World {
   readonly tags: Map<string, string>;
   /** `HEAD tag`, `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
   readonly requests: string[];
+  /** Namespace → its annotation of consent. */
+  readonly namespaces: Map<string, string>;
   readonly jobs: PolicyJob[];
   readonly polls: PollJob[];
   readonly events: ObjectEvent[];
@@ -49,6 +52,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     ['1.3.0', digestOf('b')],
   ]);
   const requests: string[] = [];
+  const namespaces = new Map<string, string>();
   const jobs: PolicyJob[] = [];
   const polls: PollJob[] = [];
   const events: ObjectEvent[] = [];
@@ -67,6 +71,10 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     readWorkload: async (ref) => {
       requests.push(`GET ${ref.name}`);
       return workloads.get(workloadKey(ref));
+    },
+    readNamespaceConsent: async (namespace) => {
+      requests.push(`GET namespace ${namespace}`);
+      return namespaces.get(namespace);
     },
     patchImages: async (workload, changes) => {
       requests.push(`PATCH ${workload.name}`);
@@ -123,6 +131,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     workloads,
     tags,
     requests,
+    namespaces,
     jobs,
     polls,
     events,

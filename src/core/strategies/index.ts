@@ -1,6 +1,7 @@
 /** The list of strategies: a new one is a file here, a line here and a test. */
 import { alphabetical } from './alphabetical.ts';
 import { digest } from './digest.ts';
+import { numerical } from './numerical.ts';
 import { semver } from './semver.ts';
 
-export const strategies = { alphabetical, digest, semver } as const;
+export const strategies = { alphabetical, digest, numerical, semver } as const;

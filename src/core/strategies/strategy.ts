@@ -1,10 +1,10 @@
 /**
  * How a policy chooses among tags. Validated when built, never throws when used. Every strategy is one file with a factory;
- * the tag that wins is the greatest candidate by `compare`.
+ * the tag that wins is the greatest candidate by `compare`. Which tags it is asked about is not its business: see filter-tags.ts.
  */
 export interface TagStrategy {
   /** The one id: in the file name, in messages and in metrics. */
-  readonly id: 'semver' | 'digest' | 'alphabetical';
+  readonly id: 'semver' | 'digest' | 'alphabetical' | 'numerical';
   /** What is selected, for sentences: `the highest version in ">=1.2 <2"`. */
   readonly description: string;
   /** The one tag that is followed by its digest; other strategies choose among the repository's tags. */
@@ -13,4 +13,9 @@ export interface TagStrategy {
   reject(tag: string): string | undefined;
   /** Negative when `a` is older than `b`, 0 when neither is newer; both must be candidates. */
   compare(a: string, b: string): number;
+  /** The part of the tag that is compared, where it is not the whole tag; undefined where the tag has no such part. */
+  partOf?(tag: string): string | undefined;
 }
+
+/** Ascending: the last one in ascending order wins, which is the greatest. Descending: the smallest. */
+export type Order = 'Ascending' | 'Descending';

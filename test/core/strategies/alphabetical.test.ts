@@ -1,47 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PermanentError } from '../../../src/core/errors.ts';
 import { selectTag } from '../../../src/core/select-tag.ts';
 import { alphabetical } from '../../../src/core/strategies/alphabetical.ts';
 
-const table: [name: string, pattern: string, tags: string[], selected: string | undefined][] = [
-  ['dates', '20\\d{6}', ['20260101', '20251231', '20260102', 'latest'], '20260102'],
-  ['the whole tag must match', '1\\.2', ['1.2', '1.2.3', 'v1.2', '1.2-debug'], '1.2'],
-  ['anchors do no harm', '^main-[0-9]+$', ['main-1', 'main-2', 'main-2-debug'], 'main-2'],
-  ['text, not numbers', 'main-\\d+', ['main-9', 'main-10'], 'main-9'],
-  ['capitals before small letters', '[A-Za-z]+', ['Zeta', 'alpha'], 'alpha'],
-  ['alternatives as a whole', 'a|ab|b', ['a', 'ab', 'c'], 'ab'],
-  ['nothing matches', 'prod-.*', ['dev-1', 'latest'], undefined],
-  ['flags inside', '(?i)release-.*', ['RELEASE-1', 'release-2'], 'release-2'],
+const table: [name: string, order: 'Ascending' | 'Descending', tags: string[], selected: string | undefined][] = [
+  ['dates', 'Ascending', ['20260101', '20251231', '20260102'], '20260102'],
+  ['text, not numbers', 'Ascending', ['main-9', 'main-10'], 'main-9'],
+  ['capitals before small letters', 'Ascending', ['Zeta', 'alpha'], 'alpha'],
+  ['what is longer comes later', 'Ascending', ['a', 'ab'], 'ab'],
+  ['the first one', 'Descending', ['20260101', '20251231', '20260102'], '20251231'],
+  ['nothing', 'Ascending', [], undefined],
 ];
 
-for (const [name, pattern, tags, selected] of table) {
-  test(name, () => assert.equal(selectTag(alphabetical({ pattern }), tags), selected));
+for (const [name, order, tags, selected] of table) {
+  test(name, () => assert.equal(selectTag(alphabetical({ order }), tags), selected));
 }
 
-const invalid: [name: string, pattern: string][] = [
-  ['an open group', '('],
-  ['a look-ahead, which RE2 has not', '(?!debug).*'],
-  ['a back reference, which RE2 has not', '(a)\\1'],
-  ['repetitions of repetitions', '((a{100}){100}){100}'],
-  ['more than 512 characters', 'a'.repeat(513)],
-];
+test('ascending unless told otherwise', () => assert.equal(selectTag(alphabetical(), ['a', 'b']), 'b'));
 
-for (const [name, pattern] of invalid) {
-  test(`refuses ${name}`, () => {
-    assert.throws(
-      () => alphabetical({ pattern }),
-      (error) => error instanceof PermanentError && error.reason === 'InvalidTagPolicy' && error.message.length < 700,
-    );
-  });
-}
-
-test('a pattern that would keep a backtracking engine busy for ever answers', { timeout: 10_000 }, () => {
-  assert.equal(alphabetical({ pattern: '((a+)+)+b' }).reject('a'.repeat(128))?.includes('does not match'), true);
+test('what is the same is not newer, in neither order', () => {
+  for (const order of ['Ascending', 'Descending'] as const) assert.equal(alphabetical({ order }).compare('a', 'a'), 0);
 });
 
-test('says what is selected, and why not', () => {
-  const strategy = alphabetical({ pattern: 'v\\d+' });
-  assert.equal(strategy.description, 'the alphabetically last tag that matches "v\\d+"');
-  assert.equal(strategy.reject('main'), '"main" does not match "v\\d+"');
+test('says what is selected', () => {
+  assert.equal(alphabetical().description, 'the alphabetically last tag');
+  assert.equal(alphabetical({ order: 'Descending' }).description, 'the alphabetically first tag');
 });

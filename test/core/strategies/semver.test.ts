@@ -24,6 +24,18 @@ for (const [name, range, tags, selected] of table) {
   test(name, () => assert.equal(selectTag(semver(range === undefined ? {} : { range }), tags), selected));
 }
 
+const withPrereleases: typeof table = [
+  ['prereleases when asked for', undefined, ['1.2.0', '2.0.0-rc.1', '2.0.0-rc.10', '2.0.0-rc.9'], '2.0.0-rc.10'],
+  ['the release comes after its prereleases', undefined, ['2.0.0', '2.0.0-rc.1'], '2.0.0'],
+  ['prereleases of every version in the range', '>=1.3.0', ['1.2.9', '1.4.0-rc.1'], '1.4.0-rc.1'],
+  ['prereleases of what is outside stay outside', '1.x', ['1.9.0', '2.0.0-rc.1'], '1.9.0'],
+  ['still no coercion', undefined, ['1.2-rc.1', 'v3'], undefined],
+];
+
+for (const [name, range, tags, selected] of withPrereleases) {
+  test(name, () => assert.equal(selectTag(semver({ prereleases: true, ...(range !== undefined && { range }) }), tags), selected));
+}
+
 const rejections: [tag: string, range: string | undefined, why: RegExp][] = [
   ['latest', undefined, /"latest" is not a semantic version/],
   ['1.2', undefined, /not a semantic version/],
@@ -39,6 +51,8 @@ for (const [tag, range, why] of rejections) {
 test('says what is selected', () => {
   assert.equal(semver({}).description, 'the highest stable version');
   assert.equal(semver({ range: ' 1.x ' }).description, 'the highest version in "1.x"');
+  assert.equal(semver({ prereleases: true }).description, 'the highest version, prereleases included');
+  assert.equal(semver({ range: '1.x', prereleases: true }).description, 'the highest version in "1.x", prereleases included');
 });
 
 for (const range of ['banana', '>=', '1.2.3.4', 'latest', `>=1.0.0 ${'<2.0.0 '.repeat(50)}`]) {

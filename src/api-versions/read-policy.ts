@@ -1,0 +1,156 @@
+/** Raw objects of the API server, in the shape of v1 → what the program works with. */
+import { z } from 'zod';
+import { parseDuration } from '../core/duration.ts';
+import { PermanentError, describeError } from '../core/errors.ts';
+import { filterTags } from '../core/filter-tags.ts';
+import { parseImageReference, type RegistryAliases, type Repository } from '../core/image-reference.ts';
+import type { ImagePolicy, PolicyProblem, PolicySpec, PolicyTarget } from '../core/image-policy.ts';
+import type { Reason } from '../core/reasons.ts';
+import { strategies } from '../core/strategies/index.ts';
+import type { TagStrategy } from '../core/strategies/strategy.ts';
+import { readFormerNamespace } from './former-namespace.ts';
+import { notYetActing, type Abilities } from './not-yet-acting.ts';
+import { readStatus } from './read-status.ts';
+import { apiVersion } from './v1.ts';
+import { specSchema } from './v1-spec.ts';
+
+/** What of the program a policy is read with. */
+export interface ReadContext extends Abilities {
+  readonly aliases: RegistryAliases;
+  readonly defaultPollIntervalMs: number;
+}
+
+type Spec = z.output<typeof specSchema>;
+
+const metadata = z.object({
+  name: z.string(),
+  namespace: z.string(),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  generation: z.number().default(0),
+});
+const annotations = z.record(z.string(), z.unknown()).optional().catch(undefined);
+const envelope = z.looseObject({
+  metadata: metadata.extend({ annotations }),
+  spec: z.unknown().optional(),
+  status: z.unknown().optional(),
+});
+const maxMessageLength = 1000;
+
+/** Reads an object. What is wrong with its spec is kept as the policy's problem, so that it hides no other policy; throws only without metadata. */
+export function readPolicy(raw: unknown, context: ReadContext): ImagePolicy {
+  const object = envelope.parse(raw);
+  const { annotations: notes, ...names } = object.metadata;
+  const formerNamespace = readFormerNamespace(notes);
+  return {
+    ...names,
+    apiVersion,
+    ...(formerNamespace !== undefined && { formerNamespace }),
+    spec: readSpec(object.spec, names.namespace, context),
+    status: readStatus(object.status),
+  };
+}
+
+function readSpec(raw: unknown, namespace: string, context: ReadContext): PolicySpec | PolicyProblem {
+  try {
+    return toSpec(checkSpec(raw), raw, namespace, context);
+  } catch (error) {
+    const reason: Reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
+    const message = describeError(error);
+    const isSuspended = typeof raw === 'object' && raw !== null && 'suspend' in raw && raw.suspend === true;
+    return { problem: { reason, message: cut(message) }, ...(isSuspended && { suspended: true }) };
+  }
+}
+
+/** The shape of a spec, or a PermanentError that says everything that is wrong with it. What cannot be built from it is found later. */
+function checkSpec(raw: unknown): Spec {
+  if (raw === undefined || raw === null) throw invalid('the policy has no spec: write image, select and targets');
+  const parsed = specSchema.safeParse(raw);
+  if (!parsed.success) {
+    throw invalid(parsed.error.issues.map((issue) => `${['spec', ...issue.path].join('.')}: ${issue.message}`).join('; '));
+  }
+  return parsed.data;
+}
+
+function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContext): PolicySpec {
+  // What is only not done yet is told after what is wrong for good, except where it is the choice itself.
+  const { refused, idle } = notYetActing(raw, context);
+  const strategy = spec.select.newest === undefined ? readStrategy(spec) : undefined;
+  const repository = inField('spec.image', () => readRepository(spec.image, context.aliases));
+  const pollIntervalMs = readInterval(spec.poll?.interval) ?? context.defaultPollIntervalMs;
+  if (refused.length > 0 || strategy === undefined) throw notYetSupported(refused, context);
+  return {
+    repository,
+    strategy,
+    pin: spec.update?.pin ?? (spec.select.digest === undefined ? 'Tag' : 'Digest'),
+    allowDowngrade: spec.update?.allowDowngrade ?? false,
+    targets: spec.targets.map((target, index) => readTarget(target, index, namespace)),
+    pollIntervalMs,
+    suspended: spec.suspend,
+    notActing: idle,
+  };
+}
+
+function readStrategy({ select, tags = {} }: Spec): TagStrategy {
+  const chosen = Object.keys(select);
+  if (chosen.length !== 1) {
+    const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
+    const message = `spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical`;
+    throw new PermanentError('InvalidTagPolicy', message);
+  }
+  const strategy = inField(`spec.select.${chosen.join()}`, () => buildStrategy(select), '.');
+  return inField('spec', () => filterTags(strategy, tags), '.');
+}
+
+function buildStrategy({ semver, digest, alphabetical, numerical }: Spec['select']): TagStrategy {
+  if (semver !== undefined) {
+    const { range, prereleases } = semver;
+    return inField('range', () => strategies.semver({ prereleases, ...(range !== undefined && { range }) }));
+  }
+  if (digest !== undefined) return strategies.digest(digest);
+  if (alphabetical !== undefined) return strategies.alphabetical(alphabetical);
+  if (numerical !== undefined) return strategies.numerical(numerical);
+  throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical');
+}
+
+function readRepository(image: string, aliases: RegistryAliases): Repository {
+  const { repository, tag, digest } = parseImageReference(image, aliases);
+  if (tag === undefined && digest === undefined) return repository;
+  throw invalid(`"${image}" has a tag or digest: write only the repository, and the choice in select`);
+}
+
+function readInterval(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
+  throw invalid(`spec.poll.interval: "${text}" is not a duration such as 30s, 10m or 1h30m`);
+}
+
+function readTarget({ kind, name, namespace, containers }: Spec['targets'][number], index: number, ownNamespace: string): PolicyTarget {
+  if (name === undefined) throw invalid(`spec.targets[${index}]: names no workload: write name`);
+  return { kind, namespace: namespace ?? ownNamespace, name, ...(containers !== undefined && { containers }) };
+}
+
+function notYetSupported(refused: readonly string[], { supportedKinds }: Abilities): PermanentError {
+  const kinds = refused.some((path) => path.includes('].kind')) ? `; targets can be of kind ${[...supportedKinds].join(', ')}` : '';
+  const what = `this version does not act on ${refused.join(', ')}, so it changes nothing for this policy`;
+  return new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does${kinds}`);
+}
+
+function invalid(message: string): PermanentError {
+  return new PermanentError('InvalidPolicy', message);
+}
+
+/** What is thrown inside begins with the path of the field. */
+function inField<T>(path: string, build: () => T, separator = ': '): T {
+  try {
+    return build();
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    throw new PermanentError(error.reason, `${path}${separator}${error.message}`, { cause: error });
+  }
+}
+
+function cut(message: string): string {
+  return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
+}

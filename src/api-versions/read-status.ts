@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { PolicyStatus } from '../core/policy-status.ts';
+import { condition } from './condition.ts';
+import { statusSchema } from './v1-status.ts';
+
+/** Times of other writers may be written in ways that the schema of zod is too strict for; they are only carried along. */
+const lenientCondition = condition.extend({ lastTransitionTime: z.string() });
+const { shape } = statusSchema;
+const readable = z.looseObject({
+  observedGeneration: z.number().optional().catch(undefined),
+  conditions: z.array(lenientCondition).optional().catch(undefined),
+  latest: shape.latest.catch(undefined),
+  trigger: shape.trigger.catch(undefined),
+  lastCheckTime: z.string().optional().catch(undefined),
+  lastHandledRequest: shape.lastHandledRequest.catch(undefined),
+  waiting: shape.waiting.catch(undefined),
+  targets: shape.targets.catch(undefined),
+  targetCounts: shape.targetCounts.catch(undefined),
+  lastAppliedTag: shape.lastAppliedTag.catch(undefined),
+  history: shape.history.catch(undefined),
+  rejected: shape.rejected.catch(undefined),
+  pendingApproval: shape.pendingApproval.catch(undefined),
+});
+
+/** Reads `status`. Fields of another shape are as good as absent; those that are not known are kept, because a status is written back. */
+export function readStatus(raw: unknown): PolicyStatus {
+  const parsed = readable.safeParse(raw ?? {});
+  // A round trip drops what is undefined.
+  return parsed.success ? (JSON.parse(JSON.stringify(parsed.data)) as PolicyStatus) : {};
+}

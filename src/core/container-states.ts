@@ -1,0 +1,28 @@
+import type { AppliedChange } from './outcome.ts';
+import type { KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
+import type { ContainerState } from './policy-status.ts';
+import { workloadKey } from './workload.ts';
+
+/** What each container of the targets runs, for the status: a plan once its changes were made. Targets with a problem have a line of their own. */
+export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): ContainerState[] {
+  return plan.targets.flatMap((target) => statesOf(target, applied));
+}
+
+function statesOf({ target, changes, kept, problem }: TargetPlan, applied: readonly AppliedChange[]): ContainerState[] {
+  const { kind, namespace, name } = target;
+  const ref = { kind, namespace, name };
+  const changed = changes.map(({ container, from, to }): ContainerState => {
+    const isDone = applied.some(
+      (change) => workloadKey(change.workload) === workloadKey(ref) && change.container === container && change.to === to,
+    );
+    if (isDone) return { ...ref, container, image: to, state: 'UpToDate' };
+    return { ...ref, container, image: from, state: 'Kept', message: 'about to be changed' };
+  });
+  const stayed = kept.map((one): ContainerState => ({ ...ref, container: one.container, image: one.image, ...stateOf(one) }));
+  return [...(problem === undefined ? [] : [{ ...ref, state: 'Problem' as const, message: problem.message }]), ...stayed, ...changed];
+}
+
+function stateOf({ reason, message }: KeptContainer): Pick<ContainerState, 'state' | 'message'> {
+  if (reason === 'UpToDate') return { state: 'UpToDate' };
+  return { state: reason === 'NotComparable' ? 'Problem' : 'Kept', message };
+}

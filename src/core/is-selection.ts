@@ -1,0 +1,14 @@
+import type { ImagePolicy, PolicySpec } from './image-policy.ts';
+import type { Candidate, UpdatePlan } from './plan-update.ts';
+
+/**
+ * Whether a candidate that somebody pointed at (a push, say) is what the policy selects of all tags: as far as can be told without asking for
+ * all of them. Never for one that is older than what was selected before or than what runs.
+ */
+export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: Pick<ImagePolicy, 'status'>, plan: UpdatePlan): boolean {
+  const { strategy } = spec;
+  if (strategy.movingTag !== undefined) return true;
+  const before = status.latest?.tag;
+  if (before !== undefined && strategy.reject(before) === undefined) return strategy.compare(candidate.tag, before) >= 0;
+  return !plan.targets.some(({ kept }) => kept.some(({ reason }) => reason === 'OlderThanRunning'));
+}

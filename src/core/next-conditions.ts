@@ -1,0 +1,78 @@
+import { consentAnnotation } from './consent.ts';
+import { isUsable, type ImagePolicy } from './image-policy.ts';
+import type { Postponement } from './next-status.ts';
+import type { Outcome } from './outcome.ts';
+import type { Condition } from './policy-status.ts';
+import type { Reason } from './reasons.ts';
+import { cut, toSeconds } from './status-text.ts';
+import { formatWorkload } from './workload.ts';
+
+type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
+type Claim = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
+
+const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'NotActing', 'CrossNamespace'];
+const maxMessageLength = 1024;
+
+/**
+ * The conditions after an ending (kstatus: Ready always, the others only while they are true). Those of other writers stay as they are.
+ *
+ * | ending               | Ready | also                                          |
+ * | -------------------- | ----- | --------------------------------------------- |
+ * | updated, unchanged   | True  |                                               |
+ * | suspended            | True  | it is as the spec wants it: nothing to wait for |
+ * | stalled              | False | Stalled: the user must act                    |
+ * | postponed            | False | Reconciling: another try follows              |
+ */
+export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date): Condition[] {
+  const old = policy.status.conditions ?? [];
+  const claims = [...mainClaims(ending), ...notActing(policy), ...crossNamespace(policy, ending)];
+  const own = claims.map(({ type, status, reason, message }): Condition => {
+    const previous = old.find((condition) => condition.type === type);
+    const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
+    return { type, status, reason, message: cut(message, maxMessageLength), lastTransitionTime, observedGeneration: policy.generation };
+  });
+  const isUnjudged = (type: string) => type === 'CrossNamespace' && toleratedBy(ending) === undefined;
+  return [...own, ...old.filter(({ type }) => !ownTypes.includes(type) || isUnjudged(type))];
+}
+
+function mainClaims(ending: Outcome | Postponement): Claim[] {
+  const { reason, message } = ending;
+  switch (ending.kind) {
+    case 'updated':
+    case 'unchanged':
+      return [{ type: 'Ready', status: 'True', reason: 'UpToDate', message: ending.running ?? message }];
+    case 'suspended':
+      return [{ type: 'Ready', status: 'True', reason, message }];
+    case 'stalled':
+      return [
+        { type: 'Ready', status: 'False', reason, message },
+        { type: 'Stalled', status: 'True', reason, message },
+      ];
+    case 'postponed':
+      return [
+        { type: 'Ready', status: 'False', reason, message },
+        { type: 'Reconciling', status: 'True', reason, message },
+      ];
+    case 'ignored':
+      return [];
+  }
+}
+
+function notActing({ spec }: Judged): Claim[] {
+  if (!isUsable(spec) || spec.notActing.length === 0) return [];
+  const message = `accepted, but without effect in this version: ${spec.notActing.join(', ')}`;
+  return [{ type: 'NotActing', status: 'True', reason: 'NotYetSupported', message }];
+}
+
+function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): Claim[] {
+  const tolerated = toleratedBy(ending) ?? [];
+  if (tolerated.length === 0) return [];
+  const message =
+    `changed without the consent of its owners, because the policy was created as v1alpha1: ${tolerated.map(formatWorkload).join(', ')}. ` +
+    `A future version will require the annotation ${consentAnnotation}: "${namespace}" on the target or its Namespace`;
+  return [{ type: 'CrossNamespace', status: 'True', reason: 'NoConsent', message }];
+}
+
+function toleratedBy(ending: Outcome | Postponement): Outcome['tolerated'] {
+  return ending.kind === 'postponed' ? undefined : ending.tolerated;
+}

@@ -1,0 +1,75 @@
+import { cut, toSeconds } from './status-text.ts';
+import type { AppliedChange, Outcome, OwnImage } from './outcome.ts';
+import type { HistoryEntry, PolicyStatus, TriggerSource } from './policy-status.ts';
+import type { WorkloadRef } from './workload.ts';
+
+const maxEntries = 10;
+
+/**
+ * The history after an outcome, the latest first; undefined when nothing is new. What runs by our hand without an entry gets one: a crash between the
+ * patch and the status would leave it out.
+ */
+export function nextHistory(
+  before: Pick<PolicyStatus, 'history' | 'lastAppliedTag'>,
+  outcome: Outcome,
+  trigger: TriggerSource,
+  now: Date,
+): HistoryEntry[] | undefined {
+  const { tag, digest, changes = [], ours = [] } = outcome;
+  const { history: old = [] } = before;
+  if (tag === undefined) return undefined;
+  const common = { tag, ...(digest !== undefined && { digest }), trigger, at: toSeconds(now), result: 'Applied' as const };
+  const toEntry = ({ workload, container }: AppliedChange | OwnImage, images: { from?: string; to: string }): HistoryEntry => ({
+    kind: workload.kind,
+    namespace: workload.namespace,
+    name: workload.name,
+    container,
+    ...images,
+    ...common,
+  });
+  const changed = changes
+    .map((change) => toEntry(change, { from: cut(change.from, 1024), to: cut(change.to, 1024) }))
+    .filter((entry) => !isWritten(old, entry));
+  const found = ours
+    .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag))
+    .map((own) => toEntry(own, { to: cut(own.image, 1024) }));
+  const added = [...changed, ...found];
+  return added.length === 0 ? undefined : [...added, ...old].slice(0, maxEntries);
+}
+
+/**
+ * Where there is no entry of the container, it may be older than the history, or have been pushed out by those of its own look: then what was applied
+ * last speaks for all of its tag.
+ */
+function isRecorded(
+  { history = [], lastAppliedTag }: Pick<PolicyStatus, 'history' | 'lastAppliedTag'>,
+  { workload, container, image }: OwnImage,
+  tag: string,
+): boolean {
+  const newest = history.find((entry) => isSame({ workload: entry, container: entry.container }, { workload, container }));
+  if (newest !== undefined) return newest.to === cut(image, 1024);
+  if (history.length === 0) return lastAppliedTag === tag;
+  return history.length >= maxEntries && history[0]?.tag === tag;
+}
+
+/** A status that was written although no answer came is written again. */
+function isWritten(history: readonly HistoryEntry[], { kind, namespace, name, container, to, at }: HistoryEntry): boolean {
+  const workload = { kind, namespace, name };
+  return history.some(
+    (entry) => entry.to === to && entry.at === at && isSame({ workload: entry, container: entry.container }, { workload, container }),
+  );
+}
+
+interface Place {
+  readonly workload: WorkloadRef;
+  readonly container: string;
+}
+
+function isSame(a: Place, b: Place): boolean {
+  return (
+    a.container === b.container &&
+    a.workload.name === b.workload.name &&
+    a.workload.namespace === b.workload.namespace &&
+    a.workload.kind === b.workload.kind
+  );
+}

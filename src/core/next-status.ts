@@ -1,0 +1,137 @@
+import type { ImagePolicy } from './image-policy.ts';
+import { nextConditions } from './next-conditions.ts';
+import { nextHistory } from './next-history.ts';
+import type { Outcome } from './outcome.ts';
+import type { Candidate } from './plan-update.ts';
+import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from './policy-status.ts';
+import type { Reason } from './reasons.ts';
+import { cut, toSeconds } from './status-text.ts';
+
+/** What happens to a policy while it waits for another try. */
+export interface Postponement {
+  readonly kind: 'postponed';
+  readonly reason: Reason;
+  readonly message: string;
+  /** Not before then; absent where it is tried again by itself. */
+  readonly until?: Date;
+  /** What waits. */
+  readonly tag?: string;
+  readonly digest?: string;
+}
+
+/** What made us look. */
+export interface LookCause {
+  readonly source: TriggerSource;
+  readonly receivedAt: string;
+  /** The push whose audit record is kept, and who received it. */
+  readonly eventId?: string;
+  readonly receiver?: string;
+}
+
+/** The registry was asked a moment ago: not worth a write of its own. */
+const checkTimeStepMs = 60_000;
+const maxTargets = 20;
+
+/**
+ * The status after an ending, or undefined when there is nothing to write. What is not known here (conditions and fields of other writers) stays as
+ * it is.
+ */
+export function nextStatus(
+  policy: Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>,
+  ending: Outcome | Postponement,
+  cause: LookCause,
+  now: Date,
+): PolicyStatus | undefined {
+  const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
+  if (ending.kind === 'ignored' || isOverdue) return undefined;
+  const { waiting: _, ...old } = policy.status;
+  const next: PolicyStatus = {
+    ...old,
+    observedGeneration: policy.generation,
+    conditions: nextConditions(policy, ending, now),
+    ...(ending.kind === 'postponed' ? postponed(ending) : looked(old, ending, cause, now)),
+  };
+  return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+function postponed({ until, reason, tag, digest }: Postponement): { waiting?: Waiting } {
+  if (until === undefined) return {};
+  // Rounded up: at that time it is over.
+  const time = toSeconds(new Date(Math.ceil(until.getTime() / 1_000) * 1_000));
+  return { waiting: { ...(tag !== undefined && { tag: cut(tag, 128) }), ...(digest !== undefined && { digest }), until: time, reason } };
+}
+
+function looked(old: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date): PolicyStatus {
+  const { selection } = outcome;
+  const latest = nextLatest(old.latest, selection?.candidate, now);
+  const history = nextHistory(old, outcome, cause.source, now);
+  const newest = history?.[0];
+  const hasAsked = outcome.kind === 'updated' || outcome.kind === 'unchanged';
+  return {
+    ...(latest !== undefined && { latest }),
+    ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
+    ...(hasAsked && { lastCheckTime: toSeconds(now) }),
+    ...(selection !== undefined && {
+      targets: selection.containers.slice(0, maxTargets).map(fit),
+      targetCounts: count(selection.containers),
+    }),
+    ...(history !== undefined && newest !== undefined && { history, lastAppliedTag: newest.tag }),
+  };
+}
+
+function nextLatest(old: LatestImage | undefined, selected: Candidate | undefined, now: Date): LatestImage | undefined {
+  if (selected === undefined) return old;
+  const { tag, digest } = selected;
+  const image = { tag, ...(digest !== undefined && { digest }) };
+  return old === undefined || isOther(old, image) ? { ...image, selectedAt: toSeconds(now) } : { ...old, ...image };
+}
+
+/** Another tag, or the same one that points to something else; a digest that becomes known is nothing new. */
+function isOther(old: Candidate | undefined, next: Candidate | undefined): boolean {
+  if (old?.tag !== next?.tag) return true;
+  return old?.digest !== undefined && next?.digest !== undefined && old.digest !== next.digest;
+}
+
+function toTrigger({ source, receiver, eventId, receivedAt }: LookCause, now: Date): Trigger {
+  return {
+    source,
+    ...(receiver !== undefined && { receiver: cut(receiver, 63) }),
+    ...(eventId !== undefined && { event: cut(eventId, 128) }),
+    receivedAt,
+    // With milliseconds: the time between the two is what people want to know.
+    handledAt: now.toISOString(),
+  };
+}
+
+function fit({ image, message, ...state }: ContainerState): ContainerState {
+  return {
+    ...state,
+    ...(image !== undefined && { image: cut(image, 1024) }),
+    ...(message !== undefined && { message: cut(message, 1024) }),
+  };
+}
+
+function count(containers: readonly ContainerState[]): TargetCounts {
+  const having = (state: ContainerState['state']) => containers.filter((container) => container.state === state).length;
+  return { total: containers.length, upToDate: having('UpToDate'), problems: having('Problem') };
+}
+
+function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
+  const { lastCheckTime: oldTime, ...oldRest } = old;
+  const { lastCheckTime: nextTime, ...nextRest } = next;
+  if (canonical(oldRest) !== canonical(nextRest)) return true;
+  if (nextTime === oldTime) return false;
+  // Written this way round, a time that cannot be read is as good as none.
+  const isRecent = oldTime !== undefined && now.getTime() - Date.parse(oldTime) < checkTimeStepMs;
+  return !isRecent;
+}
+
+/** The same text for the same content, whichever way the object came to be: fields in any order, conditions in any order. */
+function canonical({ conditions = [], ...rest }: PolicyStatus): string {
+  const byType = conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
+  return JSON.stringify({ ...rest, conditions: byType }, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

@@ -1,0 +1,52 @@
+import { judgeConsent, type Consent } from '../core/consent.ts';
+import { PermanentError } from '../core/errors.ts';
+import { isTolerated, needsConsent, type GuardContext } from '../core/guard-plan.ts';
+import type { ImagePolicy } from '../core/image-policy.ts';
+import type { TargetPlan, UpdatePlan } from '../core/plan-update.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+
+export interface ConsentPorts {
+  /** The workload as the API server knows it. */
+  readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
+  /** The annotation of consent of a Namespace, as the API server knows it; throws PermanentError(NoConsent) where that may not be read. */
+  readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | undefined>;
+  readonly crossNamespace: GuardContext['crossNamespace'];
+}
+
+interface Gathering {
+  /** What was read of workloads in this look; what is read here is added. */
+  readonly fresh: Map<string, Workload | undefined>;
+  readonly ports: ConsentPorts;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What the owners of targets in other namespaces say, read anew for each patch: a consent may have been withdrawn. Targets that stay as they are need
+ * none. Policies that go on without consent do not wait for a read of their targets; only whether to warn is asked, of what the caches hold.
+ */
+export async function gatherConsents(policy: ImagePolicy, plan: UpdatePlan, gathering: Gathering): Promise<ReadonlyMap<string, Consent>> {
+  const { crossNamespace } = gathering.ports;
+  const asked = plan.targets.filter(
+    ({ target, changes }) => needsConsent(target, { policy, crossNamespace }) && (isTolerated(target, policy) || changes.length > 0),
+  );
+  const consents = await Promise.all(
+    asked.map(async (target) => [workloadKey(target.target), await ask(target, policy, gathering)] as const),
+  );
+  return new Map(consents);
+}
+
+async function ask({ target, workload: planned }: TargetPlan, policy: ImagePolicy, { fresh, ports, signal }: Gathering): Promise<Consent> {
+  let workload = planned;
+  if (!isTolerated(target, policy)) {
+    workload = await ports.readWorkload(target, signal);
+    fresh.set(workloadKey(target), workload);
+  }
+  const onTarget = workload?.allowPoliciesFrom;
+  try {
+    const onNamespace = onTarget === undefined ? await ports.readNamespaceConsent(target.namespace, signal) : undefined;
+    return judgeConsent(policy.namespace, { onTarget, onNamespace });
+  } catch (error) {
+    if (error instanceof PermanentError) return { granted: false, why: error.message };
+    throw error;
+  }
+}

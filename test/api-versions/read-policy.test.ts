@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readPolicy, type ReadContext } from '../../src/api-versions/read-policy.ts';
+import { apiVersion } from '../../src/api-versions/v1.ts';
+import { isUsable, type PolicySpec } from '../../src/core/image-policy.ts';
+import { selectTag } from '../../src/core/select-tag.ts';
+
+const context: ReadContext = { aliases: new Map(), defaultPollIntervalMs: 3_600_000, supportedKinds: new Set(['Deployment']) };
+const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };
+const target = { kind: 'Deployment', name: 'my-java-app' };
+const spec = { image: 'library/openjdk', select: { semver: {} }, targets: [target], poll: { interval: '5m' } };
+
+const read = (object: object, more: Partial<ReadContext> = {}) => readPolicy({ metadata, ...object }, { ...context, ...more });
+
+function usable(raw: unknown): PolicySpec {
+  const policy = read({ spec: raw });
+  assert.ok(isUsable(policy.spec), JSON.stringify(policy.spec));
+  return policy.spec;
+}
+
+function problem(raw: unknown): { reason: string; message: string } {
+  const policy = read({ spec: raw });
+  assert.ok(!isUsable(policy.spec));
+  return policy.spec.problem;
+}
+
+test('a manifest as people write it', () => {
+  const { spec: read, ...policy } = readPolicy(
+    { apiVersion, kind: 'ImagePolicy', metadata: { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } }, spec },
+    context,
+  );
+  assert.deepEqual(policy, { ...metadata, apiVersion: 'operator.technomad.dev/v1', status: {} });
+  assert.ok(isUsable(read));
+  const { strategy, ...rest } = read;
+  assert.deepEqual(rest, {
+    repository: { registry: 'docker.io', path: 'library/openjdk' },
+    pin: 'Tag',
+    allowDowngrade: false,
+    targets: [{ ...target, namespace: 'shop' }],
+    pollIntervalMs: 300_000,
+    suspended: false,
+    notActing: [],
+  });
+  assert.equal(strategy.description, 'the highest stable version');
+});
+
+test('a manifest that says everything that acts', () => {
+  const { strategy, ...rest } = usable({
+    ...spec,
+    select: { numerical: { order: 'Descending' } },
+    tags: { allow: 'r(?P<build>.*)', extract: '$build', ignore: ['9'] },
+    targets: [{ ...target, apiVersion: 'apps/v1', namespace: 'ops', containers: ['web', 'worker'], initContainers: false }, target],
+    update: { mode: 'Automatic', pin: 'Digest', allowDowngrade: true },
+    rollout: { watch: true },
+    pullSecrets: [{ name: 'harbor' }],
+    suspend: true,
+  });
+  assert.equal(selectTag(strategy, ['r3', 'r2', 'r9', '1']), 'r2');
+  assert.deepEqual(rest, {
+    repository: { registry: 'docker.io', path: 'library/openjdk' },
+    pin: 'Digest',
+    allowDowngrade: true,
+    targets: [
+      { ...target, namespace: 'ops', containers: ['web', 'worker'] },
+      { ...target, namespace: 'shop' },
+    ],
+    pollIntervalMs: 300_000,
+    suspended: true,
+    notActing: ['spec.rollout', 'spec.pullSecrets'],
+  });
+});
+
+const tags = ['1.18.2', '1.18.10', '1.19.0', '2.0.0-rc.1', 'latest', 'release-1', 'release-2', '7', '10'];
+const choices: [name: string, choice: object, selected: string, pin: 'Tag' | 'Digest'][] = [
+  ['semver', { select: { semver: {} } }, '1.19.0', 'Tag'],
+  ['semver with an empty range', { select: { semver: { range: '' } } }, '1.19.0', 'Tag'],
+  ['semver with a range', { select: { semver: { range: '1.18.*' } } }, '1.18.10', 'Tag'],
+  ['semver with prereleases', { select: { semver: { prereleases: true } } }, '2.0.0-rc.1', 'Tag'],
+  ['digest', { select: { digest: { tag: 'latest' } } }, 'latest', 'Digest'],
+  ['digest of another tag', { select: { digest: { tag: 'main' } } }, 'main', 'Digest'],
+  ['digest, pinned by its tag', { select: { digest: { tag: 'latest' } }, update: { pin: 'Tag' } }, 'latest', 'Tag'],
+  ['semver, pinned by its digest', { select: { semver: {} }, update: { pin: 'Digest' } }, '1.19.0', 'Digest'],
+  ['alphabetical', { select: { alphabetical: {} }, tags: { allow: 'release-\\d+' } }, 'release-2', 'Tag'],
+  ['alphabetical, the first', { select: { alphabetical: { order: 'Descending' } }, tags: { allow: 'release-\\d+' } }, 'release-1', 'Tag'],
+  ['numerical', { select: { numerical: {} } }, '10', 'Tag'],
+  ['without some tags', { select: { semver: {} }, tags: { ignore: ['^1\\.19'] } }, '1.18.10', 'Tag'],
+];
+
+for (const [name, choice, selected, pin] of choices) {
+  test(`${name} selects ${selected}`, () => {
+    const { strategy, pin: pinned } = usable({ ...spec, ...choice });
+    assert.deepEqual([selectTag(strategy, [...tags, 'main']), pinned], [selected, pin]);
+  });
+}
+
+test('without an interval, the one of the configuration', () => {
+  const { poll: _, ...rest } = spec;
+  assert.equal(usable(rest).pollIntervalMs, 3_600_000);
+  assert.equal(usable({ ...spec, poll: {} }).pollIntervalMs, 3_600_000);
+  assert.equal(usable({ ...spec, poll: { interval: '1h30m' } }).pollIntervalMs, 5_400_000);
+});
+
+test('aliases apply to what a policy names', () => {
+  const aliases = new Map([['registry.internal', 'registry.example.com']]);
+  const policy = read({ spec: { ...spec, image: 'registry.internal/shop/web' } }, { aliases });
+  assert.deepEqual(isUsable(policy.spec) && policy.spec.repository, { registry: 'registry.example.com', path: 'shop/web' });
+});
+
+test('what the conversion noted of a policy that was written as v1alpha1', () => {
+  const formerOf = (text: unknown) =>
+    readPolicy({ metadata: { ...metadata, annotations: { 'operator.technomad.dev/v1alpha1': text } }, spec }, context).formerNamespace;
+  assert.equal(formerOf('{"targetNamespace":"ops"}'), 'ops');
+  for (const text of ['{}', '{"targetNamespace":7}', '{"targetNamespace":""}', 'v1alpha1', '', 'null', undefined, 7])
+    assert.equal(formerOf(text), undefined);
+});
+
+const problems: [name: string, raw: unknown, reason: string, message: RegExp][] = [
+  ['no spec', undefined, 'InvalidPolicy', /has no spec/],
+  ['null', null, 'InvalidPolicy', /has no spec/],
+  ['text', 'spec', 'InvalidPolicy', /^spec: /],
+  ['nothing in it', {}, 'InvalidPolicy', /spec\.image: .*; spec\.select: .*; spec\.targets: /],
+  ['no targets', { ...spec, targets: [] }, 'InvalidPolicy', /spec\.targets/],
+  ['a target without a kind', { ...spec, targets: [{ name: 'a' }] }, 'InvalidPolicy', /spec\.targets\.0\.kind/],
+  [
+    'a target without a name',
+    { ...spec, targets: [target, { kind: 'Deployment' }] },
+    'InvalidPolicy',
+    /spec\.targets\[1\]: names no workload/,
+  ],
+  ['nothing is chosen', { ...spec, select: {} }, 'InvalidTagPolicy', /^spec\.select: nothing is chosen: write exactly one of semver/],
+  [
+    'two are chosen',
+    { ...spec, select: { semver: {}, numerical: {} } },
+    'InvalidTagPolicy',
+    /^spec\.select: semver and numerical exclude each other/,
+  ],
+  ['an interval of nothing', { ...spec, poll: { interval: '' } }, 'InvalidPolicy', /spec\.poll\.interval/],
+  ['an interval of no time', { ...spec, poll: { interval: '0s' } }, 'InvalidPolicy', /spec\.poll\.interval: "0s"/],
+  ['an interval in days', { ...spec, poll: { interval: '1d' } }, 'InvalidPolicy', /spec\.poll\.interval/],
+  ['a tag', { ...spec, image: 'nginx:1.2' }, 'InvalidPolicy', /spec\.image: "nginx:1\.2" has a tag/],
+  ['a digest', { ...spec, image: `nginx@sha256:${'a'.repeat(64)}` }, 'InvalidPolicy', /spec\.image: .*digest/],
+  ['a scheme', { ...spec, image: 'https://registry.example.com/shop/web' }, 'InvalidPolicy', /^spec\.image: /],
+  [
+    'a range that is none',
+    { ...spec, select: { semver: { range: 'banana' } } },
+    'InvalidTagPolicy',
+    /^spec\.select\.semver\.range: .*banana/,
+  ],
+  ['a pattern that is none', { ...spec, tags: { allow: '(' } }, 'InvalidTagPolicy', /^spec\.tags\.allow: /],
+  ['a pattern to ignore that is none', { ...spec, tags: { ignore: ['a', '('] } }, 'InvalidTagPolicy', /^spec\.tags\.ignore\[1\]: /],
+  ['groups of nothing', { ...spec, tags: { extract: '$1' } }, 'InvalidTagPolicy', /^spec\.tags\.extract: /],
+  [
+    'a followed tag that is filtered out',
+    { ...spec, select: { digest: { tag: 'main' } }, tags: { allow: 'v.*' } },
+    'InvalidTagPolicy',
+    /^spec\.tags: no tag is left to follow/,
+  ],
+  [
+    'what does not act yet, and would restrict',
+    { ...spec, minAge: '30m', update: { mode: 'Approval' } },
+    'NotYetSupported',
+    /spec\.minAge "30m", spec\.update\.mode "Approval".*remove/,
+  ],
+  ['a choice that does not act yet', { ...spec, select: { newest: {} } }, 'NotYetSupported', /spec\.select\.newest/],
+  [
+    'a kind that does not act yet',
+    { ...spec, targets: [{ ...target, kind: 'DaemonSet' }] },
+    'NotYetSupported',
+    /spec\.targets\[0\]\.kind "DaemonSet".*Deployment/,
+  ],
+  [
+    'a selector',
+    { ...spec, targets: [{ kind: 'Deployment', selector: { matchLabels: { a: 'b' } } }] },
+    'NotYetSupported',
+    /targets\[0\]\.selector/,
+  ],
+  ['what is wrong for good is told first', { ...spec, image: 'a:b', minAge: '30m' }, 'InvalidPolicy', /spec\.image/],
+];
+
+for (const [name, raw, reason, message] of problems) {
+  test(`${name}: ${reason}`, () => {
+    const found = problem(raw);
+    assert.equal(found.reason, reason);
+    assert.match(found.message, message);
+  });
+}
+
+test('a suspended policy is suspended, whatever else is wrong with it', () => {
+  for (const [, raw] of problems.filter(([, raw]) => typeof raw === 'object' && raw !== null)) {
+    assert.equal(read({ spec: { ...(raw as object), suspend: true } }).spec.suspended, true);
+  }
+});
+
+test('any spec, any status and any annotations are read, never thrown at', () => {
+  const fields = fc.record(
+    {
+      image: fc.anything(),
+      select: fc.anything(),
+      tags: fc.anything(),
+      targets: fc.anything(),
+      update: fc.anything(),
+      poll: fc.anything(),
+      suspend: fc.anything(),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.anything(),
+        fields,
+        fields.map((some) => ({ ...spec, ...some })),
+      ),
+      fc.anything(),
+      fc.anything(),
+      (spec, status, annotations) => {
+        const policy = readPolicy({ metadata: { ...metadata, annotations }, spec, status }, context);
+        if (!isUsable(policy.spec)) assert.ok(policy.spec.problem.message.length <= 1_001);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

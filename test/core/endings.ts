@@ -1,0 +1,58 @@
+/** Endings of every kind, and the status after them. */
+import assert from 'node:assert/strict';
+import type { PolicySpec } from '../../src/core/image-policy.ts';
+import { nextStatus, type LookCause, type Postponement } from '../../src/core/next-status.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import type { ContainerState, PolicyStatus } from '../../src/core/policy-status.ts';
+import { digestOf, policyOf, specOf, webDeployment } from './samples.ts';
+
+export const now = new Date('2026-03-01T12:00:00.789Z');
+export const seconds = '2026-03-01T12:00:00Z';
+export const later = new Date('2026-03-01T13:00:00Z');
+export const image = 'registry.example.com/shop/web';
+export const cause: LookCause = { source: 'Webhook', receivedAt: '2026-03-01T12:00:00.123Z', eventId: 'push-1', receiver: 'prod' };
+
+export const container = { ...webDeployment, container: 'web' };
+export const upToDate: ContainerState = { ...container, image: `${image}:1.3.0`, state: 'UpToDate' };
+export const updated: Outcome = {
+  kind: 'updated',
+  reason: 'Updated',
+  message: 'changed',
+  tag: '1.3.0',
+  digest: digestOf('a'),
+  running: 'runs 1.3.0',
+  changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.0`, to: `${image}:1.3.0` }],
+  selection: { candidate: { tag: '1.3.0', digest: digestOf('a') }, containers: [upToDate] },
+};
+export const unchanged: Outcome = {
+  kind: 'unchanged',
+  reason: 'UpToDate',
+  message: 'already runs 1.3.0',
+  tag: '1.3.0',
+  running: 'runs 1.3.0',
+  selection: { candidate: { tag: '1.3.0' }, containers: [upToDate] },
+};
+export const ours: Outcome = { ...unchanged, ours: [{ workload: webDeployment, container: 'web', image: `${image}:1.3.0` }] };
+export const older: Outcome = { kind: 'unchanged', reason: 'OlderThanRunning', message: 'older', tag: '1.0.0', running: 'runs 1.3.0' };
+export const stalled: Outcome = { kind: 'stalled', reason: 'TargetNotFound', message: 'no such Deployment' };
+export const suspended: Outcome = { kind: 'suspended', reason: 'Suspended', message: 'suspended: nothing is done' };
+export const ignored: Outcome = { kind: 'ignored', reason: 'NotSelected', message: 'another branch' };
+export const postponed: Postponement = { kind: 'postponed', reason: 'Retrying', message: 'later' };
+export const waiting: Postponement = {
+  ...postponed,
+  reason: 'RegistryThrottled',
+  until: new Date('2026-03-01T12:05:00.001Z'),
+  tag: '1.3.0',
+  digest: digestOf('a'),
+};
+export const tolerated: Outcome = { ...unchanged, tolerated: [{ ...webDeployment, namespace: 'ops' }] };
+
+export const next = (status: PolicyStatus, ending: Outcome | Postponement, generation = 2, at = now, spec: Partial<PolicySpec> = {}) =>
+  nextStatus(policyOf({ generation, status, spec: specOf(spec) }), ending, cause, at);
+export const kinds = (status: PolicyStatus | undefined) =>
+  status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+export const after = (status: PolicyStatus, ending: Outcome | Postponement) => {
+  const written = next(status, ending);
+  assert.ok(written);
+  return written;
+};

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicyStatus } from '../../src/core/policy-status.ts';
+import { after, image, next, now, ours, updated } from './endings.ts';
+import { appliedOnce, webDeployment } from './samples.ts';
+
+test('the history has the last ten changes, the latest first', () => {
+  let status: PolicyStatus = {};
+  for (let version = 0; version < 12; version++) {
+    const change = {
+      workload: webDeployment,
+      container: 'web',
+      index: 0,
+      from: `${image}:1.${version}.0`,
+      to: `${image}:1.${version + 1}.0`,
+    };
+    status = next(status, { ...updated, tag: `1.${version + 1}.0`, changes: [change] }, 2, new Date(now.getTime() + version * 1_000)) ?? {};
+  }
+  assert.deepEqual(
+    status.history?.map(({ tag }) => tag),
+    Array.from({ length: 10 }, (_, index) => `1.${12 - index}.0`),
+  );
+  assert.equal(status.lastAppliedTag, '1.12.0');
+});
+
+test('what runs by our hand and is in no entry, because a crash came before the status, gets one', () => {
+  const before: PolicyStatus = { history: appliedOnce('1.2.0'), lastAppliedTag: '1.2.0' };
+  const status = after(before, ours);
+  assert.deepEqual(
+    status.history?.map(({ tag, from, to }) => [tag, from, to]),
+    [
+      ['1.3.0', undefined, `${image}:1.3.0`],
+      ['1.2.0', undefined, `${image}:1.2.0`],
+    ],
+  );
+  assert.deepEqual([status.lastAppliedTag, status.trigger?.source], ['1.3.0', 'Webhook']);
+  assert.equal(next(status, ours), undefined);
+});
+
+test('an entry is not made twice', () => {
+  const recorded = (status: PolicyStatus, outcome = ours) => next(status, outcome, 2)?.history;
+  assert.deepEqual(recorded({ history: appliedOnce('1.3.0') }), appliedOnce('1.3.0'));
+  assert.equal(recorded({ lastAppliedTag: '1.3.0' }), undefined, 'an older service did it');
+  assert.equal(recorded({ lastAppliedTag: '1.2.0' })?.length, 1);
+  const many = Array.from({ length: 25 }, (_, index) => ({ workload: webDeployment, container: `c${index}`, image: `${image}:1.3.0` }));
+  const full = after({}, { ...ours, ours: many });
+  assert.equal(full.history?.length, 10);
+  assert.equal(next(full, { ...ours, ours: many }, 2), undefined, 'those that were pushed out are not found missing');
+  const written = after({}, updated);
+  assert.equal(next(written, updated, 2), undefined, 'a status whose write was not answered');
+});
