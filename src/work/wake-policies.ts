@@ -28,7 +28,7 @@ export function wakeJob(policy: ImagePolicy, findWorkload: (ref: WorkloadRef) =>
   return { ...job, source: 'TargetChange', cause: `targets:${generation}:${versions.join(',')}` };
 }
 
-/** An annotation does not count up the generation. */
+/** Of most kinds, an annotation does not count up the generation (of Deployments it does). */
 function versionOf({ uid, generation, allowPoliciesFrom }: Workload, reason: string): string {
   return reason === 'NoConsent' ? `${uid}:${generation}:${allowPoliciesFrom ?? ''}` : `${uid}:${generation}`;
 }

@@ -177,6 +177,10 @@ function kubernetes(cluster: ControlPlane, namespace: string) {
         spec,
       });
     },
+    async annotate(path: string, annotations: Record<string, string | null>): Promise<void> {
+      await cluster.request('PATCH', path, { metadata: { annotations } }, 'application/merge-patch+json');
+    },
+    deploymentPath: (name: string) => `${deploymentPath(namespace)}/${name}`,
     /** As somebody with kubectl would. */
     async setImage(name: string, image: string): Promise<void> {
       const patch = { spec: { template: { spec: { containers: [{ name: 'c0', image }] } } } };

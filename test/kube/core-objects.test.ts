@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { readNamespaceConsent } from '../../src/kube/read-namespace-consent.ts';
 import { readSecret } from '../../src/kube/read-secret.ts';
 import { createEventRecorder } from '../../src/kube/record-event.ts';
 import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
@@ -148,9 +149,31 @@ test('the data of a Secret is read as it is stored', async () => {
   assert.equal(await readSecret(client, { namespace, name: 'missing' }), undefined);
 });
 
-test('a Secret that may not be read is an error', async (context) => {
+/** A client that may do nothing. */
+function nobody(context: TestContext): KubeClient {
   const ca = { 'certificate-authority-data': Buffer.from(controlPlane.caPem).toString('base64') };
   const anonymous = createKubeClient({ kubeconfig: writeKubeconfig(controlPlane.server, { as: 'nobody', token: controlPlane.token }, ca) });
   context.after(() => anonymous.close());
+  return anonymous;
+}
+
+test('a Secret that may not be read is an error', async (context) => {
+  const anonymous = nobody(context);
   await assert.rejects(readSecret(anonymous, { namespace, name: 'creds' }), { name: 'KubeError', status: 403 });
+});
+
+test('the consent of a Namespace is its annotation', async () => {
+  assert.equal(await readNamespaceConsent(client, namespace), undefined);
+  const annotations = { 'operator.technomad.dev/allow-policies-from': 'shop,ops' };
+  await controlPlane.request('PATCH', `/api/v1/namespaces/${namespace}`, { metadata: { annotations } });
+  assert.equal(await readNamespaceConsent(client, namespace), 'shop,ops');
+  assert.equal(await readNamespaceConsent(client, 'missing'), undefined);
+});
+
+test('a Namespace that may not be read gives no consent, and says which permission is missing', async (context) => {
+  await assert.rejects(readNamespaceConsent(nobody(context), namespace), {
+    name: 'PermanentError',
+    reason: 'NoConsent',
+    message: /grant image-watcher the verb "get" on "namespaces"/,
+  });
 });

@@ -60,6 +60,13 @@ for (const { name, managedFields, owner } of owners) {
   });
 }
 
+test('the consent of its owners is an annotation', () => {
+  const consentOf = (value: unknown) =>
+    projectWorkload(deployment, raw({ annotations: { 'operator.technomad.dev/allow-policies-from': value, other: 'x' } }))
+      .allowPoliciesFrom;
+  assert.deepEqual([consentOf('shop,ops'), consentOf(''), consentOf(7), consentOf(undefined)], ['shop,ops', '', undefined, undefined]);
+});
+
 test('odd containers keep their places, because patches address them by index', () => {
   const { containers } = projectWorkload(deployment, raw({}, [null, { name: 'a' }, 7, { name: 'web', image: 'shop/web:1' }]));
   assert.deepEqual(containers, [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/core/errors.ts';
 import { findTarget } from '../../src/kube/find-target.ts';
-import { listPath, objectPath } from '../../src/kube/resource-path.ts';
+import { listPath, namespacePath, objectPath } from '../../src/kube/resource-path.ts';
 
 const deployments = { apiVersion: 'apps/v1', resource: 'deployments' };
 const secrets = { apiVersion: 'v1', resource: 'secrets' };
@@ -11,6 +11,7 @@ test('paths of groups and of the core', () => {
   assert.equal(listPath(deployments), '/apis/apps/v1/deployments');
   assert.equal(listPath(deployments, 'shop'), '/apis/apps/v1/namespaces/shop/deployments');
   assert.equal(listPath(secrets, 'shop'), '/api/v1/namespaces/shop/secrets');
+  assert.equal(namespacePath('shop'), '/api/v1/namespaces/shop');
   assert.equal(objectPath(secrets, 'shop', 'a.b-c'), '/api/v1/namespaces/shop/secrets/a.b-c');
 });
 
@@ -20,6 +21,7 @@ for (const name of ['', '.', '..', 'a/b', '../b', 'a?b', 'a#b', 'a%2fb', 'a b', 
   test(`"${name.slice(0, 10)}" cannot address another object`, () => {
     assert.throws(() => objectPath(secrets, 'shop', name), isRefusal);
     assert.throws(() => objectPath(secrets, name, 'web'), isRefusal);
+    assert.throws(() => namespacePath(name), isRefusal);
   });
 }
 

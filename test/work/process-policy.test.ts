@@ -80,7 +80,12 @@ test('a wait is told at once', async () => {
   const world = createWorld({ headManifest: () => Promise.reject(later) });
   await assert.rejects(processPolicyJob(unresolved, contextOf(), world.ports), later);
   assert.equal(world.fates.get(key)?.kind, 'waiting');
-  assert.equal(world.statusOf('web').conditions?.find(({ type }) => type === 'Reconciling')?.reason, 'RegistryThrottled');
+  const { conditions, waiting } = world.statusOf('web');
+  assert.equal(conditions?.find(({ type }) => type === 'Reconciling')?.reason, 'RegistryThrottled');
+  assert.deepEqual(waiting, { tag: '1.3.0', until: '2026-03-01T12:01:00Z', reason: 'RegistryThrottled' });
+  const over = { ...world.ports, headManifest: createWorld().ports.headManifest };
+  await processPolicyJob(unresolved, contextOf({ failures: 1 }), over);
+  assert.equal(world.statusOf('web').waiting, undefined);
 });
 
 test('a failure that cannot be reported is still the failure', async () => {
@@ -105,4 +110,18 @@ test('an ending that was not recorded is no ending: the job is done once more, a
     world.statusOf('web').history?.map(({ tag }) => tag),
     ['1.3.0'],
   );
+});
+
+test('a crash between the patch and the status: the next look writes the history', async () => {
+  const world = createWorld();
+  const crashed = { ...world.ports, writeStatus: () => Promise.reject(new Error('killed')) };
+  await assert.rejects(processPolicyJob({ ...job, receiver: 'prod' }, contextOf(), crashed), /killed/);
+  assert.deepEqual([world.images(), world.statusOf('web')], [[`${image}:1.3.0`], {}]);
+  await processPolicyJob({ ...job, receiver: 'prod' }, contextOf({ failures: 1 }), world.ports);
+  const { history, trigger, latest } = world.statusOf('web');
+  assert.deepEqual(
+    history?.map(({ to, from, trigger: source }) => [to, from, source]),
+    [[`${image}:1.3.0`, undefined, 'Webhook']],
+  );
+  assert.deepEqual([trigger?.event, trigger?.receiver, latest?.tag], ['push-1', 'prod', '1.3.0']);
 });

@@ -19,6 +19,7 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['its container was missing', policyOf({ status: stalledStatus('ContainerNotFound') }), 'targets:1:w:7'],
   ['nothing could be compared', policyOf({ status: stalledStatus('NotComparable') }), 'targets:1:w:7'],
   ['its patch was rejected', policyOf({ status: stalledStatus('PatchRejected') }), 'targets:1:w:7'],
+  ['its owners did not consent', policyOf({ status: stalledStatus('NoConsent') }), 'targets:1:w:7:'],
   ['stalled by what no target can mend', policyOf({ status: stalledStatus('RegistryDenied') }), undefined],
   ['stalled by a reason of a newer version', policyOf({ status: stalledStatus('SomethingNew') }), undefined],
   [
@@ -56,6 +57,11 @@ test('replicas that see the same make the same job; another state of the target 
     },
   );
   assert.notEqual(causeOf(policy), causeOf(policy, { ...workload, generation: 8 }));
+});
+
+test('an annotation of consent wakes, also where it does not count up the generation', () => {
+  const policy = policyOf({ status: stalledStatus('NoConsent') });
+  assert.equal(causeOf(policy, { ...workload, allowPoliciesFrom: 'shop' }), 'targets:1:w:7:shop');
 });
 
 test('a changed workload finds its policies', () => {

@@ -1,0 +1,114 @@
+/** What a policy can say in v1 besides how a tag is chosen, against the real API server. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { announce, assertPatchedTimes, startWorld, type World } from './world.ts';
+
+const consent = 'operator.technomad.dev/allow-policies-from';
+const any = { strategy: 'SemVer' } as const;
+
+describe('a policy in v1', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+    await announce(world.registry, await world.start());
+  });
+  after(() => world.stop());
+
+  const image = (name: string, tag: string) => `${world.registry.host}/shop/${name}:${tag}`;
+  const push = (name: string, tag: string) =>
+    pushImage({ host: world.registry.host, repository: `shop/${name}`, tag, content: `${name} ${tag}` });
+  const create = async (name: string, more: Partial<Spec>) => {
+    await push(name, '1.0.0');
+    await world.createDeployment(name, image(name, '1.0.0'));
+    await world.createPolicy(name, `${world.registry.host}/shop/${name}`, any, more);
+  };
+
+  it('compares what is extracted, and only of tags that are let through', async () => {
+    await push('parts', 'v1.0.0-prod');
+    await world.createDeployment('parts', image('parts', 'v1.0.0-prod'));
+    await world.createPolicy('parts', `${world.registry.host}/shop/parts`, any, {
+      tags: { allow: '^v(?P<version>.*)-prod(-debug)?$', extract: '$version', ignore: ['-debug$'] },
+    });
+    await world.waitForFirstLook('parts');
+    for (const tag of ['v2.0.0-dev', 'v3.0.0-prod-debug', '4.0.0', 'v1.10.0-prod', 'v1.9.0-prod']) await push('parts', tag);
+    await world.waitForImage('parts', image('parts', 'v1.10.0-prod'));
+    await waitFor('what is selected', async () => (await world.readStatus('parts')).latest?.tag === 'v1.10.0-prod');
+  });
+
+  it('does nothing while it is suspended, without being stalled, and catches up afterwards', async () => {
+    await create('paused', { suspend: true });
+    const ready = await world.waitForCondition('paused', 'Ready', 'Suspended');
+    assert.match(ready.message, /until spec\.suspend is false/);
+    await push('paused', '1.0.1');
+    assert.equal(await world.condition('paused', 'Stalled'), undefined);
+    assertPatchedTimes(await world.readDeployment('paused'), 0);
+    await world.patchPolicy('paused', { suspend: false });
+    assertPatchedTimes(await world.waitForImage('paused', image('paused', '1.0.1')), 1);
+    await world.waitForCondition('paused', 'Ready', 'UpToDate');
+    const { observedGeneration, trigger } = await world.readStatus('paused');
+    assert.deepEqual([observedGeneration, trigger?.source], [2, 'PolicyChange']);
+  });
+
+  it('does not act on what would be restricted by fields that do not act yet, and acts when they are gone', async () => {
+    await create('aged', { minAge: '30m', platforms: ['linux/amd64'] });
+    const stalled = await world.waitForCondition('aged', 'Stalled', 'NotYetSupported');
+    assert.match(stalled.message, /spec\.minAge "30m".*remove/);
+    await push('aged', '1.0.1');
+    assertPatchedTimes(await world.readDeployment('aged'), 0);
+    await world.patchPolicy('aged', { minAge: null, platforms: null });
+    await world.waitForImage('aged', image('aged', '1.0.1'));
+    await world.waitForCondition('aged', 'Ready', 'UpToDate');
+    assert.equal(await world.condition('aged', 'Stalled'), undefined);
+  });
+
+  it('acts, and says what of it does not act yet', async () => {
+    await create('rolled', { rollout: { onFailure: 'Hold' }, pullSecrets: [{ name: 'harbor' }] });
+    const notActing = await world.waitForCondition('rolled', 'NotActing', 'NotYetSupported');
+    assert.match(notActing.message, /spec\.pullSecrets/);
+    assert.match(notActing.message, /spec\.rollout/);
+    await push('rolled', '1.0.1');
+    await world.waitForImage('rolled', image('rolled', '1.0.1'));
+    assert.equal((await world.condition('rolled', 'Ready'))?.status, 'True');
+  });
+
+  it('waits for the consent of the owners of a target in another namespace', async () => {
+    const policies = await world.cluster.namespace('policies');
+    await push('owned', '1.0.0');
+    await push('owned', '1.0.1');
+    await world.createDeployment('owned', image('owned', '1.0.0'));
+    const path = `/apis/operator.technomad.dev/v1/namespaces/${policies}/imagepolicies`;
+    const spec: Spec = {
+      image: `${world.registry.host}/shop/owned`,
+      select: { semver: {} },
+      targets: [{ kind: 'Deployment', name: 'owned', namespace: world.namespace }],
+    };
+    await world.cluster.request('POST', path, {
+      apiVersion: 'operator.technomad.dev/v1',
+      kind: 'ImagePolicy',
+      metadata: { name: 'owned' },
+      spec,
+    });
+    const stalled = await waitFor('the policy to be stalled', async () => {
+      const policy = (await world.cluster.request('GET', `${path}/owned`)) as { status?: Awaited<ReturnType<World['readStatus']>> };
+      return policy.status?.conditions?.find(({ type, reason }) => type === 'Stalled' && reason === 'NoConsent');
+    });
+    assert.ok(stalled.message.includes(`${consent}: "${policies}"`), stalled.message);
+    assertPatchedTimes(await world.readDeployment('owned'), 0);
+    await world.annotate(world.deploymentPath('owned'), { [consent]: policies });
+    await world.waitForImage('owned', image('owned', '1.0.1'));
+
+    // Withdrawn: the Namespace's word does not count where the target has one.
+    await world.annotate(world.deploymentPath('owned'), { [consent]: '' });
+    await world.annotate(`/api/v1/namespaces/${world.namespace}`, { [consent]: '*' });
+    await push('owned', '1.0.2');
+    await waitFor('the policy to be stalled again', async () => {
+      const policy = (await world.cluster.request('GET', `${path}/owned`)) as { status?: Awaited<ReturnType<World['readStatus']>> };
+      return policy.status?.conditions?.some(({ type, reason }) => type === 'Stalled' && reason === 'NoConsent');
+    });
+    await world.annotate(world.deploymentPath('owned'), { [consent]: null });
+    await world.waitForImage('owned', image('owned', '1.0.2'));
+  });
+});
