@@ -67,7 +67,7 @@ function checkSpec(raw: unknown): Spec {
   if (raw === undefined || raw === null) throw invalid('the policy has no spec: write image, select and targets');
   const parsed = specSchema.safeParse(raw);
   if (!parsed.success) {
-    throw invalid(parsed.error.issues.map((issue) => `${['spec', ...issue.path].join('.')}: ${issue.message}`).join('; '));
+    throw invalid(parsed.error.issues.map(({ path, message }) => `${formatPath(path)}: ${message}`).join('; '));
   }
   return parsed.data;
 }
@@ -95,8 +95,7 @@ function readStrategy({ select, tags = {} }: Spec): TagStrategy {
   const chosen = Object.keys(select);
   if (chosen.length !== 1) {
     const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
-    const message = `spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical`;
-    throw new PermanentError('InvalidTagPolicy', message);
+    throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical`);
   }
   const strategy = inField(`spec.select.${chosen.join()}`, () => buildStrategy(select), '.');
   return inField('spec', () => filterTags(strategy, tags), '.');
@@ -116,7 +115,7 @@ function buildStrategy({ semver, digest, alphabetical, numerical }: Spec['select
 function readRepository(image: string, aliases: RegistryAliases): Repository {
   const { repository, tag, digest } = parseImageReference(image, aliases);
   if (tag === undefined && digest === undefined) return repository;
-  throw invalid(`"${image}" has a tag or digest: write only the repository, and the choice in select`);
+  throw invalid('write only the repository, without a tag or digest: select chooses the tag');
 }
 
 function readInterval(text: string | undefined): number | undefined {
@@ -127,7 +126,7 @@ function readInterval(text: string | undefined): number | undefined {
 }
 
 function readTarget({ kind, name, namespace, containers }: Spec['targets'][number], index: number, ownNamespace: string): PolicyTarget {
-  if (name === undefined) throw invalid(`spec.targets[${index}]: names no workload: write name`);
+  if (name === undefined) throw invalid(`spec.targets[${index}]: write either name or selector`);
   return { kind, namespace: namespace ?? ownNamespace, name, ...(containers !== undefined && { containers }) };
 }
 
@@ -149,6 +148,10 @@ function inField<T>(path: string, build: () => T, separator = ': '): T {
     if (!(error instanceof PermanentError)) throw error;
     throw new PermanentError(error.reason, `${path}${separator}${error.message}`, { cause: error });
   }
+}
+
+function formatPath(path: readonly PropertyKey[]): string {
+  return ['spec', ...path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))].join('');
 }
 
 function cut(message: string): string {
