@@ -8,7 +8,7 @@ import type { ImagePolicy, PolicyProblem, PolicySpec, PolicyTarget } from '../co
 import type { Reason } from '../core/reasons.ts';
 import { strategies } from '../core/strategies/index.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
-import { readFormerNamespace } from './former-namespace.ts';
+import { formerTargetNamespace } from './conversion/origin.ts';
 import { notYetActing, type Abilities } from './not-yet-acting.ts';
 import { readStatus } from './read-status.ts';
 import { apiVersion } from './v1.ts';
@@ -29,19 +29,14 @@ const metadata = z.object({
   resourceVersion: z.string(),
   generation: z.number().default(0),
 });
-const annotations = z.record(z.string(), z.unknown()).optional().catch(undefined);
-const envelope = z.looseObject({
-  metadata: metadata.extend({ annotations }),
-  spec: z.unknown().optional(),
-  status: z.unknown().optional(),
-});
+const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
 const maxMessageLength = 1000;
 
 /** Reads an object. What is wrong with its spec is kept as the policy's problem, so that it hides no other policy; throws only without metadata. */
 export function readPolicy(raw: unknown, context: ReadContext): ImagePolicy {
   const object = envelope.parse(raw);
-  const { annotations: notes, ...names } = object.metadata;
-  const formerNamespace = readFormerNamespace(notes);
+  const names = object.metadata;
+  const formerNamespace = formerTargetNamespace(raw);
   return {
     ...names,
     apiVersion,

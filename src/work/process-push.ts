@@ -3,6 +3,7 @@ import { WaitError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import type { Repository } from '../core/image-reference.ts';
 import type { LookCause } from '../core/next-status.ts';
+import type { Outcome } from '../core/outcome.ts';
 import type { Candidate } from '../core/plan-update.ts';
 import { suspendedOutcome } from '../core/suspended-outcome.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
@@ -24,7 +25,7 @@ const catchUpMs = 1_000;
 /** Brings one push to all policies that watch its repository. With several of them, each gets a job, whose fate is the push's. */
 export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
   const policies = ports.matchPolicies(push.repository);
-  const isUnwanted = (policy: ImagePolicy) => isUsable(policy.spec) && rejectHint(policy.spec, push.tag) !== undefined;
+  const isUnwanted = (policy: ImagePolicy) => endsEarly(policy, push) !== undefined;
   if (policies.every(isUnwanted) && !ports.isWatching()) {
     // "Nobody wants it" is final, and must not be said from memory.
     const until = new Date(ports.now() + catchUpMs);
@@ -49,13 +50,18 @@ async function fanOut(push: PushJob, policies: readonly ImagePolicy[], context: 
   const report: ReportPorts = { ...ports, now: ports.clock };
   const interested: ImagePolicy[] = [];
   for (const policy of policies) {
-    const ending = suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectHint(policy.spec, push.tag) : undefined);
+    const ending = endsEarly(policy, push);
     if (ending === undefined) interested.push(policy);
     else await reportOutcome(policy, ending, causeOf(push), report, context.signal);
   }
   if (interested.length === 0) return;
   const resolved = await resolveOnce(push, context, ports);
   await ports.addPolicyJobs(interested.map((policy) => toPolicyJob(push, policy, resolved)));
+}
+
+/** How the push ends for a policy that is not even asked about it; undefined for one that wants to look. */
+function endsEarly(policy: ImagePolicy, { tag }: PushJob): Outcome | undefined {
+  return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectHint(policy.spec, tag) : undefined);
 }
 
 /** One question to the registry for all policies; when it fails or finds nothing, each policy asks (and reports) for itself. */
