@@ -1,14 +1,77 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import type { Reason } from '../core/reasons.ts';
 
-/** A rule in CEL that the API server checks (x-kubernetes-validations); the message says what to write instead. */
+/** A rule that the API server checks in CEL (x-kubernetes-validations), and the same in code; the message says what to write instead. */
 export interface Rule {
   readonly rule: string;
   readonly message: string;
   /** Also checked at the creation: `oldSelf` is an optional value. */
   readonly optionalOldSelf?: true;
+  /** Whether the rule holds; called with values of the schema's own JSON type only, whatever is wrong inside. */
+  holds(self: unknown): boolean;
 }
 
-/** Adds rules that JSON Schema cannot say. zod itself does not check them. */
+/** Something that is wrong inside a value. */
+export interface Finding {
+  /** Where, below the value that was checked. */
+  readonly keys?: readonly (string | number)[];
+  readonly message: string;
+  readonly reason?: Reason;
+}
+
+/** What is known of where a value stands. */
+export interface CheckContext {
+  /** The namespace of the policy, where it is known. */
+  readonly namespace?: string | undefined;
+}
+
+/** A check that only code can do; called like a rule. */
+export type Check = (value: unknown, context: CheckContext) => readonly Finding[];
+
+const registry = z.registry<{ rules?: readonly Rule[]; checks?: readonly Check[] }>();
+
+/** Adds rules that JSON Schema cannot say: the API server checks them in CEL, `validateSpec` in code. zod itself does not. */
 export function withRules<T extends z.ZodType>(schema: T, rules: readonly Rule[]): T {
-  return schema.meta({ 'x-kubernetes-validations': rules });
+  const inCel = rules.map(({ rule, message, optionalOldSelf }) => ({ rule, message, ...(optionalOldSelf && { optionalOldSelf }) }));
+  const result = schema.meta({ 'x-kubernetes-validations': inCel });
+  registry.add(result, { ...registry.get(result), rules });
+  return result;
+}
+
+/** Adds checks that CEL cannot do: `validateSpec` does them. zod itself does not. */
+export function withChecks<T extends z.ZodType>(schema: T, ...checks: readonly Check[]): T {
+  // A copy: metadata belongs to one schema, and this one may be used elsewhere too.
+  const result = schema.meta({});
+  registry.add(result, { ...registry.get(result), checks });
+  return result;
+}
+
+/** The rules of a schema itself, without those of its fields. */
+export function rulesOf(schema: z.core.$ZodType): readonly Rule[] {
+  return registry.get(schema)?.rules ?? [];
+}
+
+/** The checks of a schema itself, without those of its fields. */
+export function checksOf(schema: z.core.$ZodType): readonly Check[] {
+  return registry.get(schema)?.checks ?? [];
+}
+
+/** `has(self.key)` of CEL. */
+export function has(self: unknown, key: string): boolean {
+  return fieldOf(self, key) !== undefined;
+}
+
+/** `self.key` where it is there. */
+export function fieldOf(self: unknown, key: string): unknown {
+  return isDraft(self) && Object.hasOwn(self, key) ? self[key] : undefined;
+}
+
+/** A JSON object whose fields may be wrong. */
+export function isDraft(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** How many entries a list or an object has; 0 for everything else. */
+export function sizeOf(value: unknown): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }

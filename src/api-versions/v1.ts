@@ -1,7 +1,7 @@
 /** ImagePolicy v1: what users write, what is stored, and what the code works with. */
 import { z } from 'zod';
 import { group } from './group.ts';
-import { withRules } from './rules.ts';
+import { has, withRules } from './rules.ts';
 import { specSchema } from './v1-spec.ts';
 import { statusSchema } from './v1-status.ts';
 
@@ -18,6 +18,8 @@ export const schema = withRules(
       rule: 'has(self.spec) || (oldSelf.hasValue() && !has(oldSelf.value().spec))',
       message: 'write a spec: image, select and targets',
       optionalOldSelf: true,
+      // In code only new objects are judged.
+      holds: (self) => has(self, 'spec'),
     },
   ],
 );

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { has, withChecks, withRules } from '../rules.ts';
+import { checkRange } from '../validation/check-range.ts';
+
+const order = z
+  .enum(['Ascending', 'Descending'])
+  .default('Ascending')
+  .describe('Ascending: the last one in ascending order is selected, which is the greatest. Descending: the smallest.');
+
+const range = withChecks(
+  z.string().max(512).describe('A range in npm syntax, such as "1.18.*" or ">=1.4 <2"; none means the highest stable version.'),
+  checkRange,
+);
+
+const semver = z
+  .object({
+    range: range.optional(),
+    prereleases: z
+      .boolean()
+      .default(false)
+      .describe('Whether prereleases such as 2.0.0-rc.1 are candidates although the range does not name one.'),
+  })
+  .describe('The highest semantic version (semver.org) in a range. A leading "v" is allowed; nothing is coerced: "1.2" is no version.');
+
+const digest = z
+  .object({
+    tag: z
+      .string()
+      .min(1)
+      .max(128)
+      .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'a tag has letters, digits, "_", "." and "-", and starts with none of the last two')
+      .describe('The moving tag, such as "latest" or "main".'),
+  })
+  .describe('Follows one moving tag: whatever it points to is what should run.');
+
+const strategies = ['semver', 'digest', 'newest', 'alphabetical', 'numerical'] as const;
+
+/** `spec.select`. */
+export const select = withRules(
+  z
+    .object({
+      semver: semver.optional(),
+      digest: digest.optional(),
+      newest: z.object({}).optional().describe('The image that was created last, by its own creation time.'),
+      alphabetical: z
+        .object({ order })
+        .optional()
+        .describe('The last tag in the order of characters, for dates and timestamps of a fixed width.'),
+      numerical: z.object({ order }).optional().describe('The greatest tag by number, for build numbers and timestamps.'),
+    })
+    .describe(`How the tag is chosen among the candidates: exactly one of ${strategies.join(', ')}.`),
+  [
+    {
+      rule: `[${strategies.map((strategy) => `has(self.${strategy})`).join(', ')}].filter(x, x).size() == 1`,
+      message: `write exactly one of ${strategies.join(', ')}; for example "semver: {}"`,
+      holds: (self) => strategies.filter((strategy) => has(self, strategy)).length === 1,
+    },
+  ],
+);

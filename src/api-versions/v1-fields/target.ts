@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { fieldOf, has, withChecks, withRules } from '../rules.ts';
+import { checkFieldPath } from '../validation/check-field-path.ts';
+import { checkTargetKind } from '../validation/check-target-kind.ts';
+import { distinct, label, name } from './scalars.ts';
+import { selector } from './selector.ts';
+
+const fieldPath = (what: string) =>
+  withChecks(
+    z
+      .string()
+      .min(1)
+      .max(512)
+      .regex(
+        /^[A-Za-z_][A-Za-z0-9_-]*(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]+)*$/,
+        'names between dots, and [0] for the first entry of a list: "spec.values.image.tag"',
+      )
+      .describe(`${what} A path such as "spec.values.image.tag".`),
+    checkFieldPath,
+  ).optional();
+
+const fields = withRules(
+  z
+    .object({
+      image: fieldPath('The field that holds the whole image reference.'),
+      repository: fieldPath('The field that holds the repository.'),
+      tag: fieldPath('The field that holds the tag.'),
+      digest: fieldPath('The field that holds the digest.'),
+    })
+    .describe('For custom resources without a pod template: the fields that are written.'),
+  [
+    {
+      rule: 'has(self.image) != (has(self.tag) || has(self.digest))',
+      message: 'write either image, for a field with the whole reference, or tag and digest where they have fields of their own',
+      holds: (self) => has(self, 'image') !== (has(self, 'tag') || has(self, 'digest')),
+    },
+    {
+      rule: '!has(self.image) || !has(self.repository)',
+      message: 'image holds the repository already: remove repository, or write tag instead of image',
+      holds: (self) => !has(self, 'image') || !has(self, 'repository'),
+    },
+  ],
+);
+
+/** One of `spec.targets`. */
+export const target = withChecks(
+  withRules(
+    z
+      .object({
+        apiVersion: z
+          .string()
+          .min(1)
+          .max(317)
+          .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-z](?:[a-z0-9-]*[a-z0-9])?$/, 'group and version: "argoproj.io/v1alpha1"')
+          .optional()
+          .describe('API version of a custom resource, such as "argoproj.io/v1alpha1"; not needed for the kinds of Kubernetes itself.'),
+        kind: z
+          .string()
+          .min(1)
+          .max(63)
+          .regex(/^[A-Z][A-Za-z0-9]*$/, 'a kind as Kubernetes writes it, such as "Deployment"')
+          .describe('Kind of the workload: Deployment, StatefulSet, DaemonSet, CronJob, or that of a custom resource.'),
+        name: name('Name of the workload.').optional(),
+        selector: selector.optional(),
+        namespace: label(
+          "Namespace of the workload; the policy's own unless given. Another one needs the consent of its owners.",
+        ).optional(),
+        containers: distinct(
+          z.array(label('Name of a container.')).min(1).max(64).describe('Only these containers; without it all that run the image.'),
+        ).optional(),
+        initContainers: z.boolean().default(false).describe('Whether init containers that run the image are updated too.'),
+        fields: fields.optional(),
+      })
+      .describe('A workload, or the workloads that a selector finds.'),
+    [
+      {
+        rule: 'has(self.name) != has(self.selector)',
+        message: 'write either name or selector',
+        holds: (self) => has(self, 'name') !== has(self, 'selector'),
+      },
+      {
+        rule: '!has(self.fields) || has(self.apiVersion)',
+        message: 'fields are for custom resources: write apiVersion as well, such as helm.toolkit.fluxcd.io/v2',
+        holds: (self) => !has(self, 'fields') || has(self, 'apiVersion'),
+      },
+      {
+        rule: '!has(self.fields) || (!has(self.containers) && !self.initContainers)',
+        message: 'fields are for custom resources without containers: remove fields, or containers and initContainers',
+        holds: (self) => !has(self, 'fields') || (!has(self, 'containers') && fieldOf(self, 'initContainers') !== true),
+      },
+    ],
+  ),
+  checkTargetKind,
+);

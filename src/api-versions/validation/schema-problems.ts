@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { didYouMean } from './closest.ts';
+import { valueAt, type Keys } from './json-path.ts';
+import { problem, type Problem } from './problem.ts';
+import { schemaAt, unwrap } from './walk-schema.ts';
+
+/** What the schema itself says of a value, in sentences, all at once. */
+export function schemaProblems(schema: z.ZodType, value: unknown, keys: Keys): Problem[] {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return [];
+  return parsed.error.issues.map((issue) => {
+    const at = issue.path.filter((key) => typeof key !== 'symbol');
+    return problem([...keys, ...at], describe(issue, valueAt(value, at), schemaAt(schema, at)));
+  });
+}
+
+function describe(issue: z.core.$ZodIssue, value: unknown, schema: z.core.$ZodType | undefined): string {
+  if (value === undefined) return `is missing: ${descriptionOf(schema)}`;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `is ${show(value)}: ${adviceFor(issue.expected, value)}`;
+    case 'invalid_value': {
+      const known = issue.values.map(String);
+      return `${show(value)} is none of ${known.join(', ')}${typeof value === 'string' ? didYouMean(value, known) : ''}`;
+    }
+    case 'too_small':
+      return sizeOfType(issue.origin) === undefined || issue.minimum !== 1
+        ? `is too small: at least ${issue.minimum}`
+        : `is empty: ${descriptionOf(schema)}`;
+    case 'too_big':
+      return `is too ${issue.origin === 'string' ? 'long' : 'large'}: at most ${issue.maximum} ${sizeOfType(issue.origin) ?? ''}`.trimEnd();
+    case 'invalid_format':
+      return `${show(value)} is not valid: ${issue.message}`;
+    default:
+      return issue.message;
+  }
+}
+
+function descriptionOf(schema: z.core.$ZodType | undefined): string {
+  const written = schema && (z.globalRegistry.get(schema)?.description ?? z.globalRegistry.get(unwrap(schema))?.description);
+  return written ?? 'write it';
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a number',
+  array: 'a list',
+  object: 'fields with their values',
+  record: 'names with their values',
+};
+
+function sizeOfType(origin: string): string | undefined {
+  return { string: 'characters', array: 'entries' }[origin];
+}
+
+/** YAML reads 1.20 as a number, and on as true. */
+function adviceFor(expected: string, value: unknown): string {
+  const isUnquoted = expected === 'string' && (typeof value === 'number' || typeof value === 'boolean');
+  return isUnquoted ? 'write it in quotes' : `write ${typeNames[expected] ?? expected}`;
+}
+
+const maxShown = 60;
+
+function show(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (value === null) return 'empty';
+  if (typeof value === 'object') return 'an object with fields';
+  if (typeof value === 'string') return `"${value.length > maxShown ? `${value.slice(0, maxShown)}…` : value}"`;
+  return `the ${typeof value === 'boolean' ? 'truth value' : 'number'} ${JSON.stringify(value)}`;
+}

@@ -1,0 +1,50 @@
+import type { Finding } from '../rules.ts';
+import { specSchema } from '../v1alpha1.ts';
+import { checkImageName } from './check-image-name.ts';
+import { checkPattern } from './check-pattern.ts';
+import { checkRange } from './check-range.ts';
+import { checkTargetKind } from './check-target-kind.ts';
+import { valueAt } from './json-path.ts';
+import { problem, type Problem } from './problem.ts';
+import { specProblems } from './spec-problems.ts';
+
+/** All that is wrong with the spec of a v1alpha1 policy. */
+export function v1alpha1Problems(spec: unknown): Problem[] {
+  return [...specProblems(specSchema, spec, {}), ...imageProblems(spec), ...tagPolicyProblems(spec), ...kindProblems(spec)];
+}
+
+function imageProblems(spec: unknown): Problem[] {
+  const repository = valueAt(spec, ['repository']);
+  if (typeof repository !== 'string' || repository === '') return [];
+  if (/@|:[^/]*$/.test(repository)) {
+    return [problem(['spec', 'repository'], 'write only the repository, without a tag or digest: tagPolicy chooses the tag')];
+  }
+  return at(['repository'], checkImageName(repository));
+}
+
+function tagPolicyProblems(spec: unknown): Problem[] {
+  const strategy = valueAt(spec, ['tagPolicy', 'strategy']);
+  const pattern = valueAt(spec, ['tagPolicy', 'pattern']);
+  const keys = ['tagPolicy', 'pattern'];
+  if (strategy === 'Regex' && (pattern === undefined || pattern === null || pattern === '')) {
+    return at(keys, [{ message: 'is missing: the strategy Regex needs an RE2 expression', reason: 'InvalidTagPolicy' }]);
+  }
+  if (typeof pattern !== 'string') return [];
+  if (strategy === 'Regex') return at(keys, checkPattern(pattern));
+  return strategy === 'SemVer' ? at(keys, checkRange(pattern)) : [];
+}
+
+function kindProblems(spec: unknown): Problem[] {
+  const kind = valueAt(spec, ['updateTarget', 'kind']);
+  return checkTargetKind({ kind }).map(() =>
+    problem(
+      ['spec', 'updateTarget', 'kind'],
+      `v1alpha1 updates no ${String(kind)}: write Deployment, or the policy in v1`,
+      'UnsupportedTargetKind',
+    ),
+  );
+}
+
+function at(keys: readonly string[], findings: readonly Finding[]): Problem[] {
+  return findings.map(({ message, reason }) => problem(['spec', ...keys], message, reason));
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { isDraft } from '../rules.ts';
+import type { Keys } from './json-path.ts';
+
+/** A value of the right JSON type together with its schema. */
+export interface Place {
+  readonly schema: z.core.$ZodType;
+  readonly value: unknown;
+  readonly keys: Keys;
+}
+
+/** Goes through a value along its schema, outside in; what is absent or has another JSON type than the schema wants is left out. */
+export function* walkSchema(schema: z.core.$ZodType, value: unknown, keys: Keys = []): Generator<Place> {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodObject && isDraft(value)) {
+    yield { schema: inner, value, keys };
+    for (const [key, field] of Object.entries<z.core.$ZodType>(inner.shape)) {
+      if (Object.hasOwn(value, key)) yield* walkSchema(field, value[key], [...keys, key]);
+    }
+  } else if (inner instanceof z.ZodRecord && isDraft(value)) {
+    yield { schema: inner, value, keys };
+    for (const [key, entry] of Object.entries(value)) yield* walkSchema(inner.valueType, entry, [...keys, key]);
+  } else if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    yield { schema: inner, value, keys };
+    for (const [index, entry] of value.entries()) yield* walkSchema(inner.element, entry, [...keys, index]);
+  } else if (inner instanceof z.ZodString && typeof value === 'string') {
+    yield { schema: inner, value, keys };
+  }
+}
+
+/** The schema of a field; undefined for a field that there is not. */
+export function schemaAt(root: z.core.$ZodType, keys: Keys): z.core.$ZodType | undefined {
+  let current: z.core.$ZodType | undefined = root;
+  for (const key of keys) {
+    const outer: z.core.$ZodType | undefined = current && unwrap(current);
+    if (outer instanceof z.ZodObject) current = outer.shape[key];
+    else if (outer instanceof z.ZodArray) current = outer.element;
+    else if (outer instanceof z.ZodRecord) current = outer.valueType;
+    else return undefined;
+  }
+  return current;
+}
+
+/** The schema without the wrappers that make a field optional. */
+export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrap(schema.unwrap()) : schema;
+}

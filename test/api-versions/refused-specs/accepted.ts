@@ -1,0 +1,32 @@
+import { deployment, release, specWith, withTarget, withWindow } from './specs.ts';
+
+/** Specs that look wrong and are not. */
+export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] = [
+  ['the smallest', specWith()],
+  ['fields that are null', specWith({ tags: null, update: null, minAge: null, rollout: { timeout: null } })],
+  ['a port', specWith({ image: 'registry.example.com:5000/shop/web' })],
+  ['an empty range', specWith({ select: { semver: { range: '' } } })],
+  ['one possible range of two', specWith({ select: { semver: { range: '>2 <1 || 3.x' } } })],
+  ['an hour in seconds', specWith({ minAge: '3600s' })],
+  ['the longest duration', specWith({ poll: { interval: '8784h' } })],
+  ['groups by number, name and in braces', specWith({ tags: { allow: 'v(\\d+)-(?P<a>.)', extract: '$1.${a}-$0' } })],
+  ['a window over midnight', withWindow({ from: '22:00', to: '06:00', timeZone: 'America/New_York' })],
+  ['the same name in two namespaces', specWith({ targets: [deployment, { ...deployment, namespace: 'other' }] })],
+  ['the same name of two kinds', specWith({ targets: [deployment, { ...deployment, kind: 'StatefulSet' }] })],
+  [
+    'two fields of one object',
+    specWith({
+      targets: [
+        { ...release, fields: { tag: 'a.b' } },
+        { ...release, fields: { tag: 'a.c' } },
+      ],
+    }),
+  ],
+  ['entries of lists', withTarget({ fields: { image: 'spec.images[0].name' } }, release)],
+  [
+    'a digest where digests are pinned',
+    specWith({ targets: [{ ...release, fields: { tag: 'a.b', digest: 'a.c' } }], update: { pin: 'Digest' } }),
+  ],
+  ['a custom resource with a pod template', withTarget({ apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout' })],
+  ['a moving tag with its pin', specWith({ select: { digest: { tag: 'latest' } }, update: { pin: 'Digest' } })],
+];

@@ -1,0 +1,71 @@
+import { byRule, release, specWith, withTarget, withWindow, withSelector, type RefusedSpec } from './specs.ts';
+
+/** What breaks a rule that the API server checks in CEL; both say the same. */
+export const rules: readonly RefusedSpec[] = [
+  byRule('no strategy', specWith({ select: {} }), 'spec.select', 'write exactly one of semver, digest, newest, alphabetical, numerical'),
+  byRule('a strategy without a value', specWith({ select: { semver: null } }), 'spec.select', 'for example "semver: {}"'),
+  byRule('two strategies', specWith({ select: { semver: {}, newest: {} } }), 'spec.select', 'write exactly one of semver, digest'),
+  byRule('a tag in the image', specWith({ image: 'nginx:1.2' }), 'spec.image', 'write only the repository, without a tag or digest'),
+  byRule(
+    'a digest in the image',
+    specWith({ image: 'nginx@sha256:0' }),
+    'spec.image',
+    'write only the repository, without a tag or digest',
+  ),
+  byRule('a port, and a tag', specWith({ image: 'a.io:5000/b:c' }), 'spec.image', 'write only the repository, without a tag or digest'),
+  byRule('extract without allow', specWith({ tags: { extract: '$a' } }), 'spec.tags', 'extract takes its groups from allow'),
+  byRule('neither name nor selector', specWith({ targets: [{ kind: 'Deployment' }] }), 'spec.targets[0]', 'write either name or selector'),
+  byRule('name and selector', withTarget({ selector: { matchLabels: { a: 'b' } } }), 'spec.targets[0]', 'write either name or selector'),
+  byRule('fields of a Deployment', withTarget({ fields: { tag: 'spec.tag' } }), 'spec.targets[0]', 'write apiVersion as well'),
+  byRule(
+    'fields and containers',
+    withTarget({ fields: { tag: 'spec.tag' }, containers: ['a'] }, release),
+    'spec.targets[0]',
+    'without containers',
+  ),
+  byRule(
+    'fields and init containers',
+    withTarget({ fields: { tag: 'a.b' }, initContainers: true }, release),
+    'spec.targets[0]',
+    'without containers',
+  ),
+  byRule('no field', withTarget({ fields: {} }, release), 'spec.targets[0].fields', 'write either image'),
+  byRule('only the repository', withTarget({ fields: { repository: 'a.b' } }, release), 'spec.targets[0].fields', 'write either image'),
+  byRule('image and tag', withTarget({ fields: { image: 'a.b', tag: 'a.c' } }, release), 'spec.targets[0].fields', 'write either image'),
+  byRule(
+    'image and repository',
+    withTarget({ fields: { image: 'a.b', repository: 'a.c' } }, release),
+    'spec.targets[0].fields',
+    'remove repository',
+  ),
+  byRule('an empty selector', withSelector({}), 'spec.targets[0].selector', 'an empty selector would select everything'),
+  byRule(
+    'a selector of nothing',
+    withSelector({ matchLabels: {}, matchExpressions: [] }),
+    'spec.targets[0].selector',
+    'an empty selector would',
+  ),
+  byRule(
+    'In without values',
+    withSelector({ matchExpressions: [{ key: 'a', operator: 'In' }] }),
+    'spec.targets[0].selector.matchExpressions[0]',
+    'In and NotIn need values',
+  ),
+  byRule(
+    'Exists with values',
+    withSelector({ matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] }),
+    'spec.targets[0].selector.matchExpressions[0]',
+    'Exists and DoesNotExist take none',
+  ),
+  byRule('a window of no time', withWindow({ to: '09:00' }), 'spec.update.windows[0]', 'from and to are the same time'),
+  byRule('a minAge of nothing', specWith({ minAge: '0m' }), 'spec.minAge', 'write a duration longer than zero'),
+  byRule('a timeout of nothing', specWith({ rollout: { timeout: '0h0s' } }), 'spec.rollout.timeout', 'write a duration longer than zero'),
+  byRule('an interval of years', specWith({ poll: { interval: '8785h' } }), 'spec.poll.interval', 'at most 8784h'),
+  byRule(
+    'a moving tag that is not pinned',
+    specWith({ select: { digest: { tag: 'latest' } }, update: { pin: 'Tag' } }),
+    'spec',
+    'select.digest with update.pin: Tag would never change anything',
+  ),
+  byRule('tags beside a moving tag', specWith({ select: { digest: { tag: 'latest' } }, tags: { allow: 'a' } }), 'spec', 'remove tags'),
+];

@@ -1,0 +1,88 @@
+/** Specs of v1 that are mostly right: values that are sound, and some on the edge of it. */
+import fc from 'fast-check';
+
+/** Fields by themselves there or not. */
+function some(fields: Record<string, fc.Arbitrary<unknown>>, required: string[] = []): fc.Arbitrary<object> {
+  return fc.record(fields, { requiredKeys: required });
+}
+
+const list = (item: fc.Arbitrary<unknown>, minLength = 0) => fc.array(item, { minLength, maxLength: 3 });
+const sometimes = (usual: fc.Arbitrary<unknown>, odd: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 30, arbitrary: usual }, { weight: 1, arbitrary: odd });
+const text = fc.string({ maxLength: 12 });
+
+const name = sometimes(fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/), text);
+const label = sometimes(fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/), text);
+const labelValue = sometimes(fc.stringMatching(/^([A-Za-z0-9]([A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/), text);
+const labelKey = sometimes(fc.constantFrom('app', 'uses', 'app.kubernetes.io/name', 'x.y_z-0'), text);
+const duration = sometimes(fc.stringMatching(/^(\d{1,4}h)?(\d{1,6}m)?(\d{1,8}s)?$/), text);
+const image = sometimes(
+  fc.constantFrom('nginx', 'library/nginx', 'harbor.example.com/shop/web', 'localhost:5000/a', '[::1]:5000/b', 'A/B'),
+  text,
+);
+const range = sometimes(fc.constantFrom('', '*', '1.18.*', '>=1.4 <2', '^2 || ~3.1', '1.2.3-rc.1 - 2'), text);
+const pattern = sometimes(fc.constantFrom('.*', '^v(?P<a>\\d+)-(.*)$', '(?<a>[a-z]+)(\\.)', '[^x]+'), text);
+const extract = sometimes(fc.constantFrom('$a', '${a}', '$0', '$1.$a', 'x$a$$'), text);
+const order = some({ order: fc.constantFrom('Ascending', 'Descending') });
+const strategy = fc.oneof(
+  some({ range, prereleases: fc.boolean() }).map((semver) => ({ semver })),
+  fc.constantFrom('latest', 'main', 'v1_0', 'A.b-c').map((tag) => ({ digest: { tag } })),
+  fc.constant({ newest: {} }),
+  order.map((alphabetical) => ({ alphabetical })),
+  order.map((numerical) => ({ numerical })),
+);
+const tags = fc.oneof(
+  some({ allow: pattern, ignore: list(pattern) }),
+  some({ allow: fc.constantFrom('^v(?P<a>\\d+)-(.*)$', '(?<a>.)(.)'), extract, ignore: list(pattern) }, ['allow', 'extract']),
+);
+const requirement = fc.oneof(
+  some({ key: labelKey, operator: fc.constantFrom('In', 'NotIn'), values: list(labelValue, 1) }, ['key', 'operator', 'values']),
+  some({ key: labelKey, operator: fc.constantFrom('Exists', 'DoesNotExist'), values: fc.constantFrom([], null) }, ['key', 'operator']),
+);
+const selector = some(
+  { matchLabels: fc.dictionary(labelKey.map(String), labelValue, { maxKeys: 3 }), matchExpressions: list(requirement) },
+  ['matchLabels'],
+);
+const fieldPath = sometimes(fc.constantFrom('spec.values.image.tag', 'spec.images[0].name', 'spec.a-b._c', 'data.x'), text);
+const fields = fc.oneof(
+  some({ image: fieldPath }, ['image']),
+  some({ repository: fieldPath, tag: fieldPath }, ['tag']),
+  some({ repository: fieldPath, tag: fieldPath, digest: fieldPath }, ['digest']),
+);
+const kind = sometimes(fc.constantFrom('Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'), text);
+const apiVersion = sometimes(fc.constantFrom('apps/v1', 'v1', 'argoproj.io/v1alpha1', 'x-y.example.com/v2beta1'), text);
+const where = { kind, namespace: label, containers: fc.uniqueArray(label, { minLength: 1, maxLength: 3 }), initContainers: fc.boolean() };
+const target = fc.oneof(
+  some({ ...where, name }, ['kind', 'name']),
+  some({ ...where, selector }, ['kind', 'selector']),
+  some({ kind: fc.constant('HelmRelease'), apiVersion, name, fields }, ['kind', 'apiVersion', 'name', 'fields']),
+);
+const time = sometimes(fc.stringMatching(/^([01]\d|2[0-3]):[0-5]\d$/), text);
+const zone = sometimes(fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires'), text);
+const days = fc.uniqueArray(fc.constantFrom('Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'), { minLength: 1 });
+const window = some({ days, from: time, to: time, timeZone: zone }, ['from', 'to']);
+const update = some({
+  mode: fc.constantFrom('Automatic', 'Approval', 'DryRun'),
+  pin: fc.constantFrom('Tag', 'Digest', null),
+  allowDowngrade: fc.boolean(),
+  windows: list(window),
+});
+const secretRef = some({ name, key: sometimes(fc.constantFrom('cosign.pub', 'a_b', '..x'), text) }, ['name', 'key']);
+
+export const specArbitrary: fc.Arbitrary<object> = some(
+  {
+    image,
+    select: strategy,
+    tags,
+    platforms: fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 }),
+    minAge: duration,
+    pullSecrets: list(some({ name }, ['name'])),
+    targets: list(target, 1),
+    update,
+    rollout: some({ watch: fc.boolean(), timeout: duration, onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore') }),
+    verify: list(some({ secretRef }, ['secretRef']), 1).map((keys) => ({ cosign: { keys } })),
+    poll: some({ interval: duration }),
+    suspend: fc.boolean(),
+  },
+  ['image', 'select', 'targets'],
+);
