@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { Reason } from '../core/reasons.ts';
 
-/** A rule that the API server checks in CEL (x-kubernetes-validations), and the same in code; the message says what to write instead. */
+/**
+ * A rule that the API server checks in CEL (x-kubernetes-validations), and the same in code; the message says what to write instead. The CEL
+ * must not fail on any value: the API server forgives what was stored already (ratcheting), but no rule that cannot be evaluated.
+ */
 export interface Rule {
   readonly rule: string;
   readonly message: string;

@@ -9,6 +9,7 @@ import { tags } from './v1-fields/tags.ts';
 import { target } from './v1-fields/target.ts';
 import { update } from './v1-fields/update.ts';
 import { verify } from './v1-fields/verify.ts';
+import { checkFollowedTag } from './validation/check-followed-tag.ts';
 import { checkPinnedFields } from './validation/check-pinned-fields.ts';
 import { checkTargetsDiffer } from './validation/check-targets-differ.ts';
 
@@ -50,17 +51,13 @@ export const specSchema = withChecks(
       .describe('What to watch, what to choose and what to update.'),
     [
       {
-        rule: "!has(self.select.digest) || !has(self.update) || !has(self.update.pin) || self.update.pin != 'Tag'",
+        rule: "!has(self.select) || !has(self.select.digest) || !has(self.update) || !has(self.update.pin) || self.update.pin != 'Tag'",
         message: 'select.digest with update.pin: Tag would never change anything: remove pin, or write Digest',
         holds: (self) => !has(fieldOf(self, 'select'), 'digest') || fieldOf(fieldOf(self, 'update'), 'pin') !== 'Tag',
       },
-      {
-        rule: '!has(self.select.digest) || !has(self.tags)',
-        message: 'select.digest follows one tag, so there is nothing for tags to choose from: remove tags',
-        holds: (self) => !has(fieldOf(self, 'select'), 'digest') || !has(self, 'tags'),
-      },
     ],
   ),
+  checkFollowedTag,
   checkPinnedFields,
 );
 

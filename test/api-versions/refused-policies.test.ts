@@ -7,6 +7,7 @@ import * as v1 from '../../src/api-versions/v1.ts';
 import { validateSpec } from '../../src/api-versions/validate.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { KubeRequestError } from '../harness/kube-request.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { installCrd, policiesPath } from './install-crd.ts';
 import { acceptedSpecs } from './refused-specs/accepted.ts';
 import { refusedSpecs } from './refused-specs/index.ts';
@@ -133,4 +134,35 @@ test('the API server has nothing against the definition, and it fits into a requ
   assert.notEqual(conditions.get('NonStructuralSchema'), 'True');
   // kubectl apply keeps a copy in an annotation, of which all together may have 256 KiB.
   assert.ok(JSON.stringify(customResourceDefinition()).length < 100 * 1024);
+});
+
+test('what was stored before the rules came, or came as v1alpha1, can still be reported on, and mended step by step', async () => {
+  const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/imagepolicies.operator.technomad.dev';
+  const { spec: definition } = await cluster.request<{ spec: { versions: { schema: object }[] } }>('GET', crdPath);
+  const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const [version] = definition.versions;
+  await cluster.request('PATCH', crdPath, { spec: { versions: [{ ...version, schema: { openAPIV3Schema: anything } }] } });
+  const spec = {
+    image: 'nginx:1.2',
+    select: { digest: { tag: 'a/b' } },
+    targets: [
+      { kind: 'deployment', name: 'Web' },
+      { selector: { matchExpressions: [{ key: 'a' }] }, fields: {} },
+    ],
+    update: { pin: 'Tag', windows: [{ from: '1:00' }, {}] },
+    minAge: '',
+    poll: { interval: '' },
+    rollout: { timeout: '0d' },
+  };
+  await waitFor('the loose schema', async () => (await refusal(spec)).length === 0);
+  const policy = { apiVersion: v1.apiVersion, kind: 'ImagePolicy', metadata: { name: 'old' }, spec };
+  await cluster.request('POST', policiesPath('default', 'v1'), policy);
+  await cluster.request('PATCH', crdPath, { spec: { versions: [version] } });
+  await waitFor('the schema', async () => (await refusal(spec)).length > 0);
+  const path = `${policiesPath('default', 'v1')}/old`;
+  await cluster.request('PATCH', `${path}/status`, { status: { observedGeneration: 1 } });
+  await cluster.request('PATCH', path, { spec: { image: 'nginx', update: { pin: 'Digest' } } });
+  const { spec: stored, status } = await cluster.request<{ spec: { image: string }; status: object }>('GET', path);
+  assert.deepEqual([status, stored.image], [{ observedGeneration: 1 }, 'nginx']);
+  await assert.rejects(cluster.request('PATCH', path, { spec: { image: 'nginx:1.3' } }), /write only the repository/);
 });

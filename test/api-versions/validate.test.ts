@@ -37,7 +37,6 @@ test('everything that is wrong is told at once', () => {
       .map(({ path }) => path)
       .sort(),
     [
-      'spec',
       'spec.image',
       'spec.select',
       'spec.select.digest.tag',

@@ -7,6 +7,7 @@ import { withRules } from '../rules.ts';
 export const maxPattern = 512;
 
 const maxDuration = 8_784;
+const durationPattern = '^(?:[0-9]{1,4}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,8}s)?$';
 
 /** A list whose entries differ; the API server refuses a second one. */
 export function distinct<T extends z.ZodType>(list: T): T {
@@ -38,11 +39,11 @@ export const duration = (what: string) =>
       .string()
       .min(1)
       .max(32)
-      .regex(/^(?:[0-9]{1,4}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,8}s)?$/, 'hours, minutes and seconds in this order: "90s", "30m", "1h30m"')
+      .regex(new RegExp(durationPattern), 'hours, minutes and seconds in this order: "90s", "30m", "1h30m"')
       .describe(`${what} A duration in h, m and s, at most ${maxDuration}h: "90s", "1h30m".`),
     [
       {
-        rule: `duration(self) > duration('0s') && duration(self) <= duration('${maxDuration}h')`,
+        rule: `!self.matches('[0-9]') || !self.matches('${durationPattern}') || (duration(self) > duration('0s') && duration(self) <= duration('${maxDuration}h'))`,
         message: `write a duration longer than zero and at most ${maxDuration}h, such as "30m"`,
         holds: (self) => {
           const milliseconds = parseDuration(String(self)) ?? 0;

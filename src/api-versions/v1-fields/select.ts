@@ -7,8 +7,11 @@ const order = z
   .default('Ascending')
   .describe('Ascending: the last one in ascending order is selected, which is the greatest. Descending: the smallest.');
 
+/** As long as a pattern of v1alpha1 may be, which becomes one. */
+const maxRange = 512;
+
 const range = withChecks(
-  z.string().max(512).describe('A range in npm syntax, such as "1.18.*" or ">=1.4 <2"; none means the highest stable version.'),
+  z.string().max(maxRange).describe('A range in npm syntax, such as "1.18.*" or ">=1.4 <2"; none means the highest stable version.'),
   checkRange,
 );
 

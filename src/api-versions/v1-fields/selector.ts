@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldOf, sizeOf, withChecks, withRules } from '../rules.ts';
+import { fieldOf, has, sizeOf, withChecks, withRules } from '../rules.ts';
 import { checkLabelKey, checkLabelKeys } from '../validation/check-label-key.ts';
 
 const labelValue = z
@@ -21,9 +21,10 @@ const requirement = withRules(
     .describe('One requirement.'),
   [
     {
-      rule: "self.operator in ['In', 'NotIn'] == (has(self.values) && self.values.size() > 0)",
+      rule: "!has(self.operator) || self.operator in ['In', 'NotIn'] == (has(self.values) && self.values.size() > 0)",
       message: 'In and NotIn need values; Exists and DoesNotExist take none',
-      holds: (self) => ['In', 'NotIn'].includes(String(fieldOf(self, 'operator'))) === sizeOf(fieldOf(self, 'values')) > 0,
+      holds: (self) =>
+        !has(self, 'operator') || ['In', 'NotIn'].includes(String(fieldOf(self, 'operator'))) === sizeOf(fieldOf(self, 'values')) > 0,
     },
   ],
 );

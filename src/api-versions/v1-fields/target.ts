@@ -84,7 +84,7 @@ export const target = withChecks(
         holds: (self) => !has(self, 'fields') || has(self, 'apiVersion'),
       },
       {
-        rule: '!has(self.fields) || (!has(self.containers) && !self.initContainers)',
+        rule: '!has(self.fields) || (!has(self.containers) && !(has(self.initContainers) && self.initContainers))',
         message: 'fields are for custom resources without containers: remove fields, or containers and initContainers',
         holds: (self) => !has(self, 'fields') || (!has(self, 'containers') && fieldOf(self, 'initContainers') !== true),
       },

@@ -28,7 +28,7 @@ export const window = withRules(
     .describe('A time of the week.'),
   [
     {
-      rule: 'self.from != self.to',
+      rule: '!has(self.from) || !has(self.to) || self.from != self.to',
       message: 'from and to are the same time: write when the window closes',
       holds: (self) => fieldOf(self, 'from') !== fieldOf(self, 'to') || fieldOf(self, 'from') === undefined,
     },

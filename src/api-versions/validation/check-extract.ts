@@ -1,32 +1,25 @@
-import { PermanentError } from '../../core/errors.ts';
-import { groupsOfTemplate } from '../../core/tag-pattern.ts';
+import { parseTemplate } from '../../core/extract-template.ts';
+import { compilePattern } from '../../core/tag-pattern.ts';
 import { fieldOf, type Finding } from '../rules.ts';
-import { tryCompile } from './check-pattern.ts';
+import { findingOf } from './finding-of.ts';
 
 /** `tags.extract` uses groups, and `tags.allow` has them. */
 export function checkExtract(tags: unknown): Finding[] {
   const extract = fieldOf(tags, 'extract');
   const allow = fieldOf(tags, 'allow');
-  if (typeof extract !== 'string' || extract === '') return [];
-  const wanted = groupsOfTemplate(extract);
-  if (wanted.length === 0) {
-    return [finding(`"${extract}" names no group of allow, so all tags would be equal: write a group, such as "$version" or "$1"`)];
-  }
-  const pattern = typeof allow === 'string' ? tryCompile(allow) : undefined;
   // What is wrong with allow is told there.
-  if (pattern === undefined || pattern instanceof PermanentError) return [];
-  const { groupCount, groupNames } = pattern;
-  const hasGroup = (group: string) => (/^\d+$/.test(group) ? Number(group) <= groupCount : groupNames.includes(group));
-  return [...new Set(wanted)].filter((group) => !hasGroup(group)).map((group) => finding(describeMissing(group, groupCount, groupNames)));
-}
-
-function finding(message: string): Finding {
-  return { keys: ['extract'], message, reason: 'InvalidTagPolicy' };
-}
-
-function describeMissing(group: string, count: number, names: readonly string[]): string {
-  const known = [...names.map((name) => `"${name}"`), ...(count > 0 ? [`1${count > 1 ? ` to ${count}` : ''}`] : [])];
-  const longer = names.find((name) => group.startsWith(name));
-  const hint = longer === undefined ? '' : `; write "\${${longer}}" where letters, digits or "_" follow`;
-  return `allow has no group "${group}"; its groups are ${known.join(', ') || 'none'}${hint}`;
+  if (typeof extract !== 'string' || typeof allow !== 'string' || findingOf(() => compilePattern(allow)).length > 0) return [];
+  const pattern = compilePattern(allow);
+  const groups = { count: pattern.groupCount(), names: pattern.namedGroups() };
+  let usesGroup = false;
+  const noteUse = () => {
+    usesGroup = true;
+    return '';
+  };
+  const findings = findingOf(() => parseTemplate(extract, groups)(noteUse));
+  if (findings.length === 0 && !usesGroup) {
+    const message = `"${extract}" has no group of allow, so all tags would be equal: write one, such as "$version" or "$1"`;
+    findings.push({ message, reason: 'InvalidTagPolicy' });
+  }
+  return findings.map((finding) => ({ ...finding, keys: ['extract'] }));
 }

@@ -28,5 +28,6 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
     specWith({ targets: [{ ...release, fields: { tag: 'a.b', digest: 'a.c' } }], update: { pin: 'Digest' } }),
   ],
   ['a custom resource with a pod template', withTarget({ apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout' })],
+  ['tags that a moving tag passes', specWith({ select: { digest: { tag: 'latest' } }, tags: { allow: 'l.*', ignore: ['x'] } })],
   ['a moving tag with its pin', specWith({ select: { digest: { tag: 'latest' } }, update: { pin: 'Digest' } })],
 ];

@@ -5,10 +5,10 @@ export const bounds: readonly RefusedSpec[] = [
   bySchema('a long image', specWith({ image: 'a'.repeat(256) }), 'spec.image', 'Too long', 'at most 255 characters'),
   bySchema(
     'a long range',
-    specWith({ select: { semver: { range: ' '.repeat(257) } } }),
+    specWith({ select: { semver: { range: ' '.repeat(513) } } }),
     'spec.select.semver.range',
     'Too long',
-    'at most 256 characters',
+    'at most 512 characters',
   ),
   bySchema('a long pattern', specWith({ tags: { allow: 'a'.repeat(513) } }), 'spec.tags.allow', 'Too long', 'at most 512 characters'),
   bySchema(

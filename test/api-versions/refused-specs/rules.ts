@@ -67,5 +67,4 @@ export const rules: readonly RefusedSpec[] = [
     'spec',
     'select.digest with update.pin: Tag would never change anything',
   ),
-  byRule('tags beside a moving tag', specWith({ select: { digest: { tag: 'latest' } }, tags: { allow: 'a' } }), 'spec', 'remove tags'),
 ];
