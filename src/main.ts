@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** argv → command; the only place that ends the process. */
+import { text } from 'node:stream/consumers';
 import { commands } from './cli/index.ts';
 import { UsageError, type Terminal } from './cli/command.ts';
 import { ConfigError } from './config.ts';
@@ -8,6 +9,9 @@ const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   interactive: process.stderr.isTTY,
+  readStandardInput: () => text(process.stdin),
+  // Knows NO_COLOR and FORCE_COLOR.
+  hasColours: process.stdout.isTTY && process.stdout.hasColors(),
 };
 
 const overview = `Usage: image-watcher COMMAND [OPTIONS]

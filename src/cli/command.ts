@@ -4,6 +4,10 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Whether a person looks at `err`, so that a line may be drawn over. */
   readonly interactive?: boolean;
+  /** Everything up to the end of the standard input. */
+  readonly readStandardInput?: () => Promise<string>;
+  /** Whether people look at `out` on something that shows colours. */
+  readonly hasColours?: boolean;
 }
 
 export interface Command {

@@ -1,6 +1,7 @@
 /** The list of commands. */
 import type { Command } from './command.ts';
 import { crd } from './crd.ts';
+import { lint } from './lint.ts';
 import { serve } from './serve.ts';
 
-export const commands: readonly Command[] = [serve, crd];
+export const commands: readonly Command[] = [serve, crd, lint];

@@ -3,7 +3,7 @@ import { specSchema } from '../v1alpha1.ts';
 import { checkImageName } from './check-image-name.ts';
 import { checkPattern } from './check-pattern.ts';
 import { checkRange } from './check-range.ts';
-import { checkTargetKind } from './check-target-kind.ts';
+import { checkTargetKind, knownKinds } from './check-target-kind.ts';
 import { valueAt } from './json-path.ts';
 import { problem, type Problem } from './problem.ts';
 import { specProblems } from './spec-problems.ts';
@@ -36,13 +36,9 @@ function tagPolicyProblems(spec: unknown): Problem[] {
 
 function kindProblems(spec: unknown): Problem[] {
   const kind = valueAt(spec, ['updateTarget', 'kind']);
-  return checkTargetKind({ kind }).map(() =>
-    problem(
-      ['spec', 'updateTarget', 'kind'],
-      `v1alpha1 updates no ${String(kind)}: write Deployment, or the policy in v1`,
-      'UnsupportedTargetKind',
-    ),
-  );
+  if (checkTargetKind({ kind }).length === 0) return [];
+  const message = `"${String(kind)}" is none of ${Object.keys(knownKinds).join(', ')}: for other kinds write the policy in v1`;
+  return [problem(['spec', 'updateTarget', 'kind'], message, 'UnsupportedTargetKind')];
 }
 
 function at(keys: readonly string[], findings: readonly Finding[]): Problem[] {

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { describeError } from '../core/errors.ts';
+import { UsageError, type Command, type Terminal } from './command.ts';
+import { findFiles, type FoundFile } from './lint/find-files.ts';
+import { formatReport, type LintedFile } from './lint/format-report.ts';
+import { lintText } from './lint/lint-text.ts';
+import { parseOptions, parseOutput } from './options.ts';
+
+const options = { output: { type: 'string', short: 'o' } } as const;
+
+/** `image-watcher lint FILE…`. */
+export const lint: Command = {
+  name: 'lint',
+  summary: 'check manifests of policies, without a cluster',
+  help: `Usage: image-watcher lint FILE… [--output text|json]
+
+Checks every ImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check,
+such as version ranges and patterns. Fields that there are not are problems too: the API server would drop them.
+
+  FILE      YAML or JSON, any number of documents and lists; a folder stands for all .yaml, .yml and .json files in it
+            (but those in hidden folders and node_modules), and - for the standard input
+  --output  text, or json for programs
+
+Objects of other kinds are skipped. Ends with 0 when nothing is wrong, 1 when something is, and 2 when a file cannot be read.
+`,
+  async run(args, terminal) {
+    const { values, positionals } = parseOptions(args, options);
+    const output = parseOutput(values.output);
+    if (positionals.length === 0) throw new UsageError('name the files or folders to check, or - for the standard input');
+    const { files, unreadable } = await findFiles(positionals);
+    const failed = [...unreadable];
+    const linted: LintedFile[] = [];
+    for (const file of files) {
+      const result = await lintFile(file, terminal);
+      if ('message' in result) failed.push(result);
+      else linted.push(result);
+    }
+    report(linted, failed, positionals, output, terminal);
+    if (failed.length > 0) return 2;
+    return linted.some(({ problems }) => problems.length > 0) ? 1 : 0;
+  },
+};
+
+interface Failure {
+  readonly path: string;
+  readonly message: string;
+}
+
+async function lintFile({ path, isNamed }: FoundFile, terminal: Terminal): Promise<LintedFile | Failure> {
+  try {
+    const text = path === '-' ? await readInput(terminal) : await readFile(path, 'utf8');
+    const result = lintText(text);
+    // Folders hold templates and the like, which are no YAML and none of our business.
+    const isOurs = isNamed || result.policies > 0 || text.includes('ImagePolicy');
+    return { ...result, path: path === '-' ? '(standard input)' : path, problems: isOurs ? result.problems : [] };
+  } catch (error) {
+    return { path, message: describeError(error) };
+  }
+}
+
+async function readInput({ readStandardInput }: Terminal): Promise<string> {
+  if (readStandardInput === undefined) throw new Error('there is no standard input');
+  return readStandardInput();
+}
+
+function report(
+  files: readonly LintedFile[],
+  failed: readonly Failure[],
+  paths: readonly string[],
+  output: 'text' | 'json',
+  terminal: Terminal,
+): void {
+  for (const { path, message } of failed) terminal.err(`${path}: cannot be read: ${message}\n`);
+  const count = (pick: (file: LintedFile) => number) => files.reduce((total, file) => total + pick(file), 0);
+  const policies = count((file) => file.policies);
+  const problems = files.flatMap((file) => file.problems.map((problem) => ({ file: file.path, ...problem })));
+  if (output === 'json') {
+    const summary = { files: files.length, policies, others: count((file) => file.others), problems, unreadable: failed };
+    terminal.out(`${JSON.stringify(summary, undefined, 2)}\n`);
+  } else if (policies > 0 || problems.length > 0) {
+    terminal.out(formatReport(files, terminal.hasColours ?? false));
+  }
+  if (policies === 0 && failed.length === 0) terminal.err(`there is no ImagePolicy in ${paths.join(', ')}\n`);
+}

@@ -1,0 +1,48 @@
+import { styleText } from 'node:util';
+import type { LintProblem, LintResult } from './lint-text.ts';
+
+/** A file and what is in it. */
+export interface LintedFile extends LintResult {
+  readonly path: string;
+}
+
+/** What is wrong, grouped by file, and a summary. */
+export function formatReport(files: readonly LintedFile[], useColour: boolean): string {
+  const paint = (format: 'bold' | 'dim' | 'red' | 'green', text: string) =>
+    useColour ? styleText(format, text, { validateStream: false }) : text;
+  const blocks = files
+    .filter(({ problems }) => problems.length > 0)
+    .map(({ path, problems }) => {
+      const lines = problems.map((problem) => `  ${paint('dim', positionOf(path, problem))} ${describe(problem)}`);
+      return `${paint('bold', path)}\n${lines.join('\n')}\n\n`;
+    });
+  const summary = summarise(files);
+  return `${blocks.join('')}${paint(blocks.length > 0 ? 'red' : 'green', summary)}\n`;
+}
+
+/** `web.yaml:12:5`, which terminals and editors open. */
+function positionOf(path: string, { line, column }: LintProblem): string {
+  return `${path}:${line}:${column}`;
+}
+
+function describe({ policy, field, message }: LintProblem): string {
+  const subject = [policy, field].filter((part) => part !== undefined).join(' ');
+  return subject === '' ? message : `${subject}: ${message}`;
+}
+
+function summarise(files: readonly LintedFile[]): string {
+  const sum = (count: (file: LintedFile) => number) => files.reduce((total, file) => total + count(file), 0);
+  const others = sum((file) => file.others);
+  const problems = sum((file) => file.problems.length);
+  const checked = `${plural(
+    sum((file) => file.policies),
+    'policy',
+    'policies',
+  )} in ${plural(files.length, 'file')}`;
+  const rest = others === 0 ? '' : ` (${plural(others, 'document')} of other kinds skipped)`;
+  return `${checked}: ${problems === 0 ? 'nothing is wrong' : plural(problems, 'problem')}${rest}`;
+}
+
+function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,62 @@
+import { isPolicy, validatePolicy } from '../../api-versions/validate-policy.ts';
+import { isDraft } from '../../api-versions/rules.ts';
+import { valueAt, type Keys } from '../../api-versions/validation/json-path.ts';
+import { readDocuments, type Position } from './read-documents.ts';
+
+/** One thing that is wrong with a file. */
+export interface LintProblem extends Position {
+  /** `shop/web`, where the policy has a name. */
+  readonly policy?: string;
+  /** `spec.image`; absent for what is no field. */
+  readonly field?: string;
+  readonly message: string;
+  readonly reason: string;
+}
+
+/** What a file holds. */
+export interface LintResult {
+  /** How many policies were looked at. */
+  readonly policies: number;
+  /** How many documents are of another kind. */
+  readonly others: number;
+  readonly problems: readonly LintProblem[];
+}
+
+/** Judges every policy of a text, also those in lists; problems come in the order of the text. */
+export function lintText(text: string): LintResult {
+  let policies = 0;
+  let others = 0;
+  const problems: LintProblem[] = [];
+  for (const document of readDocuments(text)) {
+    if ('problems' in document) {
+      problems.push(...document.problems.map((problem) => ({ ...problem, reason: 'InvalidYaml' })));
+      continue;
+    }
+    for (const { value, keys } of objectsIn(document.value)) {
+      if (!isPolicy(value)) {
+        others++;
+        continue;
+      }
+      policies++;
+      const policy = nameOf(value);
+      for (const { keys: inner, path, message, reason } of validatePolicy(value)) {
+        const position = document.positionOf([...keys, ...inner]);
+        problems.push({ ...position, ...(policy && { policy }), ...(path && { field: path }), message, reason });
+      }
+    }
+  }
+  return { policies, others, problems: problems.toSorted((a, b) => a.line - b.line || a.column - b.column) };
+}
+
+/** The objects of a document: itself, or the items of a list (of lists). */
+function* objectsIn(value: unknown, keys: Keys = []): Generator<{ value: unknown; keys: Keys }> {
+  const items = isDraft(value) && typeof value['kind'] === 'string' && value['kind'].endsWith('List') ? value['items'] : undefined;
+  if (!Array.isArray(items)) yield { value, keys };
+  else for (const [index, item] of items.entries()) yield* objectsIn(item, [...keys, 'items', index]);
+}
+
+function nameOf(policy: unknown): string | undefined {
+  const [name, namespace] = ['name', 'namespace'].map((key) => valueAt(policy, ['metadata', key]));
+  if (typeof name !== 'string') return undefined;
+  return typeof namespace === 'string' ? `${namespace}/${name}` : name;
+}

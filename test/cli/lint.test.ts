@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { UsageError } from '../../src/cli/command.ts';
+import { lint } from '../../src/cli/lint.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+
+const policy = (name: string, rest = '') => `apiVersion: operator.technomad.dev/v1
+kind: ImagePolicy
+metadata: {name: ${name}, namespace: shop}
+spec:
+  image: harbor.example.com/shop/${name}
+  select: {semver: {}}
+  targets:
+    - {kind: Deployment, name: ${name}}
+${rest}`;
+const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n';
+
+/** Writes files into a new folder. */
+function folderWith(files: Record<string, string>): string {
+  const folder = tempFolder('lint');
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+async function run(args: string[], terminal: { input?: string; hasColours?: boolean } = {}) {
+  let out = '';
+  let err = '';
+  const code = await lint.run(args, {
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+    readStandardInput: () => Promise.resolve(terminal.input ?? ''),
+    ...(terminal.hasColours && { hasColours: true }),
+  });
+  return { code, out, err };
+}
+
+/** `line:column field: message` of each problem of a text. */
+async function problemsOf(text: string): Promise<string[]> {
+  const { out } = await run(['-', '-o', 'json'], { input: text });
+  const { problems } = JSON.parse(out) as { problems: { line: number; column: number; field?: string; message: string }[] };
+  return problems.map(({ line, column, field = '', message }) => `${line}:${column} ${field}: ${message}`);
+}
+
+test('nothing is wrong: 0, and what was looked at', async () => {
+  const folder = folderWith({
+    'web.yaml': `${policy('web')}---\n${configMap}---\n${policy('api')}`,
+    'sub/ops.yml': policy('ops'),
+    'x.json': '{}',
+  });
+  const { code, out, err } = await run([folder]);
+  assert.deepEqual([code, out, err], [0, '3 policies in 3 files: nothing is wrong (2 documents of other kinds skipped)\n', '']);
+});
+
+test('problems: 1, each with file, line, column, policy and field, grouped by file', async () => {
+  const folder = folderWith({
+    'a.yaml': `# web\n${policy('web', '  minAge: 1d\n  suspnd: true\n')}`,
+    'b.yaml': `${configMap}---\n${policy('api', '  minAge: 1h\n')}---\n${policy('ops', '  update: {mode: automatic}\n')}`,
+    'c.yaml': policy('fine'),
+  });
+  const { code, out, err } = await run([folder]);
+  assert.equal(code, 1);
+  assert.equal(err, '');
+  assert.equal(
+    out.replaceAll(folder, ''),
+    `/a.yaml
+  /a.yaml:10:3 shop/web spec.minAge: "1d" is not valid: hours, minutes and seconds in this order: "90s", "30m", "1h30m"
+  /a.yaml:11:3 shop/web spec.suspnd: is not a field; did you mean "suspend"?
+
+/b.yaml
+  /b.yaml:23:12 shop/ops spec.update.mode: "automatic" is none of Automatic, Approval, DryRun; did you mean "Automatic"?
+
+4 policies in 3 files: 3 problems (1 document of other kinds skipped)
+`,
+  );
+});
+
+test('colours are for terminals', async () => {
+  assert.ok((await run(['-'], { input: policy('web', '  minAge: 1d\n'), hasColours: true })).out.includes('\u001B['));
+  assert.ok(!(await run(['-'], { input: policy('web', '  minAge: 1d\n') })).out.includes('\u001B['));
+});
+
+test('JSON for programs', async () => {
+  const { code, out } = await run(['-', '--output', 'json'], { input: `${policy('web', '  minAge: 1d\n')}---\n${configMap}` });
+  assert.equal(code, 1);
+  const { problems, ...summary } = JSON.parse(out) as { problems: { message: string }[] };
+  assert.deepEqual(summary, { files: 1, policies: 1, others: 1, unreadable: [] });
+  assert.deepEqual(
+    problems.map(({ message, ...problem }) => [problem, message.length > 0]),
+    [[{ file: '(standard input)', line: 9, column: 3, policy: 'shop/web', field: 'spec.minAge', reason: 'InvalidPolicy' }, true]],
+  );
+});
+
+test('both versions, lists of them, and JSON', async () => {
+  const old = { apiVersion: 'operator.technomad.dev/v1alpha1', kind: 'ImagePolicy', metadata: { name: 'old' } };
+  const spec = {
+    repository: 'nginx:1.2',
+    tagPolicy: { strategy: 'Regex', pattern: '(' },
+    updateTarget: { kind: 'Rollout', name: 'web', namespace: 'shop' },
+    pollIntervalMinutes: 0,
+  };
+  const list = { apiVersion: 'v1', kind: 'List', items: [{ ...old, spec }, { kind: 'Secret' }, { kind: 'List', items: [old] }] };
+  const found = await problemsOf(JSON.stringify(list, undefined, '\t'));
+  assert.deepEqual(
+    found.map((line) => line.replace(/: .*/, '')),
+    ['12:5 spec.repository', '15:6 spec.tagPolicy.pattern', '18:6 spec.updateTarget.kind', '22:5 spec.pollIntervalMinutes', '31:5 spec'],
+  );
+});
+
+for (const [name, text, expected] of [
+  ['a syntax error', `${configMap}---\na: [\n`, /^6:1 : is not YAML: /],
+  ['the same field twice', policy('web', '  suspend: true\n  suspend: false\n'), /^10:3 : is not YAML: Map keys must be unique/],
+  ['another version', policy('web').replace('/v1\n', '/v2\n'), /^1:1 apiVersion: "operator\.technomad\.dev\/v2" is none of .*\/v1, /],
+  [
+    'another kind of the group',
+    policy('web').replace('ImagePolicy', 'ImagePolicies'),
+    /^2:1 kind: the group .* has only the kind ImagePolicy/,
+  ],
+  ['no version', policy('web').replace(/.*\n/, ''), /^1:1 apiVersion: is missing: write operator\.technomad\.dev\/v1/],
+  ['no name', policy('web').replace('name: web, ', ''), /^3:1 metadata\.name: is missing/],
+  [
+    'a name with capitals',
+    policy('Web').replaceAll('/Web', '/web').replace('Deployment, name: Web', 'Deployment, name: web'),
+    /^3:12 metadata\.name: "Web"/,
+  ],
+  [
+    'an annotation that is no text',
+    policy('web').replace('namespace: shop', 'annotations: {a: 1}'),
+    /^3:37 metadata\.annotations\.a: is 1: write a text/,
+  ],
+  ['a field beside spec', policy('web', 'sepc: {}\n'), /^9:1 sepc: is not a field; did you mean "spec"\?/],
+  [
+    'a field of a strategy',
+    policy('web').replace('semver: {}', 'semver: {rang: "*"}'),
+    /^6:21 spec\.select\.semver\.rang: is not a field; did you mean "range"\?/,
+  ],
+  [
+    'a field where there is none',
+    policy('web').replace('semver: {}', 'newest: {tag: a}'),
+    /^6:21 spec\.select\.newest\.tag: is not a field; nothing is written/,
+  ],
+  ['a field like no other', policy('web', '  colour: blue\n'), /^9:3 spec\.colour: is not a field; there are image, select, /],
+  [
+    "the policy's own namespace",
+    policy('web', '    - {kind: Deployment, name: web, namespace: shop}\n'),
+    /^9:7 spec\.targets\[1\]: Deployment web is a target already/,
+  ],
+  ['no spec', policy('web').replace(/spec:[^]*/, ''), /^1:1 spec: is missing/],
+  [
+    'a number in a list',
+    policy('web', '  platforms: [linux/amd64, 5]\n'),
+    /^9:28 spec\.platforms\[1\]: is the number 5: write it in quotes/,
+  ],
+  ['an alias', `${policy('web', '  minAge: &a 1d\n')}---\n`, /^9:3 spec\.minAge/],
+] as const) {
+  test(`${name} is told where it is`, async () => {
+    const problems = await problemsOf(text);
+    assert.equal(problems.length, 1, problems.join('\n'));
+    assert.match(problems[0] ?? '', expected);
+  });
+}
+
+test('what an alias brings in is told where it is used', async () => {
+  const text = policy('web', '  minAge: &a 0s\n  poll: &p {interval: *a}\n').replace('select:', 'rollout: {timeout: 1h}\n  select:');
+  assert.deepEqual(
+    (await problemsOf(text)).map((line) => line.split(':').slice(0, 2).join(':')),
+    ['10:3 spec.minAge', '11:13 spec.poll.interval'],
+  );
+});
+
+for (const [name, text] of [
+  ['times and numbers as kubectl reads them', policy('web', '  suspend: off\n  update: {windows: [{from: 09:00, to: 17:30}]}\n')],
+  ['fields that are empty', policy('web', '  tags:\n  pullSecrets:\n')],
+  ['merged mappings', policy('web', '  update:\n    <<: {mode: DryRun}\n')],
+  ['a status, which is not looked at', policy('web', 'status: {colour: blue}\n')],
+  ['a name that is generated', policy('web').replace('name: web, ', 'generateName: web-, ')],
+  ['Windows line ends', policy('web').replaceAll('\n', '\r\n')],
+] as const) {
+  test(`nothing is wrong with ${name}`, async () => assert.deepEqual(await problemsOf(text), []));
+}
+
+test('aliases that multiply are refused', async () => {
+  const lines = Array.from({ length: 12 }, (_, level) => `a${level + 1}: &a${level + 1} [${`*a${level}, `.repeat(9)}]`);
+  const [problem, ...rest] = await problemsOf(`apiVersion: v1\na0: &a0 [x, y]\n${lines.join('\n')}\n`);
+  assert.match(problem ?? '', /cannot be read: Excessive alias count/);
+  assert.deepEqual(rest, []);
+});
+
+test('in folders only manifests are read, and what is no YAML only if it may be a policy', async () => {
+  const folder = folderWith({
+    'README.md': 'kind: ImagePolicy',
+    'chart/templates/service.yaml': '{{- if .Values.x }}\na: [\n{{- end }}\n',
+    'chart/templates/policy.yaml': 'kind: ImagePolicy\n{{- if .Values.x }}\n',
+    'node_modules/p/a.yaml': policy('web', '  a: b\n'),
+    '.git/a.yaml': policy('web', '  a: b\n'),
+  });
+  symlinkSync(folder, join(folder, 'circle'));
+  const { code, out } = await run([folder]);
+  assert.equal(code, 1);
+  assert.equal(out.match(/policy\.yaml:\d+:\d+ is not YAML/g)?.length, 1);
+  assert.doesNotMatch(out, /service\.yaml|README|node_modules|\.git\/|circle/);
+});
+
+test('nothing to check is told', async () => {
+  const folder = folderWith({ 'a.yaml': configMap, 'empty.yaml': '' });
+  const { code, out, err } = await run([folder]);
+  assert.deepEqual([code, out, err], [0, '', `there is no ImagePolicy in ${folder}\n`]);
+});
+
+test('what cannot be read: 2, and the rest is checked', async () => {
+  const folder = folderWith({ 'a.yaml': policy('web', '  minAge: 1d\n') });
+  const { code, out, err } = await run([join(folder, 'missing.yaml'), folder]);
+  assert.equal(code, 2);
+  assert.match(err, /missing\.yaml: cannot be read: .*ENOENT/);
+  assert.match(out, /a\.yaml:9:3/);
+});
+
+test('no files: wrong usage', async () => {
+  await assert.rejects(run([]), UsageError);
+  await assert.rejects(run(['a.yaml', '--fix']), UsageError);
+});
+
+test('as a program, with the standard input', () => {
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'lint', '-'], {
+    input: policy('web', '  minAge: 1d\n'),
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '' },
+  });
+  assert.deepEqual([status, stderr], [1, '']);
+  assert.match(stdout, /^\(standard input\)\n {2}\(standard input\):9:3 shop\/web spec\.minAge: /);
+});
