@@ -28,7 +28,7 @@ interface Schema {
 let cluster: ControlPlane;
 before(async () => {
   cluster = await startControlPlane({ fsync: false });
-  await installCrd(cluster, 'v1');
+  await installCrd(cluster, ['v1']);
 });
 after(() => cluster.stop());
 
