@@ -1,7 +1,8 @@
 /** The small values that the fields of v1 are made of. */
 import { z } from 'zod';
 import { parseDuration } from '../../core/duration.ts';
-import { withRules } from '../rules.ts';
+import { withChecks, withRules } from '../rules.ts';
+import { checkText } from '../validation/check-text.ts';
 
 /** Longest RE2 expression. */
 export const maxPattern = 512;
@@ -14,23 +15,31 @@ export function distinct<T extends z.ZodType>(list: T): T {
   return list.meta({ 'x-kubernetes-list-type': 'set' });
 }
 
-/** The name of an object (RFC 1123 subdomain). */
-export const name = (what: string) =>
-  z
-    .string()
-    .min(1)
-    .max(253)
-    .regex(/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, 'lower-case letters, digits, "-" and "." between letters or digits')
-    .describe(what);
+const namePattern = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
+const nameHint = 'lower-case letters, digits, "-" and "." between letters or digits';
+const labelPattern = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const labelHint = 'lower-case letters, digits and "-" between letters or digits';
 
-/** The name of a namespace or a container (RFC 1123 label). */
-export const label = (what: string) =>
-  z
-    .string()
-    .min(1)
-    .max(63)
-    .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, 'lower-case letters, digits and "-" between letters or digits')
-    .describe(what);
+/** The name of an object (RFC 1123 subdomain). */
+export const name = (what: string) => z.string().min(1).max(253).regex(namePattern, nameHint).describe(what);
+
+/** The name of a container (RFC 1123 label). */
+export const label = (what: string) => z.string().min(1).max(63).regex(labelPattern, labelHint).describe(what);
+
+// v1alpha1 takes any text for these three, and what it took must be valid in v1 as well: in the schema they have no pattern, so a check does it.
+
+/** The name of a target. */
+export const targetName = (what: string) => withChecks(z.string().min(1).max(253).describe(what), checkText(namePattern, nameHint));
+
+/** The namespace of a target. */
+export const targetNamespace = (what: string) => withChecks(z.string().min(1).max(63).describe(what), checkText(labelPattern, labelHint));
+
+/** The kind of a target. */
+export const targetKind = (what: string) =>
+  withChecks(
+    z.string().min(1).max(63).describe(what),
+    checkText(/^[A-Z][A-Za-z0-9]*$/, 'a kind as Kubernetes writes it, such as "Deployment"'),
+  );
 
 /** A duration in h, m and s: longer than nothing, at most a leap year. */
 export const duration = (what: string) =>

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fieldOf, has, withChecks, withRules } from '../rules.ts';
 import { checkFieldPath } from '../validation/check-field-path.ts';
 import { checkTargetKind } from '../validation/check-target-kind.ts';
-import { distinct, label, name } from './scalars.ts';
+import { distinct, label, targetKind, targetName, targetNamespace } from './scalars.ts';
 import { selector } from './selector.ts';
 
 const fieldPath = (what: string) =>
@@ -54,15 +54,10 @@ export const target = withChecks(
           .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-z](?:[a-z0-9-]*[a-z0-9])?$/, 'group and version: "argoproj.io/v1alpha1"')
           .optional()
           .describe('API version of a custom resource, such as "argoproj.io/v1alpha1"; not needed for the kinds of Kubernetes itself.'),
-        kind: z
-          .string()
-          .min(1)
-          .max(63)
-          .regex(/^[A-Z][A-Za-z0-9]*$/, 'a kind as Kubernetes writes it, such as "Deployment"')
-          .describe('Kind of the workload: Deployment, StatefulSet, DaemonSet, CronJob, or that of a custom resource.'),
-        name: name('Name of the workload.').optional(),
+        kind: targetKind('Kind of the workload: Deployment, StatefulSet, DaemonSet, CronJob, or that of a custom resource.'),
+        name: targetName('Name of the workload.').optional(),
         selector: selector.optional(),
-        namespace: label(
+        namespace: targetNamespace(
           "Namespace of the workload; the policy's own unless given. Another one needs the consent of its owners.",
         ).optional(),
         containers: distinct(

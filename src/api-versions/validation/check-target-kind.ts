@@ -14,7 +14,8 @@ export const knownKinds: Readonly<Record<string, string>> = {
  */
 export function checkTargetKind(target: unknown): Finding[] {
   const kind = fieldOf(target, 'kind');
-  if (typeof kind !== 'string' || kind === '') return [];
+  // What is no kind at all is told there.
+  if (typeof kind !== 'string' || !/^[A-Z][A-Za-z0-9]*$/.test(kind)) return [];
   const group = Object.hasOwn(knownKinds, kind) ? knownKinds[kind] : undefined;
   if (!has(target, 'apiVersion')) {
     if (group !== undefined) return [];

@@ -78,6 +78,9 @@ export const code: readonly RefusedSpec[] = [
     'leaves out "latest"',
     'InvalidTagPolicy',
   ),
+  byCode('a kind in lower case', withTarget({ kind: 'deployment' }), 'spec.targets[0].kind', 'a kind as Kubernetes writes it'),
+  byCode('a name with capitals', withTarget({ name: 'Web' }), 'spec.targets[0].name', 'lower-case letters'),
+  byCode('a namespace with a dot', withTarget({ namespace: 'a.b' }), 'spec.targets[0].namespace', 'lower-case letters'),
   byCode('a time zone', withWindow({ timeZone: 'Europe/Atlantis' }), 'spec.update.windows[0].timeZone', 'is no time zone'),
   byCode(
     'a label name',

@@ -41,15 +41,6 @@ export const shape: readonly RefusedSpec[] = [
     'is missing: Kind of the workload',
   ),
   bySchema(
-    'a kind in lower case',
-    withTarget({ kind: 'deployment' }),
-    'spec.targets[0].kind',
-    'should match',
-    'a kind as Kubernetes writes it',
-  ),
-  bySchema('a name with capitals', withTarget({ name: 'Web' }), 'spec.targets[0].name', 'should match', 'lower-case letters'),
-  bySchema('a namespace with a dot', withTarget({ namespace: 'a.b' }), 'spec.targets[0].namespace', 'should match', 'lower-case letters'),
-  bySchema(
     'an apiVersion without a version',
     withTarget({ apiVersion: 'apps/' }),
     'spec.targets[0].apiVersion',
