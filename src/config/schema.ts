@@ -21,30 +21,47 @@ const duration = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: `"${text}" is not a duration such as 30s, 10m or 1h30m` });
   return z.NEVER;
 });
-const secretReference = z.union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
-  error: 'a reference to a secret: {env: NAME} or {file: PATH}',
-});
+const secretReference = z
+  .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
+    error: 'a reference to a secret: {env: NAME} or {file: PATH}',
+  })
+  .describe('Where a secret is: {env: NAME} or {file: PATH}; read at the start.');
 
 /** Also where something else is wrong: all problems are told at once. */
 const always = { when: () => true };
 
 const receiver = z
   .strictObject({
-    name,
-    provider: z.enum(providerIds, { error: `one of ${providerIds.join(', ')}` }),
-    secrets: z.array(secretReference).min(1).max(16).optional(),
-    unauthenticated: z.boolean().default(false),
-    registry: host.optional(),
+    name: name.describe('The last part of its URL: POST /webhooks/NAME.'),
+    provider: z.enum(providerIds, { error: `one of ${providerIds.join(', ')}` }).describe('Who sends: the form of what is received.'),
+    secrets: z
+      .array(secretReference)
+      .min(1)
+      .max(16)
+      .optional()
+      .describe('Secrets that the sender has one of; several of them while one is replaced.'),
+    unauthenticated: z.boolean().default(false).describe('Whether anybody may send, without a secret.'),
+    registry: host.optional().describe('The registry that is meant, whatever the payload says; needed for senders that do not name one.'),
   })
+  .describe('A receiver of webhooks.')
   .superRefine(authenticatesSomehow, always);
 
 const registry = z.strictObject({
-  host,
-  aliases: z.array(host).max(32).default([]),
-  insecure: z.boolean().default(false),
-  caFile: z.string().min(1).optional(),
-  requestsPerSecond: z.number().positive().max(10_000).optional(),
-  concurrency: z.int().min(1).max(1_000).default(8),
+  host: host.describe('The host, with its port: registry.example.com:5000.'),
+  aliases: z
+    .array(host.describe('Another name.'))
+    .max(32)
+    .default([])
+    .describe('Other names of the same registry, in payloads and in the images of workloads.'),
+  insecure: z.boolean().default(false).describe('Whether it is spoken to in plain http; never assumed.'),
+  caFile: z.string().min(1).optional().describe('The authorities that its certificate is checked with, PEM.'),
+  requestsPerSecond: z
+    .number()
+    .positive()
+    .max(10_000)
+    .optional()
+    .describe('How many requests are sent to it at most; no limit unless given.'),
+  concurrency: z.int().min(1).max(1_000).default(8).describe('How many requests it gets at the same time at most.'),
 });
 
 const dnsName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
@@ -95,18 +112,29 @@ const conversion = z
 export const configSchema = z.strictObject({
   listen: z
     .strictObject({
-      host: z.string().default('0.0.0.0'),
-      port: port.default(8080),
-      bodyLimitBytes: z.int().min(1024).max(67_108_864).default(1_048_576),
-      requestsPerMinute: z.int().min(1).default(60_000),
+      host: z.string().default('0.0.0.0').describe('The address to listen on.'),
+      port: port.default(8080).describe('The port; 0 is any free one. PORT overrides it.'),
+      bodyLimitBytes: z.int().min(1024).max(67_108_864).default(1_048_576).describe('The longest payload; longer ones are answered 413.'),
+      requestsPerMinute: z
+        .int()
+        .min(1)
+        .default(60_000)
+        .describe('How many requests one receiver takes in a minute; more are answered 429.'),
     })
+    .describe('The public listener, for webhooks only.')
     .prefault({}),
   operations: z
     .strictObject({
-      host: z.string().default('0.0.0.0'),
-      port: port.default(9090),
-      auth: z.enum(['kubernetes', 'proxy', 'none']).default('kubernetes'),
+      host: z.string().default('0.0.0.0').describe('The address to listen on.'),
+      port: port.default(9090).describe('The port; 0 is any free one.'),
+      auth: z
+        .enum(['kubernetes', 'proxy', 'none'])
+        .default('kubernetes')
+        .describe(
+          'Who may ask. kubernetes: a bearer token and its rights. proxy: whom a trusted proxy names. none: anybody, on loopback only.',
+        ),
     })
+    .describe('The listener of the cluster: health and metrics.')
     .superRefine(openOnlyOnLoopback)
     .prefault({}),
   conversion,
@@ -115,22 +143,85 @@ export const configSchema = z.strictObject({
     .describe('The namespace this program runs in; what the service account says unless given, else image-watcher.'),
   redis: z
     .strictObject({
-      url: z.url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' }).default('redis://redis:6379/0'),
-      prefix: z.string().min(1).max(64).default('{image-watcher}'),
-      durability: z.enum(['warn', 'enforce', 'ignore']).default('warn'),
-      minReplicas: z.int().min(0).max(16).default(0),
+      url: z
+        .url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' })
+        .default('redis://redis:6379/0')
+        .describe('Where Redis is: redis:// or, with TLS, rediss://. REDIS_URL overrides it.'),
+      prefix: z
+        .string()
+        .min(1)
+        .max(64)
+        .default('{image-watcher}')
+        .describe('What all keys begin with; the braces keep them in one slot of a Cluster.'),
+      durability: z
+        .enum(['warn', 'enforce', 'ignore'])
+        .default('warn')
+        .describe('What to do when Redis may lose what it accepted (no AOF, or eviction): log it, take no pushes (503), or nothing.'),
+      minReplicas: z.int().min(0).max(16).default(0).describe('How many replicas must have a push before it is accepted.'),
     })
+    .describe('Redis, which keeps what was accepted.')
     .prefault({}),
-  receivers: z.array(receiver).max(1_000).superRefine(namesAreUnique, always).default([]),
-  registries: z.array(registry).max(1_000).superRefine(hostsAreUnambiguous, always).default([]),
-  allowedRegistries: z.array(host).max(1_000).default([]),
+  receivers: z
+    .array(receiver)
+    .max(1_000)
+    .describe('Who may announce pushes, each under a URL of its own.')
+    .superRefine(namesAreUnique, always)
+    .default([]),
+  registries: z
+    .array(registry.describe('A registry.'))
+    .max(1_000)
+    .describe('Registries that need something else than the defaults; others may be used all the same.')
+    .superRefine(hostsAreUnambiguous, always)
+    .default([]),
+  allowedRegistries: z
+    .array(host.describe('A host.'))
+    .max(1_000)
+    .default([])
+    .describe('The hosts that policies may name; empty: all but link-local and metadata addresses.'),
   credentials: z
-    .strictObject({ secret: z.strictObject({ name: z.string().min(1), namespace: z.string().min(1) }) })
+    .strictObject({
+      secret: z
+        .strictObject({
+          name: z.string().min(1).describe('Name of the Secret.'),
+          namespace: z.string().min(1).describe('Namespace of the Secret.'),
+        })
+        .describe('A Secret of type kubernetes.io/dockerconfigjson.'),
+    })
+    .describe('The credentials for policies without pullSecrets.')
     .default({ secret: { name: 'oci-registry-creds', namespace: 'operators' } }),
-  watch: z.strictObject({ namespaces: z.array(z.string().min(1)).max(1_000).default([]) }).prefault({}),
-  poll: z.strictObject({ interval: duration.default(3_600_000) }).prefault({}),
-  crossNamespace: z.enum(['deny', 'consent', 'allow']).default('consent'),
-  log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info') }).prefault({}),
+  watch: z
+    .strictObject({
+      namespaces: z
+        .array(z.string().min(1).describe('A namespace.'))
+        .max(1_000)
+        .default([])
+        .describe('The namespaces whose policies and workloads are watched; empty: all.'),
+    })
+    .describe('What is watched.')
+    .prefault({}),
+  poll: z
+    .strictObject({
+      interval: duration
+        .default(3_600_000)
+        .describe(
+          'How often registries are asked for what no webhook announced, where the policy says nothing else: 30s, 10m, 1h30m. 1h unless given.',
+        ),
+    })
+    .describe('The fallback for webhooks that never came.')
+    .prefault({}),
+  crossNamespace: z
+    .enum(['deny', 'consent', 'allow'])
+    .default('consent')
+    .describe('Whether policies may have targets in other namespaces: never, with the consent of their owners (an annotation), or always.'),
+  log: z
+    .strictObject({
+      level: z
+        .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+        .default('info')
+        .describe('The least important level that is written. LOG_LEVEL overrides it.'),
+    })
+    .describe('The log, JSON on the standard output.')
+    .prefault({}),
 });
 
 /** What can be read of the receivers' secrets, however wrong the rest is. */

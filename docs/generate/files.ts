@@ -1,0 +1,22 @@
+import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { configurationParts } from './configuration.ts';
+import { metricsParts } from './metrics.ts';
+import { policyParts } from './policies.ts';
+import { renderTemplate } from './template.ts';
+
+/** A file of the repository whose content follows from the code. */
+export interface GeneratedFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly content: string;
+}
+
+/** Every generated file, as it should be. */
+export function generatedFiles(): readonly GeneratedFile[] {
+  return [
+    { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
+    { path: 'docs/policies.md', content: renderTemplate('policies.md', policyParts) },
+    { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
+    { path: 'docs/metrics.md', content: renderTemplate('metrics.md', metricsParts) },
+  ];
+}

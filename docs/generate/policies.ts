@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
+import * as v1 from '../../src/api-versions/v1.ts';
+import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
+import { reasons } from '../../src/core/reasons.ts';
+import { fieldTable, ruleList } from './field-table.ts';
+import { fieldsOf, type Field, type JsonSchema } from './json-schema.ts';
+import { code, table, yamlBlock } from './markdown.ts';
+import type { Parts } from './template.ts';
+
+const versions: Readonly<Record<string, readonly Field[]>> = { v1: fieldsIn(v1.schema), v1alpha1: fieldsIn(v1alpha1.schema) };
+const samples = join(import.meta.dirname, '../../crd/samples');
+
+/** The parts of docs/templates/policies.md. */
+export const policyParts: Parts = {
+  /** `{{fields v1 spec.select}}`: a field and all below it, with its rules. */
+  fields: (argument) => {
+    const fields = select(argument, (path, root) => path === root || path.startsWith(`${root}.`) || path.startsWith(`${root}[`));
+    return `${fieldTable(fields)}\n\n${ruleList(fields)}`;
+  },
+  /** `{{field v1 spec.minAge spec.platforms}}`: only these. */
+  field: (argument) => fieldTable(select(argument, (path, root) => path === root)),
+  /** `{{rules v1 spec}}`: the rules of one field itself. */
+  rules: (argument) => ruleList(select(argument, (path, root) => path === root)),
+  /** `{{sample semver-range.yaml}}`. */
+  sample: (file) => yamlBlock(readFileSync(join(samples, file), 'utf8')),
+  reasons: () =>
+    table(
+      ['Reason', 'Meaning'],
+      Object.entries(reasons).map(([reason, meaning]) => [code(reason), meaning]),
+    ),
+};
+
+function fieldsIn(schema: Parameters<typeof toStructuralSchema>[0]): readonly Field[] {
+  return [...fieldsOf(toStructuralSchema(schema) as JsonSchema, '')];
+}
+
+function select(argument: string, isMeant: (path: string, root: string) => boolean): readonly Field[] {
+  const [version = '', ...roots] = argument.split(' ');
+  return roots.flatMap((root) => {
+    const found = (versions[version] ?? []).filter(({ path }) => isMeant(path, root));
+    if (found.length === 0) throw new Error(`there is no field ${root} in ${version}`);
+    return found;
+  });
+}

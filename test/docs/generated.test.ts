@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { z } from 'zod';
+import { generatedFiles } from '../../docs/generate/files.ts';
+import { describeType, fieldsOf, type Field, type JsonSchema } from '../../docs/generate/json-schema.ts';
+import { renderTemplate } from '../../docs/generate/template.ts';
+import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
+import * as v1 from '../../src/api-versions/v1.ts';
+import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { reasons } from '../../src/core/reasons.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+const root = join(import.meta.dirname, '../..');
+const files = generatedFiles();
+const pageOf = (path: string) => files.find((file) => file.path === path)?.content ?? '';
+
+for (const { path, content } of files) {
+  test(`${path} is what the code says`, () => {
+    assert.ok(readFileSync(join(root, path), 'utf8') === content, `${path} is stale: run "npm run generate"`);
+  });
+}
+
+function assertShown(page: string, names: readonly string[]): void {
+  assert.ok(names.length > 10);
+  assert.deepEqual(
+    names.filter((name) => !pageOf(page).includes(`\`${name}\``)),
+    [],
+  );
+}
+
+const policyFields = (schema: z.ZodType) => [...fieldsOf(toStructuralSchema(schema) as JsonSchema, '')].map(({ path }) => path);
+const settings: Field[] = [...fieldsOf(JSON.parse(JSON.stringify(z.toJSONSchema(configSchema, { io: 'input' }))) as JsonSchema, '')];
+const isLeaf = ({ path }: Field) => !settings.some((other) => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[`));
+
+describe('nothing is forgotten', () => {
+  test('fields of v1', () => assertShown('docs/policies.md', policyFields(v1.schema)));
+  test('fields of v1alpha1', () => assertShown('docs/policies.md', policyFields(v1alpha1.schema)));
+  test('reasons', () => assertShown('docs/policies.md', Object.keys(reasons)));
+  test('settings', () =>
+    assertShown(
+      'docs/configuration.md',
+      settings.filter(isLeaf).map(({ path }) => path),
+    ));
+  test('metrics', async () => {
+    const names = (await createMetrics().registry.getMetricsAsJSON()).map(({ name }) => name);
+    assertShown(
+      'docs/metrics.md',
+      names.filter((name) => name.startsWith('image_watcher_')),
+    );
+  });
+  test('samples', () => {
+    const template = readFileSync(join(root, 'docs/templates/policies.md'), 'utf8');
+    for (const sample of globSync('*.yaml', { cwd: join(root, 'crd/samples') }))
+      assert.ok(template.includes(`{{sample ${sample}}}`), sample);
+  });
+  test('descriptions of settings', () => {
+    assert.deepEqual(
+      settings.filter((field) => isLeaf(field) && !field.schema.description).map(({ path }) => path),
+      [],
+    );
+  });
+});
+
+for (const [schema, expected] of [
+  [{ type: 'string', minLength: 1, maxLength: 9 }, 'text, 1–9 characters'],
+  [{ type: 'string', minLength: 1 }, 'text, not empty'],
+  [{ type: 'string', pattern: '^a|b$' }, 'text, as `^a|b$`'],
+  [{ type: 'string', enum: ['A', 'B'] }, '`A`, `B`'],
+  [{ type: 'integer', minimum: 0 }, 'whole number, at least 0'],
+  [{ type: 'array', maxItems: 3, items: { type: 'string', maxLength: 2 } }, 'list of (text, at most 2 characters), at most 3 entries'],
+  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'boolean' } }, 'list of true or false, each once'],
+  [{ type: 'object', maxProperties: 2, additionalProperties: { type: 'string' } }, 'names with text, at most 2 entries'],
+  [{ anyOf: [{ type: 'string' }, { type: 'number', exclusiveMinimum: 0 }] }, 'text or number, more than 0'],
+] satisfies [JsonSchema, string][]) {
+  test(expected, () => assert.equal(describeType(schema), expected));
+}
+
+test('a template that asks for what there is not is an error', () => {
+  assert.throws(() => renderTemplate('policies.md', {}), /docs\/templates\/policies\.md: there is no part "sample"/);
+});
