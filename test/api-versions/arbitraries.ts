@@ -12,20 +12,30 @@ function text(maxLength: number, ...samples: string[]): fc.Arbitrary<string> {
   return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...samples) }, { weight: 1, arbitrary: any });
 }
 
+/** Realistic values, and any others that a pattern of the schema lets pass. */
+function matching(pattern: RegExp, ...samples: string[]): fc.Arbitrary<string> {
+  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...samples) }, { weight: 1, arbitrary: fc.stringMatching(pattern) });
+}
+
 /** Each field by itself there or not; JSON as it comes from the API server, without prototypes to tell it from. */
 function some<T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }, required: (keyof T)[] = []): fc.Arbitrary<Partial<T>> {
   return fc.record(fields, { requiredKeys: required, noNullPrototype: true });
 }
 
 const list = <T>(item: fc.Arbitrary<T>, minLength = 0, maxLength = 3) => fc.array(item, { minLength, maxLength });
-const duration = fc.oneof(
-  fc.constantFrom('90s', '30m', '1h', '1h30m', '0s', '', '24h', '9999999h'),
-  fc.stringMatching(/^(?:[0-9]{1,6}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,6}s)?$/),
-);
+const duration = fc
+  .oneof(
+    fc.constantFrom('90s', '30m', '1h', '1h30m', '0h1s', '24h', '8784h'),
+    fc.stringMatching(/^(?:[0-9]{1,3}h)?(?:[0-9]{1,5}m)?(?:[0-9]{1,6}s)?$/),
+  )
+  .filter((text) => /[1-9]/.test(text));
+/** The name of an object or of a container, where no v1alpha1 object may have another. */
+const strictName = (...samples: string[]) => matching(/^[a-z0-9](?:[a-z0-9-]{0,20}[a-z0-9])?$/, ...samples);
 const namespace = text(63, 'shop', 'ops', 'default');
 const name = text(253, 'web', 'api', 'web-canary');
-const label = text(63, 'web', 'prod', '');
+const label = matching(/^(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/, 'web', 'prod', '');
 const repository = text(255, 'library/openjdk', 'nginx', 'harbor.example.com/shop/web', 'localhost:5000/a');
+const image = repository.filter((text) => !/@|:[^/]*$/.test(text));
 const range = fc.oneof(text(512, '1.18.*', '>=1.4 <2', '^2', '', 'x'), fc.constant('>=1.0.0 || '.repeat(46)));
 const pattern = text(512, '^v(?P<version>.*)-prod$', '.*', '[0-9]+', 'main-.*', `(?:${'a'.repeat(500)})`);
 const order = fc.constantFrom('Ascending', 'Descending');
@@ -33,7 +43,7 @@ const kind = text(63, 'Deployment', 'StatefulSet', 'DaemonSet', 'CronJob', 'Helm
 
 const select = fc.oneof(
   some({ range, prereleases: fc.boolean() }).map((semver) => ({ semver })),
-  text(128, 'latest', 'latest', 'main').map((tag) => ({ digest: { tag } })),
+  matching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,20}$/, 'latest', 'latest', 'main').map((tag) => ({ digest: { tag } })),
   fc.constant({ newest: {} }),
   some({ order }).map((alphabetical) => ({ alphabetical })),
   some({ order }).map((numerical) => ({ numerical })),
@@ -43,23 +53,37 @@ const tags = fc.oneof(
   some({ allow: pattern, ignore }),
   some({ allow: pattern, extract: text(512, '$version', '$0'), ignore }, ['allow', 'extract']),
 );
-const requirement = some(
-  { key: text(317, 'app', 'example.com/tier'), operator: fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist'), values: list(label) },
-  ['key', 'operator'],
+const labelKey = text(317, 'app', 'example.com/tier');
+const requirement = fc.oneof(
+  some({ key: labelKey, operator: fc.constantFrom('In', 'NotIn'), values: list(label, 1) }, ['key', 'operator', 'values']),
+  some({ key: labelKey, operator: fc.constantFrom('Exists', 'DoesNotExist'), values: fc.constant<string[]>([]) }, ['key', 'operator']),
 );
 const labels = fc.dictionary(text(63, 'app', 'uses', 'constructor', '__proto__'), label, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
 const selector = fc.oneof(
   some({ matchLabels: labels, matchExpressions: list(requirement) }, ['matchLabels']),
   some({ matchExpressions: list(requirement, 1) }, ['matchExpressions']),
 );
-const fieldPath = text(512, 'spec.values.image.tag', 'spec.image');
-const fields = some({ image: fieldPath, repository: fieldPath, tag: fieldPath, digest: fieldPath });
-const where = { kind, namespace, containers: list(text(63, 'web', 'sidecar'), 1), initContainers: fc.boolean() };
-const own = { ...where, apiVersion: text(317, 'apps/v1', 'argoproj.io/v1alpha1') };
+const fieldPath = matching(
+  /^[A-Za-z_][A-Za-z0-9_-]{0,9}(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]{1,9}){0,3}$/,
+  'spec.values.image.tag',
+  'spec.image',
+);
+const fields = fc.oneof(
+  some({ image: fieldPath }, ['image']),
+  some({ repository: fieldPath, tag: fieldPath, digest: fieldPath }, ['tag']),
+  some({ repository: fieldPath, digest: fieldPath }, ['digest']),
+);
+const containers = fc.uniqueArray(strictName('web', 'sidecar'), { minLength: 1, maxLength: 3 });
+const where = {
+  kind,
+  namespace,
+  apiVersion: matching(/^(?:[a-z0-9](?:[a-z0-9.-]{0,9}[a-z0-9])?\/)?v[0-9]{1,3}$/, 'apps/v1', 'argoproj.io/v1alpha1'),
+};
+const own = { ...where, containers, initContainers: fc.boolean() };
 const target = fc.oneof(
   some({ ...own, name }, ['kind', 'name']),
   some({ ...own, selector }, ['kind', 'selector']),
-  some({ ...own, name, fields }, ['kind', 'name', 'apiVersion', 'fields']),
+  some({ ...where, initContainers: fc.constant(false), name, fields }, ['kind', 'name', 'apiVersion', 'fields']),
 );
 const time = fc.stringMatching(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/);
 const days = fc.uniqueArray(fc.constantFrom('Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'), { minLength: 1 });
@@ -69,16 +93,19 @@ const window = some({ days, from: time, to: time, timeZone: text(64, 'Europe/Ber
 const windows = list(window);
 const mode = fc.constantFrom('Automatic', 'Approval', 'DryRun');
 const pin = fc.constantFrom('Tag', 'Digest');
-const key = some({ secretRef: some({ name, key: text(253, 'cosign.pub') }, ['name', 'key']) }, ['secretRef']);
-const platforms = list(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'));
-const pullSecrets = list(some({ name }, ['name']));
+const key = some(
+  { secretRef: some({ name: strictName('cosign'), key: matching(/^[A-Za-z0-9._-]{1,20}$/, 'cosign.pub') }, ['name', 'key']) },
+  ['secretRef'],
+);
+const platforms = fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 });
+const pullSecrets = list(some({ name: strictName('harbor-creds') }, ['name']));
 const rollout = some({ watch: fc.boolean(), timeout: duration, onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore') });
 const verify = list(key, 1).map((keys) => ({ cosign: { keys } }));
 const poll = some({ interval: duration });
 
 const wholeSpec = some(
   {
-    image: repository,
+    image,
     select,
     tags,
     platforms,
@@ -114,7 +141,7 @@ const visibleSpec = fc
     ),
     some(
       {
-        image: repository,
+        image,
         pullSecrets,
         targets: plainTarget.map((one) => [one]),
         update: some({ mode: fc.constant('Automatic'), allowDowngrade: fc.constant(false), windows: fc.constant([]) }),
@@ -145,7 +172,13 @@ function wire<T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> {
 
 /** Every v1 spec that the API server accepts; a good part of them can be seen as v1alpha1. */
 export const v1SpecArbitrary: fc.Arbitrary<Spec> = wire(
-  fc.oneof({ weight: 3, arbitrary: wholeSpec }, { weight: 3, arbitrary: nearlyVisibleSpec }, { weight: 2, arbitrary: visibleSpec }),
+  fc
+    .oneof({ weight: 3, arbitrary: wholeSpec }, { weight: 3, arbitrary: nearlyVisibleSpec }, { weight: 2, arbitrary: visibleSpec })
+    // A moved tag would change nothing.
+    .filter(
+      ({ select, update }) =>
+        !(select !== undefined && 'digest' in select && update !== undefined && 'pin' in update && update.pin === 'Tag'),
+    ),
 );
 
 /** v1 specs that v1alpha1 can express. */
@@ -155,7 +188,7 @@ const date = fc.date({ min: new Date('2020-01-01T00:00:00Z'), max: new Date('209
 const dateTime = date.map((value) => value.toISOString().replace(/\.\d{3}Z$/, 'Z'));
 const digest = text(160, `sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`);
 const tag = text(128, '1.4.2', 'latest', 'main-20261121');
-const image = text(1024, 'harbor.example.com/shop/web:1.4.2', 'nginx');
+const runningImage = text(1024, 'harbor.example.com/shop/web:1.4.2', 'nginx');
 const message = text(1024, 'up to date', 'the registry says no: "401"');
 const reason = text(64, 'UpToDate', 'MinAge', 'NoConsent');
 const container = text(63, 'web', 'sidecar');
@@ -179,8 +212,8 @@ const change = some(
   {
     ...workload,
     container,
-    from: image,
-    to: image,
+    from: runningImage,
+    to: runningImage,
     tag,
     digest,
     trigger: source,
@@ -204,7 +237,7 @@ export const v1StatusArbitrary: fc.Arbitrary<Status> = wire(
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
     waiting: some({ tag, digest, until: dateTime, reason }, ['until', 'reason']),
     targets: list(
-      some({ ...workload, container, image, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
+      some({ ...workload, container, image: runningImage, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
         'kind',
         'namespace',
         'name',

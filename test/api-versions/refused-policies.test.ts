@@ -8,6 +8,7 @@ import { validateSpec } from '../../src/api-versions/validate.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { KubeRequestError } from '../harness/kube-request.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { v1SpecArbitrary } from './arbitraries.ts';
 import { installCrd, policiesPath } from './install-crd.ts';
 import { acceptedSpecs } from './refused-specs/accepted.ts';
 import { refusedSpecs } from './refused-specs/index.ts';
@@ -77,6 +78,13 @@ describe('the API server takes', () => {
     const sound = specArbitrary.filter((spec) => validateSpec(spec).length === 0);
     await fc.assert(
       fc.asyncProperty(sound, async (spec) => assert.deepEqual(await refusal(spec), [])),
+      { numRuns: 100 },
+    );
+  });
+
+  test('what the tests of the conversion take for valid', async () => {
+    await fc.assert(
+      fc.asyncProperty(v1SpecArbitrary, async (spec) => assert.deepEqual(await refusal(spec), [])),
       { numRuns: 100 },
     );
   });
