@@ -6,12 +6,12 @@ import { UsageError, type Terminal } from './cli/command.ts';
 import { ConfigError } from './config.ts';
 
 const terminal: Terminal = {
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
   interactive: process.stderr.isTTY,
   readStandardInput: () => text(process.stdin),
   // Knows NO_COLOR and FORCE_COLOR.
   hasColours: process.stdout.isTTY && process.stdout.hasColors(),
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
 };
 
 const overview = `Usage: image-watcher COMMAND [OPTIONS]

@@ -1,13 +1,13 @@
 /** What a command gets and gives: no process, so that tests can call it. */
 export interface Terminal {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
   /** Whether a person looks at `err`, so that a line may be drawn over. */
   readonly interactive?: boolean;
   /** Everything up to the end of the standard input. */
   readonly readStandardInput?: () => Promise<string>;
   /** Whether people look at `out` on something that shows colours. */
   readonly hasColours?: boolean;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
 }
 
 export interface Command {
