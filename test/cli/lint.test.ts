@@ -150,7 +150,7 @@ for (const [name, text, expected] of [
     policy('web', '    - {kind: Deployment, name: web, namespace: shop}\n'),
     /^9:7 spec\.targets\[1\]: Deployment web is a target already/,
   ],
-  ['no spec', policy('web').replace(/spec:[^]*/, ''), /^1:1 spec: is missing/],
+  ['no spec', policy('web').replace(/spec:[^]*/, ''), /^1:1 spec: the policy has no spec/],
   [
     'a number in a list',
     policy('web', '  platforms: [linux/amd64, 5]\n'),

@@ -8,7 +8,8 @@ import { withoutNulls } from './without-nulls.ts';
 
 /** All that is wrong with a spec by its schema, its rules and its checks. */
 export function specProblems(schema: z.ZodType, spec: unknown, context: CheckContext): Problem[] {
-  if (spec === undefined || spec === null) return [problem(['spec'], 'is missing: write what to watch, what to choose and what to update')];
+  if (spec === undefined || spec === null)
+    return [problem(['spec'], 'the policy has no spec: write what to watch, what to choose and what to update')];
   const value = withoutNulls(spec);
   const bySchema = schemaProblems(schema, value, ['spec']);
   const told = new Set(bySchema.map(({ path }) => path));
