@@ -48,9 +48,15 @@ function simplify(node: Json): Json {
   const values = node['additionalProperties'];
   if (values !== null && typeof values === 'object') result['additionalProperties'] = simplify(values);
   if (result['type'] === 'integer') tidyInteger(result);
+  // The API server drops what is empty, and then takes every write of it for a change.
+  if (isEmpty(result['properties'])) delete result['properties'];
   // The API server knows the format; zod's own pattern would only be a second, slower check.
   if (result['format'] === 'date-time') delete result['pattern'];
   return result;
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 function tidyInteger(node: { [key: string]: Json }): void {
