@@ -12,6 +12,8 @@ import { formerTargetNamespace } from './conversion/origin.ts';
 import { notYetActing, type Abilities } from './not-yet-acting.ts';
 import { readStatus } from './read-status.ts';
 import { apiVersion } from './v1.ts';
+import { validateSpec } from './validate.ts';
+import { withoutNulls } from './validation/without-nulls.ts';
 import { specSchema } from './v1-spec.ts';
 
 /** What of the program a policy is read with. */
@@ -48,7 +50,7 @@ export function readPolicy(raw: unknown, context: ReadContext): ImagePolicy {
 
 function readSpec(raw: unknown, namespace: string, context: ReadContext): PolicySpec | PolicyProblem {
   try {
-    return toSpec(checkSpec(raw), raw, namespace, context);
+    return toSpec(checkSpec(raw, namespace), raw, namespace, context);
   } catch (error) {
     const reason: Reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
     const message = describeError(error);
@@ -57,14 +59,12 @@ function readSpec(raw: unknown, namespace: string, context: ReadContext): Policy
   }
 }
 
-/** The shape of a spec, or a PermanentError that says everything that is wrong with it. What cannot be built from it is found later. */
-function checkSpec(raw: unknown): Spec {
-  if (raw === undefined || raw === null) throw invalid('the policy has no spec: write image, select and targets');
-  const parsed = specSchema.safeParse(raw);
-  if (!parsed.success) {
-    throw invalid(parsed.error.issues.map(({ path, message }) => `${formatPath(path)}: ${message}`).join('; '));
-  }
-  return parsed.data;
+/** A spec in which nothing is wrong, or a PermanentError that says everything that is. */
+function checkSpec(raw: unknown, namespace: string): Spec {
+  const problems = validateSpec(raw, { namespace });
+  const [first] = problems;
+  if (first !== undefined) throw new PermanentError(first.reason, problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
+  return specSchema.parse(withoutNulls(raw));
 }
 
 function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContext): PolicySpec {
@@ -143,10 +143,6 @@ function inField<T>(path: string, build: () => T, separator = ': '): T {
     if (!(error instanceof PermanentError)) throw error;
     throw new PermanentError(error.reason, `${path}${separator}${error.message}`, { cause: error });
   }
-}
-
-function formatPath(path: readonly PropertyKey[]): string {
-  return ['spec', ...path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))].join('');
 }
 
 function cut(message: string): string {
