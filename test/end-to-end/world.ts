@@ -35,16 +35,18 @@ export function choiceOf({ strategy, pattern, extract }: TagPolicy): Pick<Spec, 
   }
 }
 
+type Definition = { spec: { versions: readonly { name: string }[] } };
+
 /** A Deployment as far as tests look at it. */
 export interface Deployment {
   metadata: { name: string; generation: number; annotations?: Record<string, string> };
   spec: { template: { spec: { containers: { name: string; image: string }[] } } };
 }
 
-/** Starts everything but the service. */
-export async function startWorld() {
+/** Starts everything but the service. `crd` is the definition that the cluster has, with its versions but no conversion webhook unless given. */
+export async function startWorld({ crd = customResourceDefinition() }: { crd?: Definition } = {}) {
   const [redis, cluster, registry, quiet] = await Promise.all([startRedis(), startControlPlane(), startRegistry(), startRegistry()]);
-  await installCrd(cluster);
+  await installCrd(cluster, crd);
   const namespace = await cluster.namespace('world');
   const services: Service[] = [];
   return {
@@ -228,9 +230,10 @@ function kubernetes(cluster: ControlPlane, namespace: string) {
   };
 }
 
-async function installCrd(cluster: ControlPlane): Promise<void> {
-  await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition());
-  await waitFor('the resource to be served', async () => cluster.request('GET', '/apis/operator.technomad.dev/v1/imagepolicies'));
+async function installCrd(cluster: ControlPlane, crd: Definition): Promise<void> {
+  await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
+  const [version] = crd.spec.versions;
+  await waitFor('the resource to be served', () => cluster.request('GET', `/apis/operator.technomad.dev/${version?.name}/imagepolicies`));
 }
 
 /** A digest that no image has. */

@@ -1,0 +1,117 @@
+/** Policies that were written as v1alpha1 go on driving updates: before, during and after the upgrade to v1. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { crdName } from '../../src/api-versions/group.ts';
+import { oldCrd } from '../api-versions/old-crd.ts';
+import { runCommand } from '../cli/run-command.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { eachOf } from './fleet.ts';
+import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
+
+interface OlderPolicy {
+  metadata: { name: string; generation: number };
+  spec: Record<string, unknown>;
+  status?: { lastAppliedTag?: string };
+}
+
+describe('policies of v1alpha1', () => {
+  let world: World;
+  let service: Service;
+  before(async () => {
+    world = await startWorld({ crd: oldCrd });
+    service = await world.start({ untilReady: false });
+  });
+  after(() => world.stop());
+
+  const older = (name = '') => `/apis/operator.technomad.dev/v1alpha1/namespaces/${world.namespace}/imagepolicies${name && `/${name}`}`;
+  const readOlder = (name: string): Promise<OlderPolicy> => world.cluster.request<OlderPolicy>('GET', older(name));
+  const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
+  const push = (name: string, tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });
+  const crd = (action: string, ...options: string[]) =>
+    runCommand('crd', [action, '--kubeconfig', world.cluster.kubeconfigPath, ...options]);
+
+  /** As `kubectl create` sends it. */
+  const createPolicy = (name: string, tagPolicy: object) =>
+    world.cluster.request('POST', `${older()}?fieldManager=kubectl-create`, {
+      apiVersion: 'operator.technomad.dev/v1alpha1',
+      kind: 'ImagePolicy',
+      metadata: { name },
+      spec: {
+        repository: `${world.quiet.host}/shop/${name}`,
+        tagPolicy,
+        updateTarget: { kind: 'Deployment', name, namespace: world.namespace },
+        pollIntervalMinutes: 60,
+      },
+    });
+  const create = async (name: string, tagPolicy: object) => {
+    await push(name, '1.0.0');
+    await world.createDeployment(name, image(name, '1.0.0'));
+    await createPolicy(name, tagPolicy);
+  };
+  /** Pushes, announces, and returns the answer. */
+  const announcePush = async (name: string, tag: string) => {
+    await push(name, tag);
+    const answer = await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag }]));
+    assert.equal(answer.status, 202);
+  };
+  const storedVersions = async (): Promise<string[]> => {
+    const definition = await world.cluster.request('GET', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`);
+    return definition.status.storedVersions;
+  };
+
+  it('before the definition knows v1: pushes are accepted, and kept until policies can be read', async () => {
+    await create('web', { strategy: 'SemVer', pattern: '1.x' });
+    await create('builds', { strategy: 'Regex', pattern: '1\\.\\d\\.\\d' });
+    // Enough that their migration takes longer than a push.
+    await eachOf(
+      Array.from({ length: 300 }, (_, index) => `idle-${index}`),
+      async (name) => void (await createPolicy(name, { strategy: 'Latest' })),
+    );
+    await announcePush('web', '1.0.1');
+    const readyz = await (await fetch(`${service.operationsUrl}/readyz?verbose`)).text();
+    assert.match(readyz, /\[!\]kubernetes policies failed: .*CustomResourceDefinition/);
+    assertPatchedTimes(await world.readDeployment('web'), 0);
+  });
+
+  it('after "crd apply", stored as v1alpha1 still', async () => {
+    const applied = await crd('apply', '--conversion-url', service.conversionUrl, '--ca-secret', 'default/image-watcher-conversion');
+    assert.equal(applied.code, 0, applied.err);
+    assertPatchedTimes(await world.waitForImage('web', image('web', '1.0.1')), 1);
+    await announcePush('builds', '1.0.1');
+    await world.waitForImage('builds', image('builds', '1.0.1'));
+    assert.ok((await storedVersions()).includes('v1alpha1'));
+    await waitFor('the status in the older shape', async () => (await readOlder('web')).status?.lastAppliedTag === '1.0.1');
+  });
+
+  it('edited in the older shape, the edit is what counts', async () => {
+    await announcePush('web', '2.0.0');
+    const { spec } = await readOlder('web');
+    const tagPolicy = { strategy: 'SemVer', pattern: '2.x' };
+    await world.cluster.request('PATCH', older('web'), { spec: { ...spec, tagPolicy } }, 'application/merge-patch+json');
+    await world.waitForImage('web', image('web', '2.0.0'));
+  });
+
+  it('during the migration', async () => {
+    const migration = crd('migrate', '--output', 'json');
+    await announcePush('web', '2.0.1');
+    await world.waitForImage('web', image('web', '2.0.1'));
+    assert.ok((await storedVersions()).includes('v1alpha1'), 'the migration had ended before');
+    const { code, err } = await migration;
+    assert.equal(code, 0, err);
+    assert.deepEqual(await storedVersions(), ['v1']);
+  });
+
+  it('after it, pushed, created and edited in the older shape', async () => {
+    await announcePush('builds', '1.0.2');
+    await world.waitForImage('builds', image('builds', '1.0.2'));
+    await create('late', { strategy: 'SemVer' });
+    await world.waitForFirstLook('late');
+    await announcePush('late', '1.0.1');
+    assertPatchedTimes(await world.waitForImage('late', image('late', '1.0.1')), 1);
+    const generation = (await readOlder('late')).metadata.generation;
+    await world.cluster.request('PATCH', older('late'), { spec: { pollIntervalMinutes: 30 } }, 'application/merge-patch+json');
+    assert.equal((await readOlder('late')).metadata.generation, generation + 1);
+    await waitFor('the edit to be looked at', async () => (await world.readStatus('late')).observedGeneration === generation + 1);
+  });
+});
