@@ -72,7 +72,8 @@ const namespaced = (kind: string, defaultName: string) =>
       name: name.default(defaultName).describe(`The name of the ${kind}.`),
       namespace: name.optional().describe(`The namespace of the ${kind}; the one this program runs in unless given.`),
     })
-    .prefault({});
+    .prefault({})
+    .describe(`The ${kind}.`);
 
 const conversion = z
   .strictObject({
@@ -106,7 +107,8 @@ const conversion = z
     secret: namespaced('Secret that holds our own certificate authority, unless certFile is given', 'image-watcher-conversion'),
   })
   .superRefine(filesBelongTogether, always)
-  .prefault({});
+  .prefault({})
+  .describe('The webhook by which the API server converts policies between their versions: role convert.');
 
 /** The whole of it. */
 export const configSchema = z.strictObject({
