@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
 import { verifyAuthorizationHeader } from './authorization-header.ts';
 import { parseJsonBody } from './json-body.ts';
+import { optionalText as text } from './optional-text.ts';
 import type { ParsedDelivery, Provider } from './provider.ts';
 
-const text = z.string().max(1024).nullish().catch(undefined);
 const envelope = z.object({ events: z.array(z.unknown()).max(10_000) });
 const notification = z.object({
   id: text,

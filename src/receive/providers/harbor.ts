@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
 import { verifyAuthorizationHeader } from './authorization-header.ts';
+import { hashBody } from './hash-body.ts';
 import { parseJsonBody } from './json-body.ts';
+import { optionalText as text } from './optional-text.ts';
 import type { Provider } from './provider.ts';
+import { fromUnixSeconds } from './unix-time.ts';
 
-const text = z.string().max(1024).nullish().catch(undefined);
 const eventData = z.object({
   resources: z.array(z.unknown()).max(10_000).nullish().catch(undefined),
   repository: z.object({ repo_full_name: text, namespace: text, name: text }).nullish().catch(undefined),
@@ -64,11 +65,11 @@ export const harbor: Provider = {
 function readEvent(body: Buffer): HarborEvent {
   const event = parseJsonBody(z.union([cloudEvent, plain], { error: "neither of Harbor's formats" }), body);
   if ('specversion' in event) {
-    const idempotencyKey = event.id ? `${event.source ?? ''} ${event.id}` : hash(body);
+    const idempotencyKey = event.id ? `${event.source ?? ''} ${event.id}` : hashBody(body);
     return { type: event.type, data: event.data, idempotencyKey, pushedAt: event.time ?? undefined };
   }
   // The Default format has no id, but a retry repeats the body, which holds the time of the push.
-  return { type: event.type, data: event.event_data, idempotencyKey: hash(body), pushedAt: toIso(event.occur_at) };
+  return { type: event.type, data: event.event_data, idempotencyKey: hashBody(body), pushedAt: fromUnixSeconds(event.occur_at) };
 }
 
 function repositoryOf(data: HarborEvent['data']): string | undefined {
@@ -86,13 +87,4 @@ function toPush(event: HarborEvent, repository: string, { digest, tag, resource_
     ...(digest && { digest }),
     ...(event.pushedAt && { pushedAt: event.pushedAt }),
   };
-}
-
-function toIso(seconds: number | null | undefined): string | undefined {
-  if (seconds === null || seconds === undefined || !Number.isFinite(seconds) || Math.abs(seconds) > 8_640_000_000_000) return undefined;
-  return new Date(seconds * 1000).toISOString();
-}
-
-function hash(body: Buffer): string {
-  return createHash('sha256').update(body).digest('hex');
 }

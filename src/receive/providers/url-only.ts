@@ -1,0 +1,7 @@
+/**
+ * `verify` of senders that can be given nothing but a URL: nothing in their requests proves who they are. The secret is the last part
+ * of the URL, which the receiver checks itself.
+ */
+export function provesNothing(): boolean {
+  return false;
+}
