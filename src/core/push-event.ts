@@ -22,7 +22,10 @@ export interface ClaimedPush {
   readonly repository: string;
   readonly tag?: string;
   readonly digest?: string;
+  /** Of the manifest. */
   readonly mediaType?: string;
+  /** Of the manifest's config, which tells charts, signatures and the like from images. */
+  readonly configMediaType?: string;
   /** What the sender repeats when it delivers the same push again; absent where it sends nothing of the kind. */
   readonly idempotencyKey?: string;
   readonly pushedAt?: string;
@@ -46,14 +49,22 @@ export interface PushContext {
 
 /** A sender without an idempotency key repeats itself within seconds if at all: the same push within one step is one event. */
 const coalesceMs = 10_000;
-const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{128})(?:\.[a-z]+)?$/;
-const digestTag = /^(?:sha256:|sha512:|sha256__)?[0-9a-f]{64,128}$/;
-const imageMediaTypes = new Set([
+/** cosign's tags, and the fallback tags of referrers, which hold at most 64 digits (OCI distribution 1.1). */
+const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{64}(?:[0-9a-f]{64})?)(?:\.[a-z0-9.-]+)?$/;
+const digestTag = /^(?:sha256:|sha512:|sha256__|sha512__)?[0-9a-f]{64,128}$/;
+const manifestMediaTypes = new Set([
   'application/vnd.docker.distribution.manifest.v2+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.oci.image.index.v1+json',
 ]);
+// Some senders repeat the manifest's type in the field of the config's.
+const configMediaTypes = new Set([
+  'application/vnd.docker.container.image.v1+json',
+  'application/vnd.oci.image.config.v1+json',
+  ...manifestMediaTypes,
+]);
+const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** Normalises what a provider read: a PushEvent, or why there is nothing to do. Pure: the clock is in the context. */
 export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEvent | IgnoredPush {
@@ -61,7 +72,8 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
   const ignored = (reason: string): IgnoredPush => ({ reason, repository: path, ...(tag !== undefined && { tag }) });
   const host = context.registryOverride ?? claimed.registry;
   if (!host) return ignored('the payload names no registry: set "registry" of the receiver in the configuration');
-  if (claimed.mediaType !== undefined && !imageMediaTypes.has(claimed.mediaType)) return ignored(`not an image: ${claimed.mediaType}`);
+  const foreign = foreignMediaType(claimed);
+  if (foreign !== undefined) return ignored(`not an image: ${foreign}`);
   if (tag === undefined || tag === '' || tag === claimed.digest || digestTag.test(tag)) return ignored('pushed by digest, without a tag');
   if (artifactTag.test(tag)) return ignored('a signature, attestation or other referrer of an image');
   if (!isTag(tag)) return ignored('not a valid tag');
@@ -76,8 +88,20 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
     tag,
     ...(digest !== undefined && { digest }),
     receivedAt: context.now.toISOString(),
-    ...(claimed.pushedAt !== undefined && { pushedAt: claimed.pushedAt }),
+    ...(claimed.pushedAt !== undefined && timestamp.test(claimed.pushedAt) && { pushedAt: claimed.pushedAt }),
   };
+}
+
+/** The media type that shows that the push is no image. */
+function foreignMediaType({ mediaType, configMediaType }: ClaimedPush): string | undefined {
+  if (configMediaType !== undefined && !isOneOf(configMediaTypes, configMediaType)) return configMediaType;
+  if (mediaType !== undefined && !isOneOf(manifestMediaTypes, mediaType)) return mediaType;
+  return undefined;
+}
+
+/** Media types know no case, and may have parameters. */
+function isOneOf(mediaTypes: ReadonlySet<string>, mediaType: string): boolean {
+  return mediaTypes.has((mediaType.split(';')[0] ?? '').trim().toLowerCase());
 }
 
 /** Whether a claimed push became an event. */

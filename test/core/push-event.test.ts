@@ -45,6 +45,7 @@ test('a digest that is none is left out', () => {
 });
 
 const hex = 'ab'.repeat(32);
+const image = 'application/vnd.oci.image.config.v1+json';
 const ignored: [name: string, push: Partial<ClaimedPush> | { without: keyof ClaimedPush }, reason: RegExp][] = [
   ['no registry', { without: 'registry' }, /names no registry/],
   ['an empty registry', { registry: '' }, /names no registry/],
@@ -58,10 +59,19 @@ const ignored: [name: string, push: Partial<ClaimedPush> | { without: keyof Clai
   ['an attestation', { tag: `sha256-${hex}.att` }, /signature/],
   ['a referrers list', { tag: `sha256-${hex}` }, /signature/],
   ['a sha512 signature', { tag: `sha512-${hex}${hex}.sig` }, /signature/],
+  ['a list of referrers to a sha512 digest, cut', { tag: `sha512-${hex}` }, /signature/],
+  ['a signature with a longer suffix', { tag: `sha256-${hex}.att.v2` }, /signature/],
   ['a tag with a forbidden sign', { tag: '1.2+3' }, /not a valid tag/],
   ['a tag that is too long', { tag: 'a'.repeat(129) }, /not a valid tag/],
   ['a chart', { mediaType: 'application/vnd.cncf.helm.config.v1+json' }, /not an image/],
   ['a blob', { mediaType: 'application/octet-stream' }, /not an image/],
+  ['the config of a chart', { configMediaType: 'application/vnd.cncf.helm.config.v1+json' }, /not an image/],
+  ['an SBOM', { mediaType: 'application/vnd.oci.image.manifest.v1+json', configMediaType: 'text/spdx+json' }, /not an image: text/],
+  [
+    'an image config with a manifest of another kind',
+    { mediaType: 'application/x', configMediaType: image },
+    /not an image: application\/x/,
+  ],
   ['a repository that is none', { repository: '../etc/passwd' }, /not a valid repository/],
   ['an empty repository', { repository: '' }, /not a valid repository/],
   ['a registry that is none', { registry: 'user@host' }, /not a valid repository/],
@@ -92,6 +102,21 @@ for (const mediaType of [
 ]) {
   test(`accepts ${mediaType}`, () => assert.equal(accepted({ mediaType }).tag, '1.2.3'));
 }
+
+test('media types know no case, and may have parameters; a config may be told by the type of its manifest', () => {
+  const mediaType = 'application/vnd.OCI.image.manifest.v1+JSON; charset=utf-8';
+  for (const configMediaType of [image, 'application/vnd.docker.container.image.v1+json', mediaType]) {
+    assert.equal(accepted({ mediaType, configMediaType }).tag, '1.2.3');
+  }
+});
+
+test('a time that is none is left out', () => {
+  for (const pushedAt of ['', 'yesterday', '1700000000', '2026-03-01', `2026-03-01T12:00:00.${'0'.repeat(100)}Z`]) {
+    assert.equal('pushedAt' in accepted({ pushedAt }), false, pushedAt);
+  }
+  for (const pushedAt of ['2026-03-01T12:00:00.123456789Z', '2026-03-01T12:00:00+02:00'])
+    assert.equal(accepted({ pushedAt }).pushedAt, pushedAt);
+});
 
 test('a tag that only resembles a signature is a tag', () => {
   for (const tag of ['sha256-abc.sig', `sha256-${hex}.SIG`, 'latest.sig', 'abcdef0123']) assert.equal(accepted({ tag }).tag, tag);

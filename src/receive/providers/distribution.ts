@@ -56,7 +56,8 @@ function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
     ...(registry && { registry }),
     ...(target.tag && { tag: target.tag }),
     ...(target.digest && { digest: target.digest }),
-    ...(artifact?.mediaType ? { mediaType: artifact.mediaType } : target.mediaType && { mediaType: target.mediaType }),
+    ...(target.mediaType && { mediaType: target.mediaType }),
+    ...(artifact?.mediaType && { configMediaType: artifact.mediaType }),
     ...(id && { idempotencyKey: id }),
     ...(timestamp && { pushedAt: timestamp }),
   };
