@@ -21,12 +21,14 @@ const list = z.object({
           timestamp: z.union([z.string(), z.number()]).nullable(),
         })
         .nullable(),
+      /** What a handshake must be answered. */
+      response: z.object({ body: z.record(z.string(), z.unknown()).optional() }).optional(),
     }),
   ),
 });
 
 /** A real request of a registry, and what must become of it. */
-export interface Sample extends Pick<z.output<typeof list>['samples'][number], 'name' | 'method' | 'decision' | 'expected'> {
+export interface Sample extends Pick<z.output<typeof list>['samples'][number], 'name' | 'method' | 'decision' | 'expected' | 'response'> {
   readonly provider: string;
   /** Names in lower case, as Node gives them. */
   readonly headers: Readonly<Record<string, string>>;
