@@ -71,7 +71,8 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
   const { repository: path, tag } = claimed;
   const ignored = (reason: string): IgnoredPush => ({ reason, repository: path, ...(tag !== undefined && { tag }) });
   const host = context.registryOverride ?? claimed.registry;
-  if (!host) return ignored('the payload names no registry: set "registry" of the receiver in the configuration');
+  if (host === undefined || isBlankHost(host))
+    return ignored('the payload names no registry: set "registry" of the receiver in the configuration');
   const foreign = foreignMediaType(claimed);
   if (foreign !== undefined) return ignored(`not an image: ${foreign}`);
   if (tag === undefined || tag === '' || tag === claimed.digest || digestTag.test(tag)) return ignored('pushed by digest, without a tag');
@@ -122,6 +123,11 @@ function pushId(
 /** sha256 over the parts, in hex; unambiguous, because the parts are encoded as JSON. */
 export function hashId(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** A host that is blank once normalised: not Docker Hub, whatever its normal form is. */
+function isBlankHost(host: string): boolean {
+  return !/[a-z0-9]/i.test(host.replace(/^\s*https?:\/\//i, '').replace(/:443\/*\s*$/, ''));
 }
 
 function tryNormalise(host: string, path: string, aliases: RegistryAliases): Repository | undefined {

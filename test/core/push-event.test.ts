@@ -49,6 +49,9 @@ const image = 'application/vnd.oci.image.config.v1+json';
 const ignored: [name: string, push: Partial<ClaimedPush> | { without: keyof ClaimedPush }, reason: RegExp][] = [
   ['no registry', { without: 'registry' }, /names no registry/],
   ['an empty registry', { registry: '' }, /names no registry/],
+  ['a blank registry', { registry: ' ' }, /names no registry/],
+  ['a registry of a scheme alone', { registry: 'https://' }, /names no registry/],
+  ['a registry of a port alone', { registry: 'HTTP://:443/' }, /names no registry/],
   ['no tag', { without: 'tag' }, /without a tag/],
   ['an empty tag', { tag: '' }, /without a tag/],
   ['the digest as tag', { tag: digest }, /without a tag/],

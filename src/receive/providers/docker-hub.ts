@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { hashBody } from './hash-body.ts';
+import { parseJsonBody } from './json-body.ts';
+import { optionalText as text } from './optional-text.ts';
+import type { Provider } from './provider.ts';
+import { fromUnixSeconds } from './unix-time.ts';
+import { provesNothing } from './url-only.ts';
+
+const event = z.object({
+  push_data: z.object({ tag: text, pushed_at: z.unknown().optional(), media_type: text }),
+  repository: z.object({ repo_name: text, namespace: text, name: text, repo_full_name: text, region: text }),
+});
+
+/** Docker Hub's webhooks. Its `callback_url` is never called: whoever can post can write anything there. */
+export const dockerHub: Provider = {
+  id: 'docker-hub',
+  documentation: 'https://docs.docker.com/docker-hub/repos/manage/webhooks/',
+  verify: provesNothing,
+  parse(delivery) {
+    const { push_data: push, repository } = parseJsonBody(event, delivery.body);
+    const path = pathOf(repository);
+    if (!path) return { pushes: [], ignored: [{ reason: 'the event names no repository of Docker Hub' }] };
+    const pushedAt = fromUnixSeconds(push.pushed_at);
+    return {
+      pushes: [
+        {
+          registry: 'docker.io',
+          repository: path,
+          ...(push.tag && { tag: push.tag }),
+          ...(push.media_type && { configMediaType: push.media_type }),
+          // Without the time of the push, a later push of the tag has the same bytes.
+          ...(pushedAt && { pushedAt, idempotencyKey: hashBody(delivery.body) }),
+        },
+      ],
+      ignored: [],
+    };
+  },
+};
+
+/** Alibaba's registry sends nearly the same; its names are none of Docker Hub. */
+function pathOf({
+  repo_name: full,
+  namespace,
+  name,
+  repo_full_name: other,
+  region,
+}: z.output<typeof event>['repository']): string | undefined {
+  if (full) return full;
+  return namespace && name && !other && !region ? `${namespace}/${name}` : undefined;
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import { verifyAnyHeader } from './any-header.ts';
+import { readStructuredCloudEvent, type CloudEvent } from './cloud-events.ts';
+import { ecrHost } from './ecr-host.ts';
+import { headerOf } from './header-of.ts';
+import { parseJsonBody } from './json-body.ts';
+import { optionalText as text } from './optional-text.ts';
+import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
+import { confirmationCommand, snsMessage } from './sns-message.ts';
+
+const detail = z.object({
+  result: text,
+  'action-type': text,
+  'repository-name': text,
+  'image-tag': text,
+  'image-digest': text,
+  'manifest-media-type': text,
+  'artifact-media-type': text,
+});
+const eventBridgeEvent = z.object({
+  id: text,
+  'detail-type': z.string(),
+  source: z.string(),
+  account: text,
+  region: text,
+  time: text,
+  detail: detail.nullish().catch(undefined),
+});
+/** What Argo CD Image Updater's input transformer makes of the event; so that its rules can be kept. */
+const transformed = z.object({ repositoryName: text, imageTag: text, imageDigest: text });
+
+type Result = ClaimedPush | IgnoredPush;
+
+/** Amazon ECR: EventBridge events by an API destination, or by an SNS topic (with or without raw delivery). */
+export const ecr: Provider = {
+  id: 'ecr',
+  documentation: 'https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html',
+  verify: verifyAnyHeader,
+  parse(delivery): ParsedDelivery {
+    const document = parseJsonBody(z.unknown(), delivery.body);
+    const sns = snsMessage.safeParse(document).data;
+    if (sns === undefined) return toDelivery(readEvent(document, headerOf(delivery, 'x-amz-sns-message-id')));
+    const topic = sns.TopicArn ? ` of the topic ${sns.TopicArn}` : '';
+    if (sns.Type === 'UnsubscribeConfirmation') return toDelivery({ reason: `not a push: the subscription${topic} was ended` });
+    if (sns.Type === 'SubscriptionConfirmation') {
+      const command = confirmationCommand(sns);
+      const reason = `not a push: the subscription${topic} waits for a confirmation by hand; nothing is fetched`;
+      return { ...toDelivery({ reason }), ...(command && { notice: command }) };
+    }
+    return toDelivery(readEvent(parseJsonBody(z.unknown(), Buffer.from(sns.Message ?? '')), sns.MessageId));
+  },
+};
+
+function toDelivery(result: Result): ParsedDelivery {
+  return 'reason' in result ? { pushes: [], ignored: [result] } : { pushes: [result], ignored: [] };
+}
+
+/** The event's own id comes first: it is the same on every way that the event takes. */
+function readEvent(document: unknown, messageId: string | null | undefined): Result {
+  const cloudEvent = readStructuredCloudEvent(document);
+  if (cloudEvent !== undefined) return readCloudEvent(cloudEvent, messageId);
+  const event = eventBridgeEvent.safeParse(document).data;
+  if (event === undefined) throw new MalformedBody('not an event of EventBridge');
+  const { 'detail-type': type, source, detail, account, region, id, time } = event;
+  const repository = detail?.['repository-name'] || undefined;
+  const tag = detail?.['image-tag'] || undefined;
+  const action = detail?.['action-type'] ?? '';
+  const ignored = (reason: string): IgnoredPush => ({ reason, ...(repository && { repository }), ...(tag && { tag }) });
+  if (source !== 'aws.ecr') return ignored(`not an event of ECR: ${source.slice(0, 64)}`);
+  if (type === 'ECR Replication Action') return ignored('not a push: a replication from another region or account');
+  if (type !== 'ECR Image Action' || action !== 'PUSH') return ignored(`not a push: ${type.slice(0, 64)} ${action.slice(0, 64)}`.trim());
+  if (detail?.result !== 'SUCCESS') return ignored(`the push did not succeed: ${(detail?.result ?? '').slice(0, 64)}`);
+  if (repository === undefined) return ignored('the event names no repository');
+  const registry = ecrHost(account ?? '', region ?? '');
+  return {
+    repository,
+    ...(registry && { registry }),
+    ...(tag && { tag }),
+    ...(detail['image-digest'] && { digest: detail['image-digest'] }),
+    ...(detail['manifest-media-type'] && { mediaType: detail['manifest-media-type'] }),
+    ...(detail['artifact-media-type'] && { configMediaType: detail['artifact-media-type'] }),
+    ...keyOf(id, messageId),
+    ...(time && { pushedAt: time }),
+  };
+}
+
+function readCloudEvent({ type, source, id, time, data }: CloudEvent, messageId: string | null | undefined): Result {
+  const { repositoryName: repository, imageTag: tag, imageDigest: digest } = transformed.safeParse(data).data ?? {};
+  if (type !== 'com.amazon.ecr.image.push') return { reason: `not a push: ${type.slice(0, 64)}` };
+  if (!repository) return { reason: 'the event names no repository' };
+  const [, region = '', account = ''] = /^(?:urn|arn):aws[a-z-]*:ecr:([^:/]*):([^:/]*):/.exec(source ?? '') ?? [];
+  const registry = ecrHost(account, region);
+  return {
+    repository,
+    ...(registry && { registry }),
+    ...(tag && { tag }),
+    ...(digest && { digest }),
+    ...keyOf(id, messageId),
+    ...(time && { pushedAt: time }),
+  };
+}
+
+function keyOf(id: string | null | undefined, messageId: string | null | undefined): { idempotencyKey?: string } {
+  const idempotencyKey = id || messageId;
+  return idempotencyKey ? { idempotencyKey } : {};
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import { parseJsonBody } from './json-body.ts';
+import { optionalText as text } from './optional-text.ts';
+import { MalformedBody, type Provider } from './provider.ts';
+import { provesNothing } from './url-only.ts';
+
+const event = z.object({
+  docker_url: text,
+  repository: text,
+  /** A list; older versions send a map of tags to ids of layers. */
+  updated_tags: z
+    .union([
+      z.array(z.unknown()).max(10_000),
+      z.record(z.string(), z.unknown()).transform((map) => Object.entries(map).map(([tag, id]) => (typeof id === 'string' ? tag : id))),
+    ])
+    .nullish()
+    .catch(undefined),
+});
+
+/** Quay.io and Red Hat Quay: the notification "Push to Repository". No id, time or digest, so nothing tells two pushes of a tag apart. */
+export const quay: Provider = {
+  id: 'quay',
+  documentation: 'https://docs.quay.io/guides/notifications.html',
+  verify: provesNothing,
+  parse(delivery) {
+    const { docker_url: url, repository, updated_tags: tags } = parseJsonBody(event, delivery.body);
+    const names = namesOf(url) ?? (repository ? { repository } : undefined);
+    if (names === undefined) throw new MalformedBody('the event names no repository');
+    if (!tags) return { pushes: [], ignored: [{ reason: 'not a push: no updated tags', repository: names.repository }] };
+    const pushes: ClaimedPush[] = [];
+    const ignored: IgnoredPush[] = [];
+    for (const tag of tags) {
+      if (typeof tag === 'string') pushes.push({ ...names, tag });
+      else ignored.push({ reason: 'a tag of another shape', repository: names.repository });
+    }
+    if (tags.length === 0) ignored.push({ reason: 'the event names no tag', repository: names.repository });
+    return { pushes, ignored };
+  },
+};
+
+/** `quay.example.com:8443/team/api` */
+function namesOf(url: string | null | undefined): { registry: string; repository: string } | undefined {
+  const [, registry, repository] = /^(?:https?:\/\/)?([^/]+)\/(.+)$/i.exec(url ?? '') ?? [];
+  return registry && repository ? { registry, repository } : undefined;
+}

@@ -1,0 +1,4 @@
+import { acr } from '../../../src/receive/providers/acr.ts';
+import { testProvider } from './conformance.ts';
+
+testProvider({ provider: acr, credentials: ['authorization'] });
