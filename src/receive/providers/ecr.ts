@@ -70,7 +70,7 @@ function readEvent(document: unknown, messageId: string | null | undefined): Res
   if (source !== 'aws.ecr') return ignored(`not an event of ECR: ${source.slice(0, 64)}`);
   if (type === 'ECR Replication Action') return ignored('not a push: a replication from another region or account');
   if (type !== 'ECR Image Action' || action !== 'PUSH') return ignored(`not a push: ${type.slice(0, 64)} ${action.slice(0, 64)}`.trim());
-  if (detail?.result !== 'SUCCESS') return ignored(`the push did not succeed: ${(detail?.result ?? '').slice(0, 64)}`);
+  if (detail?.result !== 'SUCCESS') return ignored(`the push did not succeed: ${(detail?.result ?? 'no result').slice(0, 64)}`);
   if (repository === undefined) return ignored('the event names no repository');
   const registry = ecrHost(account ?? '', region ?? '');
   return {

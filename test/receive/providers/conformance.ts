@@ -95,6 +95,9 @@ function namesOf({ repository: { registry, path }, tag, digest }: PushEvent) {
 function isReadRight(sample: Sample, provider: Provider): void {
   const events = eventsOf(sample, provider);
   assert.deepEqual(events.map(namesOf), expectedOf(sample));
+  const marked = Buffer.concat([Buffer.from('\uFEFF'), sample.body]);
+  const isJson = ['{', '['].includes(sample.body.toString('utf8', 0, 1));
+  if (isJson) assert.deepEqual(eventsOf({ ...sample, body: marked }, provider).map(namesOf), expectedOf(sample), 'with a byte order mark');
   const { timestamp } = sample.expected ?? {};
   const pushedAt = typeof timestamp === 'number' ? new Date(timestamp * 1_000).toISOString() : timestamp;
   for (const event of events) assert.equal(event.pushedAt, pushedAt ?? undefined);

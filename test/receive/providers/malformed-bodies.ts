@@ -63,6 +63,26 @@ export const malformedBodies: readonly [name: string, body: Buffer][] = (
       'names of a megabyte',
       `{"type":"PUSH_ARTIFACT","event_data":{"repository":{"repo_full_name":"${'a/'.repeat(400_000)}b"},"resources":[{"tag":"1","resource_url":"h.example/x"}]}}`,
     ],
+    [
+      'other fields of wrong types',
+      '{"id":{},"action":"push","target":{"repository":[],"tag":1},"request":7,"push_data":{"tag":[]},"repository":{"repo_name":{}},"updated_tags":7,"package":{"name":1},"message":{"data":1},"detail-type":1,"Type":"Notification","Message":{}}',
+    ],
+    [
+      'other polluting keys',
+      '{"__proto__":{"docker_url":"h.example/a/b","updated_tags":["1"],"action":"push","target":{"repository":"a/b","tag":"1"},"request":{"host":"h.example"},"push_data":{"tag":"1"},"repository":{"repo_name":"a/b"}}}',
+    ],
+    [
+      'other names that are none',
+      '{"docker_url":"h.example/../b","repository":{"repo_name":"../b"},"updated_tags":["1"],"push_data":{"tag":"1"},"action":"push","target":{"repository":"a//b","tag":"1"},"request":{"host":"h.example"}}',
+    ],
+    [
+      'a host that is blank, not Docker Hub',
+      '{"action":"push","target":{"repository":"a/b","tag":"1"},"request":{"host":" "},"events":[{"action":"push","target":{"repository":"a/b","tag":"1"},"request":{"host":"https://"}}]}',
+    ],
+    [
+      'other keys twice, the last one empty',
+      '{"action":"push","action":"delete","target":{"repository":"a/b","tag":"1"},"request":{"host":"h.example"},"docker_url":"h.example/a/b","updated_tags":["1"],"updated_tags":null}',
+    ],
     ['a hundred thousand events', `{"events":[${'{},'.repeat(100_000)}{}]}`],
   ] satisfies [string, string][]
 )
