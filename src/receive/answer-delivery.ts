@@ -29,7 +29,6 @@ export type Answer =
       readonly accepted: readonly PushEvent[];
       readonly ignored: readonly IgnoredPush[];
       readonly malformed?: string;
-      readonly notice?: string;
       readonly handshake?: Readonly<Record<string, unknown>>;
     }
   | { readonly status: 503; readonly why: string };
@@ -52,7 +51,7 @@ export async function answerDelivery(delivery: Delivery, receiver: Receiver, con
   );
   const accepted = [...new Map(results.filter(isPushEvent).map((event) => [event.id, event])).values()];
   const ignored = [...parsed.ignored, ...results.filter((result): result is IgnoredPush => !isPushEvent(result))];
-  if (accepted.length === 0) return { status: 200, accepted, ignored, ...(parsed.notice !== undefined && { notice: parsed.notice }) };
+  if (accepted.length === 0) return { status: 200, accepted, ignored };
   const refusal = context.refusal();
   if (refusal !== undefined) return { status: 503, why: refusal };
   try {

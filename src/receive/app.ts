@@ -119,8 +119,6 @@ function report(answer: Answer, receiver: Receiver, { logger, metrics }: Receive
     logger.warn({ ...labels, why: answer.why }, 'delivery refused');
     return;
   }
-  if (answer.status === 200 && answer.notice !== undefined)
-    logger.warn({ ...labels, notice: answer.notice }, 'the sender waits for somebody');
   metrics.pushes.inc({ ...labels, result: 'accepted' }, answer.accepted.length);
   metrics.pushes.inc({ ...labels, result: 'ignored' }, answer.ignored.length);
   for (const { id, repository, tag, digest } of answer.accepted) {

@@ -7,7 +7,6 @@ import { headerOf } from './header-of.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';
 import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
-import { confirmationCommand, snsMessage } from './sns-message.ts';
 
 const detail = z.object({
   result: text,
@@ -29,6 +28,13 @@ const eventBridgeEvent = z.object({
 });
 /** What Argo CD Image Updater's input transformer makes of the event; so that its rules can be kept. */
 const transformed = z.object({ repositoryName: text, imageTag: text, imageDigest: text });
+/** The envelope of SNS. Its signature, and the confirmation of subscriptions, are the receiver's business: nothing is fetched here. */
+const snsMessage = z.object({
+  Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
+  MessageId: text,
+  TopicArn: text,
+  Message: z.string().nullish().catch(undefined),
+});
 
 type Result = ClaimedPush | IgnoredPush;
 
@@ -44,9 +50,7 @@ export const ecr: Provider = {
     const topic = sns.TopicArn ? ` of the topic ${sns.TopicArn}` : '';
     if (sns.Type === 'UnsubscribeConfirmation') return toDelivery({ reason: `not a push: the subscription${topic} was ended` });
     if (sns.Type === 'SubscriptionConfirmation') {
-      const command = confirmationCommand(sns);
-      const reason = `not a push: the subscription${topic} waits for a confirmation by hand; nothing is fetched`;
-      return { ...toDelivery({ reason }), ...(command && { notice: command }) };
+      return toDelivery({ reason: `not a push: a subscription${topic}, which is confirmed only for topics under "sns" of the receiver` });
     }
     return toDelivery(readEvent(parseJsonBody(z.unknown(), Buffer.from(sns.Message ?? '')), sns.MessageId));
   },

@@ -12,8 +12,6 @@ export interface ParsedDelivery {
   readonly ignored: readonly IgnoredPush[];
   /** What the sender has to hear instead of the usual body, with 200: the answer to a handshake. */
   readonly handshake?: Readonly<Record<string, unknown>>;
-  /** What the operator has to do by hand: logged, and told nobody else. */
-  readonly notice?: string;
 }
 
 /**

@@ -145,40 +145,19 @@ test('a secret in any header, as token, or as password', () => {
   }
 });
 
-const confirmation = {
-  Type: 'SubscriptionConfirmation',
-  MessageId: 'message-2',
-  Token: '2336412f37',
-  TopicArn: topic,
-  SubscribeURL: 'https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=2336412f37',
-};
-
-test('a subscription: the operator is told the command, the sender is not', async (t) => {
+test('a subscription: the token and the address in it are neither used nor told', async (t) => {
   const { app, stored, logged } = await startApp(t, { provider: ecr });
-  const response = await app.inject({ method: 'POST', url: '/webhooks/prod/s3cret', payload: confirmation });
-  const reason = `not a push: the subscription of the topic ${topic} waits for a confirmation by hand; nothing is fetched`;
+  const payload = {
+    Type: 'SubscriptionConfirmation',
+    MessageId: 'message-2',
+    Token: '2336412f37',
+    TopicArn: topic,
+    SubscribeURL: 'https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=2336412f37',
+  };
+  const response = await app.inject({ method: 'POST', url: '/webhooks/prod/s3cret', payload });
+  const reason = `not a push: a subscription of the topic ${topic}, which is confirmed only for topics under "sns" of the receiver`;
   assert.deepEqual([response.statusCode, response.json(), stored], [200, { accepted: [], ignored: [{ reason }] }, []]);
-  const [line, ...more] = logged.filter((text) => text.includes('2336412f37'));
-  const { level, notice } = JSON.parse(line ?? '{}') as Record<string, unknown>;
-  assert.deepEqual(more, []);
-  assert.deepEqual([level, notice], ['warn', `aws sns confirm-subscription --region eu-west-1 --topic-arn ${topic} --token 2336412f37`]);
-  assert.ok(!logged.join('').includes('s3cret'));
-});
-
-test('no command that could do something else in a shell', () => {
-  for (const changes of [
-    { Token: '1; rm -rf ~' },
-    { Token: '$(id)' },
-    { Token: '' },
-    { Token: 7 },
-    { Token: 'a'.repeat(5_000) },
-    { TopicArn: `${topic};id` },
-    { TopicArn: 'arn:aws:sns:eu-west-1:123456789012:a b' },
-    { TopicArn: null },
-  ]) {
-    const { notice, ignored } = parse({ ...confirmation, ...changes });
-    assert.deepEqual([notice, ignored.length], [undefined, 1]);
-  }
+  assert.ok(!/2336412f37|s3cret/.test(logged.join('')));
 });
 
 test('another format is malformed, not a crash', () => {
