@@ -33,10 +33,12 @@ test('the controllers roll a deployment out', async () => {
       template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example.test/web:1' }] } },
     },
   });
-  const pods = await waitFor('a pod of the deployment', async () => {
+  const findPods = async () => {
     const { items } = await cluster.request('GET', `/api/v1/namespaces/${namespace}/pods`);
     return items.length > 0 && (items as { spec: { containers: { image: string }[] } }[]);
-  });
+  };
+  // A controller that finds the server busy looks again only after a while.
+  const pods = await waitFor('a pod of the deployment', findPods, { timeoutMs: 120_000 });
   assert.equal(pods[0]?.spec.containers[0]?.image, 'example.test/web:1');
 });
 
