@@ -1,4 +1,4 @@
-import type { AppliedChange } from './outcome.ts';
+import type { AppliedChange } from './plan-update.ts';
 import type { KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
 import type { ContainerState } from './policy-status.ts';
 import { workloadKey } from './workload.ts';

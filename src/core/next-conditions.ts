@@ -1,7 +1,6 @@
 import { consentAnnotation } from './consent.ts';
 import { isUsable, type ImagePolicy } from './image-policy.ts';
-import type { Postponement } from './next-status.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, Postponement } from './outcome.ts';
 import type { Condition } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import { cut, toSeconds } from './status-text.ts';

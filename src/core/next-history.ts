@@ -1,5 +1,6 @@
 import { cut, toSeconds } from './status-text.ts';
-import type { AppliedChange, Outcome, OwnImage } from './outcome.ts';
+import type { Outcome, OwnImage } from './outcome.ts';
+import type { AppliedChange } from './plan-update.ts';
 import type { HistoryEntry, PolicyStatus, TriggerSource } from './policy-status.ts';
 import type { WorkloadRef } from './workload.ts';
 

@@ -1,23 +1,10 @@
 import type { ImagePolicy } from './image-policy.ts';
 import { nextConditions } from './next-conditions.ts';
 import { nextHistory } from './next-history.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, Postponement } from './outcome.ts';
 import type { Candidate } from './plan-update.ts';
 import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from './policy-status.ts';
-import type { Reason } from './reasons.ts';
 import { cut, toSeconds } from './status-text.ts';
-
-/** What happens to a policy while it waits for another try. */
-export interface Postponement {
-  readonly kind: 'postponed';
-  readonly reason: Reason;
-  readonly message: string;
-  /** Not before then; absent where it is tried again by itself. */
-  readonly until?: Date;
-  /** What waits. */
-  readonly tag?: string;
-  readonly digest?: string;
-}
 
 /** What made us look. */
 export interface LookCause {

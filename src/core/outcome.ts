@@ -1,5 +1,5 @@
 import { containerStates } from './container-states.ts';
-import type { Candidate, ContainerChange, KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
+import type { Candidate, AppliedChange, KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
 import type { ContainerState } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import { formatWorkload, type WorkloadRef } from './workload.ts';
@@ -28,15 +28,23 @@ export interface Outcome {
  */
 export type OutcomeKind = 'updated' | 'unchanged' | 'ignored' | 'stalled' | 'suspended';
 
-export interface AppliedChange extends ContainerChange {
-  readonly workload: WorkloadRef;
-}
-
 /** A container that runs an image by our hand. */
 export interface OwnImage {
   readonly workload: WorkloadRef;
   readonly container: string;
   readonly image: string;
+}
+
+/** What happens to a policy while it waits for another try. */
+export interface Postponement {
+  readonly kind: 'postponed';
+  readonly reason: Reason;
+  readonly message: string;
+  /** Not before then; absent where it is tried again by itself. */
+  readonly until?: Date;
+  /** What waits. */
+  readonly tag?: string;
+  readonly digest?: string;
 }
 
 /** The name under which the API server records our changes; it tells them from a human's. */

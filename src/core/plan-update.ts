@@ -34,6 +34,11 @@ export interface ContainerChange {
   readonly to: string;
 }
 
+/** A change that was made. */
+export interface AppliedChange extends ContainerChange {
+  readonly workload: WorkloadRef;
+}
+
 /** A container that stays as it is, and why. */
 export interface KeptContainer {
   readonly container: string;

@@ -1,14 +1,20 @@
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
-import type { PolicyPorts } from './process-policy.ts';
+import type { ReconcilePorts } from './reconcile-policy.ts';
 import { wakeJob } from './wake-policies.ts';
+
+export interface CatchUpPorts extends ReconcilePorts {
+  readonly clock: () => Date;
+  /** The policy as the API server knows it. */
+  readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
+}
 
 /**
  * Ports that see at least what the replica saw that made the job. Each replica has a watch of its own, and ours may be some milliseconds behind;
  * a look at the older state would end the job, and the same cause makes no second one. Costs requests only where we are behind.
  */
-export async function catchUp(job: PolicyJob, ports: PolicyPorts, signal: AbortSignal): Promise<PolicyPorts> {
+export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
   const { namespace, name, uid } = job.policy;
   const cached = ports.findPolicy(namespace, name);
   const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0);
@@ -26,7 +32,7 @@ export async function catchUp(job: PolicyJob, ports: PolicyPorts, signal: AbortS
 async function readTargets(
   job: PolicyJob,
   policy: ImagePolicy,
-  ports: PolicyPorts,
+  ports: CatchUpPorts,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Workload>> {
   const found = new Map<string, Workload>();

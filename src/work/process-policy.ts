@@ -1,17 +1,13 @@
-import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import { policyKey } from '../core/image-policy.ts';
 import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { catchUp } from './catch-up.ts';
-import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from './reconcile-policy.ts';
+import { catchUp, type CatchUpPorts } from './catch-up.ts';
+import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
 import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
 
-export interface PolicyPorts extends ReconcilePorts, Omit<ReportPorts, 'now'> {
-  readonly clock: () => Date;
-  /** The policy as the API server knows it. */
-  readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
-}
+export interface PolicyPorts extends CatchUpPorts, Omit<ReportPorts, 'now'> {}
 
 /**
  * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it. `prepare` may give

@@ -6,8 +6,15 @@ import { PermanentError } from '../core/errors.ts';
 import { toleratedTargets } from '../core/guard-plan.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { isSelection } from '../core/is-selection.ts';
-import { outcomeOf, type AppliedChange, type Outcome } from '../core/outcome.ts';
-import { hasChanges, type Candidate, type ContainerChange, type TargetPlan, type UpdatePlan } from '../core/plan-update.ts';
+import { outcomeOf, type Outcome } from '../core/outcome.ts';
+import {
+  hasChanges,
+  type Candidate,
+  type ContainerChange,
+  type TargetPlan,
+  type UpdatePlan,
+  type AppliedChange,
+} from '../core/plan-update.ts';
 import { suspendedOutcome } from '../core/suspended-outcome.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import { chooseAgain, chooseCandidate, type ChoosePorts, type Chosen } from './choose-candidate.ts';

@@ -1,8 +1,8 @@
 /** Tells everybody who may ask how a look at a policy ended: status, Kubernetes Events, audit record, metrics, log. */
 import { WaitError, describeError } from '../core/errors.ts';
 import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
-import { nextStatus, type LookCause, type Postponement } from '../core/next-status.ts';
-import { describeChange, type Outcome } from '../core/outcome.ts';
+import { nextStatus, type LookCause } from '../core/next-status.ts';
+import { describeChange, type Outcome, type Postponement } from '../core/outcome.ts';
 import type { Candidate } from '../core/plan-update.ts';
 import type { PolicyStatus } from '../core/policy-status.ts';
 import type { Reason } from '../core/reasons.ts';

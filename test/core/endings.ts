@@ -1,8 +1,8 @@
 /** Endings of every kind, and the status after them. */
 import assert from 'node:assert/strict';
 import type { PolicySpec } from '../../src/core/image-policy.ts';
-import { nextStatus, type LookCause, type Postponement } from '../../src/core/next-status.ts';
-import type { Outcome } from '../../src/core/outcome.ts';
+import { nextStatus, type LookCause } from '../../src/core/next-status.ts';
+import type { Outcome, Postponement } from '../../src/core/outcome.ts';
 import type { ContainerState, PolicyStatus } from '../../src/core/policy-status.ts';
 import { digestOf, policyOf, specOf, webDeployment } from './samples.ts';
 

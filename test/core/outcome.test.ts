@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeChange, outcomeOf, type AppliedChange } from '../../src/core/outcome.ts';
+import { describeChange, outcomeOf } from '../../src/core/outcome.ts';
+import type { AppliedChange } from '../../src/core/plan-update.ts';
 import { planUpdate, type Candidate } from '../../src/core/plan-update.ts';
 import type { PolicySpec } from '../../src/core/image-policy.ts';
 import type { WorkloadContainer } from '../../src/core/workload.ts';
