@@ -1,15 +1,42 @@
 /** The list of providers: a new one is a file here, a line here, fixtures and a section in docs/receivers.md. */
 import { acr } from './acr.ts';
+import { aliyun } from './aliyun.ts';
+import { artifactory } from './artifactory.ts';
+import { cdevents } from './cdevents.ts';
 import { distribution } from './distribution.ts';
 import { dockerHub } from './docker-hub.ts';
 import { ecr } from './ecr.ts';
+import { generic } from './generic.ts';
 import { ghcr } from './ghcr.ts';
+import { gitea } from './gitea.ts';
 import { google } from './google.ts';
 import { harbor } from './harbor.ts';
+import { huawei } from './huawei.ts';
+import { nexus } from './nexus.ts';
 import type { Provider } from './provider.ts';
 import { quay } from './quay.ts';
+import { tencent } from './tencent.ts';
+import { zot } from './zot.ts';
 
-export const providers: readonly Provider[] = [acr, distribution, dockerHub, ecr, ghcr, google, harbor, quay];
+export const providers: readonly Provider[] = [
+  acr,
+  aliyun,
+  artifactory,
+  cdevents,
+  distribution,
+  dockerHub,
+  ecr,
+  generic,
+  ghcr,
+  gitea,
+  google,
+  harbor,
+  huawei,
+  nexus,
+  quay,
+  tencent,
+  zot,
+];
 
 /** Ids for the configuration. */
 export const providerIds: readonly string[] = providers.map((provider) => provider.id);

@@ -14,7 +14,8 @@ const list = z.object({
       decision: z.string().regex(/^(?:push(?:-optional)?|ignore(?:-[a-z-]+)?|handshake)$/),
       expected: z
         .object({
-          registry: z.string(),
+          /** None where the payload names none. */
+          registry: z.string().nullable(),
           repository: z.string(),
           tags: z.array(z.string()),
           digest: z.string().nullable(),

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { hashBody } from './hash-body.ts';
+import { parseJsonBody } from './json-body.ts';
+import { optionalText as text } from './optional-text.ts';
+import type { Provider } from './provider.ts';
+import { provesNothing } from './url-only.ts';
+
+const notification = z.object({
+  push_data: z.object({ digest: text, tag: text }),
+  repository: z.object({ repo_full_name: text, namespace: text, name: text, region: text }),
+});
+
+/** Alibaba Cloud Container Registry. */
+export const aliyun: Provider = {
+  id: 'aliyun',
+  documentation: 'https://help.aliyun.com/zh/acr/user-guide/manage-webhooks',
+  verify: provesNothing,
+  parse(delivery) {
+    const { push_data: push, repository } = parseJsonBody(notification, delivery.body);
+    const name = repository.repo_full_name || (repository.namespace && repository.name && `${repository.namespace}/${repository.name}`);
+    if (!name) return { pushes: [], ignored: [{ reason: 'the event names no repository' }] };
+    const registry = personalEdition(repository.region);
+    return {
+      pushes: [
+        {
+          repository: name,
+          // The body holds the time of the push, without a zone: it tells pushes apart, but is no time.
+          idempotencyKey: hashBody(delivery.body),
+          ...(registry && { registry }),
+          ...(push.tag && { tag: push.tag }),
+          ...(push.digest && { digest: push.digest }),
+        },
+      ],
+      ignored: [],
+    };
+  },
+};
+
+/** No host is in the body. That of the personal edition follows from the region; an enterprise instance has a name of its own. */
+function personalEdition(region: string | null | undefined): string | undefined {
+  return region && /^[a-z]{2,}(?:-[a-z0-9]+)+$/.test(region) ? `registry.${region}.aliyuncs.com` : undefined;
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { formPayload } from './form-payload.ts';
+import { headerOf } from './header-of.ts';
+import { verifyHmac } from './hmac.ts';
+import { parseJsonBody } from './json-body.ts';
+import { optionalText as text } from './optional-text.ts';
+import type { Delivery, ParsedDelivery, Provider } from './provider.ts';
+
+const event = z.object({
+  action: z.string(),
+  package: z
+    .object({
+      type: text,
+      name: text,
+      version: text,
+      html_url: text,
+      created_at: text,
+      owner: z.object({ login: text, username: text }).nullish().catch(undefined),
+    })
+    .nullish()
+    .catch(undefined),
+});
+
+/** The container registry of Gitea and Forgejo. It tells tags in lower case and no digest. */
+export const gitea: Provider = {
+  id: 'gitea',
+  documentation: 'https://docs.gitea.com/usage/repository/webhooks',
+  verify(delivery, secrets) {
+    // Unlike GitHub, it signs the JSON and not the form that carries it.
+    const signed = { ...delivery, body: formPayload(delivery) ?? delivery.body };
+    return ['x-gitea-signature', 'x-forgejo-signature'].some((header) => verifyHmac(signed, secrets, { header, algorithm: 'sha256' }));
+  },
+  parse(delivery) {
+    const { action, package: pushed } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);
+    const { type, name, version: tag, owner, html_url: url, created_at: pushedAt } = pushed ?? {};
+    const namespace = owner?.login || owner?.username;
+    const repository = namespace && name ? `${namespace}/${name}` : undefined;
+    const ignore = (reason: string): ParsedDelivery => ({
+      pushes: [],
+      ignored: [{ reason, ...(repository && { repository }), ...(tag && { tag }) }],
+    });
+    const kind = told(delivery, 'event');
+    if (kind !== undefined && kind !== 'package') return ignore(`not a package event: ${kind.slice(0, 64)}`);
+    if (!pushed) return ignore('the event names no package');
+    if (type !== 'container') return ignore(`not an image: a package of type ${type?.slice(0, 64) ?? 'unknown'}`);
+    if (action !== 'created') return ignore(`not a push: ${action.slice(0, 64)}`);
+    if (!repository) return ignore('the event names no repository');
+    const registry = url && URL.canParse(url) ? new URL(url).host : undefined;
+    const idempotencyKey = told(delivery, 'delivery');
+    return {
+      pushes: [
+        {
+          repository,
+          ...(registry && { registry }),
+          ...(tag && { tag }),
+          ...(idempotencyKey && { idempotencyKey }),
+          ...(pushedAt && { pushedAt }),
+        },
+      ],
+      ignored: [],
+    };
+  },
+};
+
+/** Forgejo says everything under both names. */
+function told(delivery: Delivery, name: string): string | undefined {
+  return headerOf(delivery, `x-gitea-${name}`) ?? headerOf(delivery, `x-forgejo-${name}`);
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { headerOf } from './header-of.ts';
+import { verifyHmac } from './hmac.ts';
+import { parseJsonBody } from './json-body.ts';
+import { optionalText as text } from './optional-text.ts';
+import type { ParsedDelivery, Provider } from './provider.ts';
+
+const event = z.object({
+  timestamp: text,
+  action: z.string(),
+  component: z.object({ format: text, name: text, version: text }).nullish().catch(undefined),
+});
+
+const pushActions = new Set(['CREATED', 'UPDATED']);
+
+/** Sonatype Nexus Repository 3: the component events of its Docker repositories. They name no registry and no digest. */
+export const nexus: Provider = {
+  id: 'nexus',
+  documentation: 'https://help.sonatype.com/en/webhooks.html',
+  verify: (delivery, secrets) => verifyHmac(delivery, secrets, { header: 'x-nexus-webhook-signature', algorithm: 'sha1' }),
+  parse(delivery) {
+    const { timestamp, action, component } = parseJsonBody(event, delivery.body);
+    const { format, name, version: tag } = component ?? {};
+    const ignore = (reason: string): ParsedDelivery => ({
+      pushes: [],
+      ignored: [{ reason, ...(name && { repository: name }), ...(tag && { tag }) }],
+    });
+    const kind = headerOf(delivery, 'x-nexus-webhook-id');
+    // Assets are the blobs and manifests of the same push.
+    if (kind !== undefined && kind !== 'rm:repository:component') return ignore(`not a component event: ${kind.slice(0, 64)}`);
+    if (!component) return ignore('the event names no component');
+    if (format !== 'docker') return ignore(`not an image: format ${format ?? 'unknown'}`);
+    if (!pushActions.has(action)) return ignore(`not a push: ${action.slice(0, 64)}`);
+    if (!name) return ignore('the event names no repository');
+    const idempotencyKey = headerOf(delivery, 'x-nexus-webhook-delivery');
+    // 2025-06-01T10:00:00.515+0000
+    const pushedAt = timestamp?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2').replace(/[+-]00:00$/, 'Z');
+    return {
+      pushes: [{ repository: name, ...(tag && { tag }), ...(idempotencyKey && { idempotencyKey }), ...(pushedAt && { pushedAt }) }],
+      ignored: [],
+    };
+  },
+};

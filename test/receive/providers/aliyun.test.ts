@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aliyun } from '../../../src/receive/providers/aliyun.ts';
+import { MalformedBody } from '../../../src/receive/providers/provider.ts';
+import { testProvider } from './conformance.ts';
+
+testProvider({ provider: aliyun, credentials: [] });
+
+const push_data = { digest: `sha256:${'a'.repeat(64)}`, pushed_at: '2026-03-01 20:00:00', tag: 'v1.2.3' };
+const repository = { repo_full_name: 'team/api', namespace: 'team', name: 'api', region: 'cn-hangzhou' };
+
+const parse = (body: unknown) => aliyun.parse({ headers: {}, body: Buffer.from(JSON.stringify(body)) });
+const pushOf = (body: unknown) => parse(body).pushes[0];
+
+for (const [region, registry] of [
+  ['cn-shanghai', 'registry.cn-shanghai.aliyuncs.com'],
+  ['ap-southeast-1', 'registry.ap-southeast-1.aliyuncs.com'],
+  ['attacker.example.com/', undefined],
+  ['', undefined],
+  [7, undefined],
+] as const) {
+  test(`region ${JSON.stringify(region)}: ${registry ?? 'the configuration must name the registry'}`, () =>
+    assert.equal(pushOf({ push_data, repository: { ...repository, region } })?.registry, registry));
+}
+
+test('without a full name, namespace and name', () => {
+  const { repo_full_name: _, ...parts } = repository;
+  assert.equal(pushOf({ push_data, repository: parts })?.repository, 'team/api');
+  assert.deepEqual(parse({ push_data, repository: {} }), { pushes: [], ignored: [{ reason: 'the event names no repository' }] });
+});
+
+test('the same body has the same key; another time of push has another', () => {
+  const key = (pushed_at: string) => pushOf({ push_data: { ...push_data, pushed_at }, repository })?.idempotencyKey;
+  assert.equal(key('2026-03-01 20:00:00'), key('2026-03-01 20:00:00'));
+  assert.notEqual(key('2026-03-01 20:00:00'), key('2026-03-01 20:00:01'));
+});
+
+test('no header proves anything: the secret is in the URL', () => {
+  for (const headers of [{ authorization: 's3cret' }, { authorization: 'Bearer s3cret' }, {}]) {
+    assert.equal(aliyun.verify({ headers, body: Buffer.from('s3cret') }, ['s3cret']), false);
+  }
+});
+
+test('another format is malformed, not a crash', () => {
+  for (const body of [{}, { push_data }, { repository }, { push_data: null, repository }, { push_data, repository: [] }, []]) {
+    assert.throws(() => parse(body), MalformedBody);
+  }
+});

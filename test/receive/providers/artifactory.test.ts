@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import { acceptPush, isPushEvent } from '../../../src/core/push-event.ts';
+import { artifactory } from '../../../src/receive/providers/artifactory.ts';
+import { MalformedBody } from '../../../src/receive/providers/provider.ts';
+import { testProvider } from './conformance.ts';
+
+testProvider({ provider: artifactory, credentials: ['x-jfrog-event-auth'] });
+
+const hex = 'a'.repeat(64);
+const data = { repo_key: 'docker-local', image_name: 'team/api', tag: 'v1.2.3', name: 'manifest.json', sha256: hex, platforms: [] };
+const event = { domain: 'docker', event_type: 'pushed', data, jpd_origin: 'https://artifactory.example.com' };
+
+const parse = (body: unknown) => artifactory.parse({ headers: {}, body: Buffer.from(JSON.stringify(body)) });
+const pushOf = (more: object) => parse({ ...event, data: { ...data, ...more } }).pushes[0];
+const reasonOf = (body: unknown) => parse(body).ignored[0]?.reason;
+
+test('the path method: host, key of the repository, image', () =>
+  assert.deepEqual(parse(event).pushes, [
+    { registry: 'artifactory.example.com', repository: 'docker-local/team/api', tag: 'v1.2.3', digest: `sha256:${hex}` },
+  ]));
+
+test('without an origin the configuration must name the registry', () => {
+  for (const jpd_origin of [undefined, null, '', 7, 'https://<your_origin>']) {
+    assert.equal('registry' in (parse({ ...event, jpd_origin }).pushes[0] ?? { registry: '' }), false);
+  }
+});
+
+test('the digest is that of the manifest, never that of another file', () => {
+  assert.equal(pushOf({ name: 'list.manifest.json' })?.digest, `sha256:${hex}`);
+  for (const name of [`sha256__${hex}`, 'not-a-manifest.json', undefined]) assert.equal(pushOf({ name })?.digest, undefined);
+  assert.equal(pushOf({ sha256: null })?.digest, undefined);
+});
+
+test('two pushes of the same tag have the same body: there is no key', () => assert.equal(pushOf({})?.idempotencyKey, undefined));
+
+for (const tag of [`sha256:${hex}`, `sha256__${hex}`, `sha256-${hex}.sig`, undefined]) {
+  test(`the tag ${tag} is none`, () => {
+    const [push] = parse({ ...event, data: { ...data, tag } }).pushes;
+    assert.ok(push);
+    assert.ok(!isPushEvent(acceptPush(push, { receiver: 'r', provider: 'artifactory', aliases: new Map(), now: new Date(0) })));
+  });
+}
+
+test('what Artifactory calls "oci" is an image if it has platforms', () => {
+  const platforms = [{ architecture: 'amd64', os: 'linux' }];
+  assert.equal(pushOf({ image_type: 'oci', platforms })?.tag, 'v1.2.3');
+  for (const none of [[], null, undefined, {}]) assert.equal(pushOf({ image_type: 'oci', platforms: none }), undefined);
+});
+
+test('other events are ignored, each with its reason', () => {
+  assert.equal(reasonOf({ ...event, event_type: 'promoted' }), 'not a push: docker/promoted');
+  assert.equal(reasonOf({ ...event, domain: 'artifact', event_type: 'deployed' }), 'not a push: artifact/deployed');
+  assert.equal(reasonOf({ ...event, data: null }), 'the event names no repository');
+  assert.equal(reasonOf({ ...event, data: { ...data, repo_key: '' } }), 'the event names no repository');
+});
+
+test('the header holds the secret or the HMAC of the body', () => {
+  const body = Buffer.from('{"domain":"docker"}');
+  const verify = (value: string) => artifactory.verify({ headers: { 'x-jfrog-event-auth': value }, body }, ['old', 's3cret']);
+  const hmac = createHmac('sha256', 's3cret').update(body).digest('hex');
+  for (const [value, isAuthentic] of [
+    ['s3cret', true],
+    [hmac, true],
+    [hmac.toUpperCase(), true],
+    [`sha256=${hmac}`, false],
+    [hmac.slice(2), false],
+    [createHmac('sha1', 's3cret').update(body).digest('hex'), false],
+    ['', false],
+  ] as const) {
+    assert.equal(verify(value), isAuthentic, value);
+  }
+});
+
+test('another format is malformed, not a crash', () => {
+  for (const body of [{}, { domain: 'docker' }, { ...event, domain: 7 }, []]) assert.throws(() => parse(body), MalformedBody);
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cdevents } from '../../../src/receive/providers/cdevents.ts';
+import { MalformedBody } from '../../../src/receive/providers/provider.ts';
+import { testProvider } from './conformance.ts';
+
+testProvider({ provider: cdevents, credentials: ['authorization'] });
+
+const purl = 'pkg:oci/app?repository_url=r.example.com/team/app&tag=v1';
+const data = { context: { id: 'c-1', source: '/ci', timestamp: '2026-03-01T12:00:00Z' }, subject: { id: purl } };
+const event = { specversion: '1.0', id: 'e-1', source: '/bus', type: 'dev.cdevents.artifact.published.0.2.0', data };
+
+const parse = (body: unknown, headers: Record<string, string> = {}) => cdevents.parse({ headers, body: Buffer.from(JSON.stringify(body)) });
+
+for (const version of ['0.1.0', '0.2.0', '0.3.0-draft', '1.0.0']) {
+  test(`version ${version} of the event`, () =>
+    assert.equal(parse({ ...event, type: `dev.cdevents.artifact.published.${version}` }).pushes.length, 1));
+}
+
+test('other events and other artifacts are ignored, each with its reason', () => {
+  const reasonOf = (body: unknown) => parse(body).ignored[0]?.reason;
+  for (const type of ['dev.cdevents.artifact.packaged.0.2.0', 'dev.cdevents.artifact.deleted.0.1.0', 'dev.cdevents.artifact.publishedx']) {
+    assert.equal(reasonOf({ ...event, type }), `not a push: ${type}`);
+  }
+  assert.equal(reasonOf({ ...event, data: { subject: { id: 'pkg:npm/app@1' } } }), 'not an image: pkg:npm/app@1');
+  for (const none of [null, [], 'x', {}, { subject: { id: 7 } }]) {
+    assert.equal(reasonOf({ ...event, data: none }), 'not an image: the event names no artifact');
+  }
+});
+
+test('key and time are those of the context, else those of the envelope', () => {
+  const [push] = parse(event).pushes;
+  assert.deepEqual([push?.idempotencyKey, push?.pushedAt], ['/ci c-1', '2026-03-01T12:00:00Z']);
+  const [other] = parse({ ...event, time: '2026-03-01T13:00:00Z', data: { subject: { id: purl } } }).pushes;
+  assert.deepEqual([other?.idempotencyKey, other?.pushedAt], ['/bus e-1', '2026-03-01T13:00:00Z']);
+});
+
+test('a batch: each event by itself', () => {
+  const { pushes, ignored } = parse([event, null, { ...event, type: 'dev.cdevents.build.finished.0.2.0' }, event]);
+  assert.deepEqual(
+    [pushes.length, ignored.map(({ reason }) => reason)],
+    [2, ['an event of another shape', 'not a push: dev.cdevents.build.finished.0.2.0']],
+  );
+});
+
+test('data in base64', () => {
+  const { data: _, ...rest } = event;
+  const encoded = Buffer.from(JSON.stringify(data)).toString('base64');
+  assert.equal(parse({ ...rest, data_base64: encoded }).pushes[0]?.repository, 'team/app');
+});
+
+test('another format is malformed, not a crash', () => {
+  for (const body of [{}, data, [], [null]]) assert.throws(() => parse(body), MalformedBody);
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { acceptPush, isPushEvent } from '../../../src/core/push-event.ts';
+import { generic } from '../../../src/receive/providers/generic.ts';
+import { MalformedBody } from '../../../src/receive/providers/provider.ts';
+import { testProvider } from './conformance.ts';
+
+testProvider({ provider: generic, credentials: ['authorization', 'x-signature-256', 'x-signature'] });
+
+const digest = `sha256:${'a'.repeat(64)}`;
+const parse = (body: unknown, headers: Record<string, string> = {}) => generic.parse({ headers, body: Buffer.from(JSON.stringify(body)) });
+
+/** `registry/repository:tag@digest` of every push that is accepted. */
+function acceptedOf(body: unknown, registryOverride?: string): string[] {
+  const context = {
+    receiver: 'r',
+    provider: 'generic',
+    aliases: new Map<string, string>(),
+    now: new Date(0),
+    ...(registryOverride && { registryOverride }),
+  };
+  return parse(body)
+    .pushes.map((push) => acceptPush(push, context))
+    .filter(isPushEvent)
+    .map(({ repository: { registry, path }, tag, digest }) => `${registry}/${path}:${tag}${digest ? `@${digest}` : ''}`);
+}
+
+for (const [name, body, expected] of [
+  ['a reference', { image: 'r.example.com:5000/team/api:v1' }, ['r.example.com:5000/team/api:v1']],
+  ['a reference with a digest', { image: `r.example.com/team/api:v1@${digest}` }, [`r.example.com/team/api:v1@${digest}`]],
+  ['a reference and a digest beside it', { image: 'r.example.com/team/api:v1', digest }, [`r.example.com/team/api:v1@${digest}`]],
+  [
+    'a reference and tags beside it',
+    { image: 'r.example.com/team/api', tags: ['v1', 'v1.2'] },
+    ['r.example.com/team/api:v1', 'r.example.com/team/api:v1.2'],
+  ],
+  ['the tag of the reference counts', { image: 'r.example.com/team/api:v1', tag: 'v2' }, ['r.example.com/team/api:v1']],
+  ['a name of Docker Hub', { image: 'nginx:1.27' }, ['docker.io/library/nginx:1.27']],
+  ['upper case and :443', { image: 'R.Example.com:443/Team/Api:V1' }, ['r.example.com/team/api:V1']],
+  ['several images', { images: ['r.example.com/a:1', 'r.example.com/b:1'] }, ['r.example.com/a:1', 'r.example.com/b:1']],
+  [
+    'images as objects',
+    {
+      images: [
+        { image: 'r.example.com/a', tag: '1' },
+        { registry: 'r.example.com', repository: 'b', tags: ['1', '2'] },
+      ],
+    },
+    ['r.example.com/a:1', 'r.example.com/b:1', 'r.example.com/b:2'],
+  ],
+  ['one and several', { image: 'r.example.com/a:1', images: ['r.example.com/b:1'] }, ['r.example.com/a:1', 'r.example.com/b:1']],
+  [
+    'the registry of all images',
+    { registry: 'r.example.com', images: ['team/a:1', 'other.example.com/b:1'] },
+    ['r.example.com/team/a:1', 'other.example.com/b:1'],
+  ],
+  ['fields', { registry: 'r.example.com', repository: 'team/api', tag: 'v1', digest }, [`r.example.com/team/api:v1@${digest}`]],
+  [
+    'tag and tags',
+    { registry: 'r.example.com', repository: 'team/api', tag: 'v1', tags: ['v1', 'v2'] },
+    ['r.example.com/team/api:v1', 'r.example.com/team/api:v2'],
+  ],
+  [
+    'a repository that repeats the registry',
+    { registry: 'r.example.com', repository: 'r.example.com/team/api', tag: '1' },
+    ['r.example.com/team/api:1'],
+  ],
+  [
+    'a repository that looks like a host',
+    { registry: 'r.example.com', repository: 'team.x/api', tag: '1' },
+    ['r.example.com/team.x/api:1'],
+  ],
+  ['a repository with its host', { repository: 'r.example.com/team/api', tag: '1' }, ['r.example.com/team/api:1']],
+  ['a repository without a host', { repository: 'team/api', tag: '1' }, []],
+  ["Keel's form", { name: 'r.example.com/team/api', tag: '1' }, ['r.example.com/team/api:1']],
+  ["Keel's form for Docker Hub", { name: 'team/api', tag: '1' }, ['docker.io/team/api:1']],
+  ['a blank registry', { registry: ' ', repository: 'team/api', tag: '1' }, []],
+  ['no tag', { image: 'r.example.com/team/api' }, []],
+  ['a digest only', { image: `r.example.com/team/api@${digest}` }, []],
+  ['a signature', { image: `r.example.com/team/api:sha256-${'a'.repeat(64)}.sig` }, []],
+  ['no name of an image', { image: 'https://r.example.com/team/api' }, []],
+  [
+    'tags that are numbers',
+    { registry: 'r.example.com', repository: 'team/api', tags: [1.1, 'v1', null, {}] },
+    ['r.example.com/team/api:v1'],
+  ],
+] as const) {
+  test(name, () => {
+    assert.deepEqual(acceptedOf(body), expected);
+    const { pushes, ignored } = parse(body);
+    assert.ok(pushes.length + ignored.length > 0);
+  });
+}
+
+test('the registry of the configuration replaces any', () => {
+  for (const body of [
+    { image: 'nginx:1' },
+    { image: 'r.example.com/nginx:1' },
+    { repository: 'nginx', tag: '1' },
+    { registry: 'x', name: 'nginx', tag: '1' },
+  ]) {
+    assert.deepEqual(acceptedOf(body, 'mirror.example.com'), ['mirror.example.com/nginx:1'], JSON.stringify(body));
+  }
+});
+
+test('the key is X-Delivery-Id, else the id; without either the time tells', () => {
+  const body = { image: 'r.example.com/a:1', id: 'b' };
+  const keyOf = (sent: unknown, headers?: Record<string, string>) => parse(sent, headers).pushes[0]?.idempotencyKey;
+  assert.equal(keyOf(body, { 'x-delivery-id': 'h' }), 'h');
+  assert.equal(keyOf(body), 'b');
+  assert.equal(keyOf({ ...body, id: 7 }), undefined);
+});
+
+test('what is ignored says why', () => {
+  const { ignored } = parse({ registry: 'r.example.com', repository: 'team/api', tags: [1.1], images: [7, {}, 'a b', { name: 'x' }] });
+  assert.deepEqual(
+    ignored.map(({ reason }) => reason),
+    [
+      'a tag that is no text',
+      'an image of another shape',
+      'an image of another shape',
+      'not the name of an image',
+      'neither tag nor digest is named',
+    ],
+  );
+});
+
+test('another format is malformed, not a crash', () => {
+  for (const body of [{}, { tag: '1' }, { image: 7 }, { image: '' }, { images: {} }, { images: [] }, []]) {
+    assert.throws(() => parse(body), MalformedBody);
+  }
+});

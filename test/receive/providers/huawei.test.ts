@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { huawei } from '../../../src/receive/providers/huawei.ts';
+import { MalformedBody } from '../../../src/receive/providers/provider.ts';
+import { testProvider } from './conformance.ts';
+
+testProvider({ provider: huawei, credentials: ['authorization'] });
+
+test('another format is malformed, not a crash', () => {
+  for (const body of ['{}', '[]', '{"event_type":"PUSH_ARTIFACT"}']) {
+    assert.throws(() => huawei.parse({ headers: {}, body: Buffer.from(body) }), MalformedBody);
+  }
+});
