@@ -62,6 +62,15 @@ export function loadSettings(source: ConfigSource): Settings {
   };
 }
 
+/** The configuration without the values of its secrets, for commands that need none; throws ConfigError with all problems at once. */
+export function readConfig(source: ConfigSource): Config {
+  const file = source.file ?? source.env['IMAGE_WATCHER_CONFIG'];
+  const label = file ?? 'configuration';
+  const parsed = configSchema.safeParse(withEnvironment(file === undefined ? {} : readYaml(file), source.env, label));
+  if (!parsed.success) throw new ConfigError(label, parsed.error.issues.flatMap(toProblems));
+  return deepFreeze(parsed.data);
+}
+
 /** The kubeconfig that the environment names. */
 export function kubeconfigOf({ env }: ConfigSource): string | undefined {
   return env['KUBECONFIG'] || undefined;

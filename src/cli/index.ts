@@ -3,5 +3,6 @@ import type { Command } from './command.ts';
 import { crd } from './crd.ts';
 import { lint } from './lint.ts';
 import { serve } from './serve.ts';
+import { simulate } from './simulate.ts';
 
-export const commands: readonly Command[] = [serve, crd, lint];
+export const commands: readonly Command[] = [serve, crd, lint, simulate];

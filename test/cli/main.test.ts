@@ -33,7 +33,7 @@ function writeConfig(text: string): string {
 }
 
 describe('the command line', () => {
-  for (const args of [['--help'], ['help'], ['serve', '--help'], ['crd', '--help']]) {
+  for (const args of [['--help'], ['help'], ['serve', '--help'], ['crd', '--help'], ['simulate', '--help']]) {
     it(`explains itself: ${args.join(' ')}`, async () => {
       const { code, out } = await run(args);
       assert.equal(code, 0);

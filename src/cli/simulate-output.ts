@@ -1,0 +1,84 @@
+import { formatRepository } from '../core/image-reference.ts';
+import type { IgnoredPush } from '../core/push-event.ts';
+import type { SimulatedPush, SimulatedReceiver, Simulation } from '../receive/simulate-delivery.ts';
+
+/** Whether the request would be let in. `by URL only`: its sender proves nothing, the secret is the end of the URL. */
+export type Authenticated = 'yes' | 'no' | 'by URL only' | 'not tried';
+
+const decisions: Record<Simulation['decision'], string> = {
+  accept: 'stored, and answered 202',
+  ignore: 'nothing to do, answered 200 with the reasons',
+  malformed: 'not understood, answered 200, counted and logged',
+  handshake: 'answered 200 as the sender requires',
+};
+const proofs: Record<Authenticated, string> = {
+  yes: 'yes, with the given secret',
+  no: 'no: with the given secret it would be answered 401',
+  'by URL only': 'nothing in the request proves who sent it: the secret must be the end of the URL, /webhooks/NAME/SECRET',
+  'not tried': 'not tried: name a secret with --secret-env',
+};
+
+/** What programs read. */
+export function toJson(
+  receiver: SimulatedReceiver,
+  simulation: Simulation,
+  authenticated: Authenticated,
+): Readonly<Record<string, unknown>> {
+  return {
+    provider: receiver.provider.id,
+    authenticated,
+    decision: simulation.decision,
+    ...(simulation.malformed !== undefined && { malformed: simulation.malformed }),
+    pushes: simulation.pushes.map(({ event, idempotencyKey }) => ({
+      registry: event.repository.registry,
+      repository: event.repository.path,
+      tag: event.tag,
+      ...(event.digest !== undefined && { digest: event.digest }),
+      ...(event.pushedAt !== undefined && { pushedAt: event.pushedAt }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    })),
+    ignored: simulation.ignored,
+  };
+}
+
+/** What people read. */
+export function formatSimulation(receiver: SimulatedReceiver, simulation: Simulation, authenticated: Authenticated): string {
+  const { decision, malformed, pushes, ignored } = simulation;
+  const lines = [
+    row('provider', receiver.provider.id),
+    row('authenticated', proofs[authenticated]),
+    row('decision', `${decision}: ${decisions[decision]}`),
+    ...(malformed === undefined ? [] : [row('because', malformed)]),
+    ...pushes.flatMap((push) => ['', ...formatPush(push)]),
+    ...(ignored.length === 0 ? [] : ['', ...ignored.map(formatIgnored)]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function formatPush({ event, idempotencyKey }: SimulatedPush): string[] {
+  const { repository, tag, digest, pushedAt } = event;
+  return [
+    row('push', `${formatRepository(repository)}:${tag}`),
+    row('  registry', repository.registry),
+    row('  repository', repository.path),
+    row('  tag', tag),
+    row('  digest', digest ?? 'not told: the registry is asked'),
+    ...(pushedAt === undefined ? [] : [row('  pushed at', pushedAt)]),
+    row('  idempotency', idempotencyKey === undefined ? 'no key: the same push within 10 seconds is one' : `key ${idempotencyKey}`),
+  ];
+}
+
+function formatIgnored({ reason, repository, tag }: IgnoredPush): string {
+  const name = [repository, tag].filter((part) => part !== undefined).join(':');
+  return row('ignored', name === '' ? reason : `${name}: ${reason}`);
+}
+
+function row(label: string, text: string): string {
+  return `${label.padEnd(15)} ${printable(text)}`;
+}
+
+/** A payload must not be able to write to the terminal what it likes. */
+function printable(text: string): string {
+  const shown = text.length > 300 ? `${text.slice(0, 300)}…` : text;
+  return shown.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}

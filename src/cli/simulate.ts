@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { stdin } from 'node:process';
+import { buffer } from 'node:stream/consumers';
+import { processSource, readConfig, registryAliases } from '../config.ts';
+import { describeError } from '../core/errors.ts';
+import { providerIds, providers } from '../receive/providers/index.ts';
+import type { Provider } from '../receive/providers/provider.ts';
+import { provesNothing } from '../receive/providers/url-only.ts';
+import { simulateDelivery, type SimulatedReceiver } from '../receive/simulate-delivery.ts';
+import { UsageError, type Command } from './command.ts';
+import { parseOptions, parseOutput } from './options.ts';
+import { formatSimulation, toJson, type Authenticated } from './simulate-output.ts';
+
+const options = {
+  provider: { type: 'string' },
+  file: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  registry: { type: 'string' },
+  config: { type: 'string' },
+  receiver: { type: 'string' },
+  'secret-env': { type: 'string' },
+  output: { type: 'string', short: 'o' },
+} as const;
+
+/** `image-watcher simulate`. */
+export const simulate: Command = {
+  name: 'simulate',
+  summary: 'tell what a payload of a registry would do, offline',
+  help: `Usage: image-watcher simulate --provider ID --file BODY [--header "Name: value"]... [--registry HOST]
+       image-watcher simulate --config FILE --receiver NAME --file BODY [--header "Name: value"]...
+       and [--secret-env NAME] [--output text|json]
+
+Reads a webhook's body as the receiver would, and tells which pushes it announces, in normal form, and what is ignored and
+why. Nothing is sent, stored or fetched.
+
+  --provider    who sent it: ${wrap(providerIds)}
+  --file        the exact bytes of the body; - is standard input
+  --header      a header of the request, as often as needed: some senders say in a header what happened
+  --registry    the receiver's setting "registry"
+  --config      a configuration file: provider, registry and aliases are those of --receiver; its secrets are not read
+  --secret-env  an environment variable with a secret: tells whether the request would be let in with it
+
+Exit codes: 0 a push would be accepted, 1 nothing would, 2 wrong usage.
+`,
+  async run(args, terminal) {
+    const { values, positionals } = parseOptions(args, options);
+    if (positionals.length > 0) throw new UsageError(`simulate takes no arguments: ${positionals.join(' ')}`);
+    const output = parseOutput(values.output);
+    if (values.file === undefined) throw new UsageError('say which --file holds the body, or --file - for standard input');
+    const receiver = readReceiver(values);
+    const headers = readHeaders(values.header ?? []);
+    const secret = readSecret(values['secret-env']);
+    const delivery = { headers, body: await readBody(values.file) };
+    const simulation = simulateDelivery(delivery, receiver, new Date());
+    const authenticated =
+      secret === undefined ? 'not tried' : authenticate(receiver.provider, () => receiver.provider.verify(delivery, [secret]));
+    terminal.out(
+      output === 'json'
+        ? `${JSON.stringify(toJson(receiver, simulation, authenticated))}\n`
+        : formatSimulation(receiver, simulation, authenticated),
+    );
+    return simulation.decision === 'accept' && authenticated !== 'no' ? 0 : 1;
+  },
+};
+
+type Values = Partial<Record<'provider' | 'registry' | 'config' | 'receiver', string>>;
+
+function readReceiver({ provider: id, registry, config: file, receiver: name }: Values): SimulatedReceiver {
+  if ((file === undefined) !== (name === undefined)) throw new UsageError('--config and --receiver belong together');
+  if (file === undefined && id === undefined) throw new UsageError('say --provider, or --config and --receiver');
+  if (file === undefined) return { name: 'simulated', provider: findProvider(id), registryOverride: registry, aliases: new Map() };
+  const config = readConfig(processSource(file));
+  const receiver = config.receivers.find((candidate) => candidate.name === name);
+  if (receiver === undefined) throw new UsageError(`${file} has no receiver "${name}"`);
+  if (id !== undefined && id !== receiver.provider)
+    throw new UsageError(`receiver "${name}" is of the provider ${receiver.provider}, not ${id}`);
+  return {
+    name: receiver.name,
+    provider: findProvider(receiver.provider),
+    registryOverride: registry ?? receiver.registry,
+    aliases: registryAliases(config),
+  };
+}
+
+function findProvider(id: string | undefined): Provider {
+  const provider = providers.find((candidate) => candidate.id === id);
+  if (provider === undefined) throw new UsageError(`there is no provider "${id}"; there are ${providerIds.join(', ')}`);
+  return provider;
+}
+
+/** Names in lower case, as they arrive. */
+function readHeaders(lines: readonly string[]): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*?)\s*$/s.exec(line) ?? [];
+    if (name === undefined) throw new UsageError(`--header is "Name: value", not "${line}"`);
+    const key = name.toLowerCase();
+    if (headers.has(key)) throw new UsageError(`the header ${name} is given twice`);
+    headers.set(key, value);
+  }
+  return Object.fromEntries(headers);
+}
+
+function readSecret(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const secret = processSource().env[name];
+  if (!secret) throw new UsageError(`the environment variable ${name} is not set`);
+  return secret;
+}
+
+async function readBody(file: string): Promise<Buffer> {
+  try {
+    return file === '-' ? await buffer(stdin) : readFileSync(file);
+  } catch (error) {
+    throw new UsageError(`the body cannot be read: ${describeError(error)}`, { cause: error });
+  }
+}
+
+function authenticate({ verify }: Provider, isAuthentic: () => boolean): Authenticated {
+  if (verify === provesNothing) return 'by URL only';
+  return isAuthentic() ? 'yes' : 'no';
+}
+
+function wrap(ids: readonly string[]): string {
+  const half = Math.ceil(ids.length / 2);
+  return [ids.slice(0, half), ids.slice(half)].map((part) => part.join(', ')).join(',\n                ');
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { UsageError } from '../../src/cli/command.ts';
+import { simulate } from '../../src/cli/simulate.ts';
+import { isDigest } from '../../src/core/image-reference.ts';
+import { providerIds } from '../../src/receive/providers/index.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { readSamples, sampleSecret, type Sample } from '../receive/providers/read-samples.ts';
+
+const folder = tempFolder('simulate');
+
+function writeFile(name: string, content: string | Buffer): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+async function run(...args: string[]): Promise<{ code: number; out: string }> {
+  let out = '';
+  const code = await simulate.run(args, { out: (text) => void (out += text), err: (text) => assert.fail(text) });
+  return { code, out };
+}
+
+interface Output {
+  readonly authenticated: string;
+  readonly decision: string;
+  readonly malformed?: string;
+  readonly pushes: readonly Record<string, string>[];
+  readonly ignored: readonly { reason: string }[];
+}
+
+async function runJson(...args: string[]): Promise<Output & { code: number }> {
+  const { code, out } = await run(...args, '--output', 'json');
+  return { code, ...(JSON.parse(out) as Output) };
+}
+
+const headersOf = ({ headers }: Pick<Sample, 'headers'>) =>
+  Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
+
+describe('every sample does what is known of it', () => {
+  for (const sample of readSamples().filter(({ method }) => method === 'POST')) {
+    test(sample.name, async () => {
+      const file = writeFile(`${sample.name}.json`, sample.body);
+      const registry = sample.expected?.registry ?? 'registry.example.com';
+      const override = sample.decision === 'push' && sample.expected?.registry === null ? ['--registry', registry] : [];
+      const { code, decision, pushes, ignored } = await runJson(
+        '--provider',
+        sample.provider,
+        '--file',
+        file,
+        ...headersOf(sample),
+        ...override,
+      );
+      const { repository = '', tags = [], digest = null } = sample.decision === 'push' ? (sample.expected ?? {}) : {};
+      assert.deepEqual(
+        pushes.map(({ registry, repository, tag, digest }) => ({ registry, repository, tag, digest })),
+        tags.map((tag) => ({ registry, repository, tag, digest: digest !== null && isDigest(digest) ? digest : undefined })),
+      );
+      assert.equal(code, pushes.length > 0 ? 0 : 1);
+      assert.equal(decision === 'accept', pushes.length > 0);
+      assert.ok(pushes.length > 0 || decision !== 'ignore' || ignored.length > 0);
+    });
+  }
+});
+
+const body = JSON.stringify({ image: 'Registry.Internal:5000/Team/Api:v1', id: 'build-1' });
+const generic = ['--provider', 'generic', '--file', writeFile('generic.json', body)];
+
+test('what people read', async () => {
+  const { code, out } = await run(...generic);
+  assert.equal(code, 0);
+  assert.equal(
+    out,
+    `provider        generic
+authenticated   not tried: name a secret with --secret-env
+decision        accept: stored, and answered 202
+
+push            registry.internal:5000/team/api:v1
+  registry      registry.internal:5000
+  repository    team/api
+  tag           v1
+  digest        not told: the registry is asked
+  idempotency   key build-1
+`,
+  );
+});
+
+test('a payload writes nothing of its own to the terminal', async () => {
+  const escape = '\u001b[2J\u009b1m\u202e\n';
+  const file = writeFile(
+    'escape.json',
+    JSON.stringify({ images: [{ image: 'a.example.com/b', tag: `v1${escape}` }, `a.example.com/b:1`], id: escape }),
+  );
+  const { out } = await run('--provider', 'generic', '--file', file);
+  // oxlint-disable-next-line no-control-regex
+  assert.doesNotMatch(out, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  assert.match(out, /key \\u\{1b\}\[2J\\u\{9b\}1m\\u\{202e\}\\u\{a\}\n/);
+});
+
+test('a body that is not understood', async () => {
+  const file = writeFile('malformed.json', '{"image":');
+  const { code, decision, malformed } = await runJson('--provider', 'generic', '--file', file);
+  assert.deepEqual([code, decision, malformed], [1, 'malformed', 'the body is not JSON']);
+  const { out } = await run('--provider', 'generic', '--file', file);
+  assert.match(out, /^because +the body is not JSON$/m);
+});
+
+test('a handshake', async () => {
+  const handshake = readSamples('acr').find(({ name }) => name === 'acr-eventgrid-validation');
+  assert.ok(handshake);
+  const file = writeFile('handshake.json', handshake.body);
+  assert.deepEqual((await runJson('--provider', 'acr', '--file', file, ...headersOf(handshake))).decision, 'handshake');
+});
+
+describe('a secret', () => {
+  const bearer = ['--header', `Authorization: Bearer ${sampleSecret}`];
+  for (const [name, value, args, authenticated, code] of [
+    ['that is right', sampleSecret, bearer, 'yes', 0],
+    ['that is another', 'another', bearer, 'no', 1],
+    ['that is not sent', sampleSecret, [], 'no', 1],
+  ] as const) {
+    test(`${name}: ${authenticated}`, async (t) => {
+      process.env['IMAGE_WATCHER_TEST_SECRET'] = value;
+      t.after(() => delete process.env['IMAGE_WATCHER_TEST_SECRET']);
+      const answer = await runJson(...generic, ...args, '--secret-env', 'IMAGE_WATCHER_TEST_SECRET');
+      assert.deepEqual([answer.authenticated, answer.decision, answer.code], [authenticated, 'accept', code]);
+    });
+  }
+  test('of a sender that proves nothing', async (t) => {
+    process.env['IMAGE_WATCHER_TEST_SECRET'] = sampleSecret;
+    t.after(() => delete process.env['IMAGE_WATCHER_TEST_SECRET']);
+    const [sample] = readSamples('aliyun').filter(({ decision }) => decision === 'push');
+    assert.ok(sample);
+    const file = writeFile('aliyun.json', sample.body);
+    const { authenticated, code } = await runJson('--provider', 'aliyun', '--file', file, '--secret-env', 'IMAGE_WATCHER_TEST_SECRET');
+    assert.deepEqual([authenticated, code], ['by URL only', 0]);
+  });
+});
+
+describe('a configuration', () => {
+  const config = writeFile(
+    'config.yaml',
+    `receivers:
+  - {name: ci, provider: generic, secrets: [{env: NOT_SET_ANYWHERE}], registry: mirror.example.com}
+  - {name: any, provider: generic, unauthenticated: true}
+registries:
+  - {host: registry.example.com, aliases: ["registry.internal:5000"]}
+`,
+  );
+  const file = ['--file', join(folder, 'generic.json'), '--config', config];
+  const registryOf = async (...args: string[]) => (await runJson(...file, ...args)).pushes[0]?.['registry'];
+
+  test('names the registry', async () => assert.equal(await registryOf('--receiver', 'ci'), 'mirror.example.com'));
+  test('has aliases', async () => assert.equal(await registryOf('--receiver', 'any'), 'registry.example.com'));
+  test('gives way to --registry', async () =>
+    assert.equal(await registryOf('--receiver', 'ci', '--registry', 'x.example.com'), 'x.example.com'));
+  test('may agree with --provider', async () =>
+    assert.equal(await registryOf('--receiver', 'ci', '--provider', 'generic'), 'mirror.example.com'));
+
+  for (const [args, message] of [
+    [['--receiver', 'nobody'], /has no receiver "nobody"/],
+    [['--receiver', 'ci', '--provider', 'harbor'], /is of the provider generic, not harbor/],
+    [['--provider', 'generic'], /belong together/],
+  ] as const) {
+    test(`${args.join(' ')} is wrong usage`, () => assert.rejects(run(...file, ...args), { name: 'UsageError', message }));
+  }
+});
+
+for (const [args, message] of [
+  [[], /--file/],
+  [['--file', 'x'], /--provider/],
+  [['--provider', 'nobody', '--file', 'x'], new RegExp(`there is no provider "nobody"; there are ${providerIds[0]}`)],
+  [['--provider', 'harbor', '--file', '/does/not/exist'], /the body cannot be read/],
+  [['--provider', 'harbor', '--receiver', 'x', '--file', 'x'], /belong together/],
+  [[...generic, '--header', 'no colon'], /--header is "Name: value"/],
+  [[...generic, '--header', 'A: 1', '--header', 'a: 2'], /given twice/],
+  [[...generic, '--secret-env', 'NOT_SET_ANYWHERE'], /NOT_SET_ANYWHERE is not set/],
+  [[...generic, 'more'], /takes no arguments: more/],
+  [[...generic, '--output', 'xml'], /text or json/],
+] as const) {
+  test(`wrong usage: ${args.slice(-4).join(' ')}`, () =>
+    assert.rejects(run(...args), (error) => error instanceof UsageError && message.test(error.message)));
+}
+
+test('as a program, from standard input', async () => {
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const child = spawn(process.execPath, [main, 'simulate', '--provider', 'generic', '--file', '-', '-o', 'json'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(body);
+  const exit = new Promise((resolve) => child.on('exit', resolve));
+  const { pushes } = JSON.parse(await text(child.stdout)) as Output;
+  assert.deepEqual([pushes.length, await exit], [1, 0]);
+});
