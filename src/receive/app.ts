@@ -3,6 +3,7 @@ import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { acceptAnyContentType } from './any-content-type.ts';
 import { answerDelivery, toResponseBody, type Answer, type DeliveryContext, type Receiver } from './answer-delivery.ts';
 import { matchesAny } from './providers/authorization-header.ts';
 
@@ -39,9 +40,7 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
   const receivers = new Map(options.receivers.map((receiver) => [receiver.name, receiver]));
   const find = (request: FastifyRequest) => receivers.get((request.params as Params).receiver);
 
-  // Exact bytes for authentication, whatever the content type says.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  acceptAnyContentType(app);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
   app.addHook('onResponse', (request, reply, done) => {

@@ -106,6 +106,11 @@ test('202: whatever the content type says', async (t) => {
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
+    // None of these can be parsed.
+    'application/"json',
+    ':application/json',
+    'json',
+    '',
   ]) {
     assert.equal((await post(world, { headers: { 'content-type': type } })).statusCode, 202, type);
   }
