@@ -1,6 +1,18 @@
 /** Bodies that no sender sends: none may yield a push, whichever provider reads it. */
 const nested = (open: string, close: string, depth: number) => `${open.repeat(depth)}${close.repeat(depth)}`;
 
+/** What all providers together look at. */
+const fields =
+  'type events event_data data domain event_type jpd_origin action component package registry_package push_data repository image images name tag tags ' +
+  'registry digest id time specversion source subject updated_tags docker_url detail detail-type message target request timestamp Type Message';
+
+/** A document with the same value in each of the fields. */
+const withEverywhere = (value: string) =>
+  `{${fields
+    .split(' ')
+    .map((name) => `"${name}":${value}`)
+    .join(',')}}`;
+
 export const malformedBodies: readonly [name: string, body: Buffer][] = (
   [
     ['an empty body', ''],
@@ -47,6 +59,8 @@ export const malformedBodies: readonly [name: string, body: Buffer][] = (
       'polluting keys inside',
       '{"type":"PUSH_ARTIFACT","event_data":{"__proto__":{"repository":{"repo_full_name":"a/b"},"resources":[{"tag":"1","resource_url":"h.example/a/b:1"}]}},"events":[{"action":"push","target":{"__proto__":{"repository":"a/b","tag":"1"}}}]}',
     ],
+    ['lengths that are no numbers', withEverywhere('{"length":{"toString":1,"valueOf":{}}}')],
+    ['lengths that are no numbers, spelt with escapes', withEverywhere('{"length":{"to\\u0053tring":{"length":1}}}')],
     [
       'a key twice, the last one empty',
       '{"type":"PUSH_ARTIFACT","type":"PULL_ARTIFACT","event_data":{"repository":{"repo_full_name":"a/b"},"resources":[{"tag":"1","resource_url":"h/a"}]},"events":[{"action":"push","action":"pull","target":{"repository":"a/b","tag":"1"}}]}',

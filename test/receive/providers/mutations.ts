@@ -32,6 +32,7 @@ const junk: readonly unknown[] = [
   '🐳',
   'x'.repeat(5_000),
   { toString: 1 },
+  { length: { toString: 1 } },
 ];
 
 /** The body with one to three of its fields deleted or replaced, also of documents within the document. */
