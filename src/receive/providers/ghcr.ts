@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isDigest } from '../../core/image-reference.ts';
 import type { ClaimedPush } from '../../core/push-event.ts';
+import { formPayload } from './form-payload.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac } from './hmac.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -42,7 +43,7 @@ export const ghcr: Provider = {
   verify: (delivery, secrets) => verifyHmac(delivery, secrets, { header: 'x-hub-signature-256', algorithm: 'sha256', prefix: 'sha256=' }),
   parse(delivery): ParsedDelivery {
     const name = headerOf(delivery, 'x-github-event') ?? 'package';
-    const { action, ...payload } = parseJsonBody(event, jsonOf(delivery));
+    const { action, ...payload } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);
     if (name !== 'package' && name !== 'registry_package') return ignored(`not a push: ${name.slice(0, 64)}`);
     const details = payload.package ?? payload.registry_package;
     if (details === undefined) throw new MalformedBody('the event names no package');
@@ -56,15 +57,6 @@ export const ghcr: Provider = {
 
 function ignored(reason: string, repository?: string): ParsedDelivery {
   return { pushes: [], ignored: [{ reason, ...(repository && { repository }) }] };
-}
-
-/** GitHub sends JSON, or a form with JSON in it, as the webhook's content type says. The signature is that of the form. */
-function jsonOf({ headers, body }: Delivery): Buffer {
-  const isForm = headerOf({ headers }, 'content-type')?.trim().toLowerCase().startsWith('application/x-www-form-urlencoded');
-  if (!isForm) return body;
-  const [payload, ...more] = new URLSearchParams(body.toString('utf8')).getAll('payload');
-  if (payload === undefined || more.length > 0) throw new MalformedBody('a form without one payload');
-  return Buffer.from(payload);
 }
 
 function isContainer({ package_type: type, ecosystem }: Package): boolean {
