@@ -33,7 +33,17 @@ const harbor = 'provider: harbor';
 test('nothing configured: the defaults', () => {
   const { config, kubeconfig } = loadSettings({ env: {} });
   assert.deepEqual(config, {
-    listen: { host: '0.0.0.0', port: 8080, bodyLimitBytes: 1_048_576, requestsPerMinute: 60_000 },
+    listen: {
+      host: '0.0.0.0',
+      port: 8080,
+      bodyLimitBytes: 1_048_576,
+      maxHeaderBytes: 16_384,
+      requestsPerMinute: 60_000,
+      headersTimeout: 10_000,
+      requestTimeout: 20_000,
+      keepAliveTimeout: 72_000,
+      maxConnections: 10_000,
+    },
     operations: { host: '0.0.0.0', port: 9090, auth: 'kubernetes' },
     conversion: {
       host: '0.0.0.0',

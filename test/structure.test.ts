@@ -65,11 +65,12 @@ test('core has no clock, no randomness, no environment, no console and no timers
 
 const importers: Record<string, { folders: string[]; types?: string[] }> = {
   fastify: { folders: ['receive', 'operations', 'api-versions'], types: ['compose'] },
-  '@fastify/rate-limit': { folders: ['receive'] },
   bullmq: { folders: ['queue'], types: ['compose'] },
   ioredis: { folders: ['queue'], types: ['compose'] },
   '@kubernetes/client-node': { folders: ['kube'] },
-  undici: { folders: ['registry', 'kube'] },
+  // receive: keys and certificates of senders, in one file.
+  undici: { folders: ['registry', 'kube', 'receive'] },
+  jose: { folders: ['receive'] },
   '@peculiar/x509': { folders: ['certificates'] },
   pino: { folders: ['telemetry'] },
   '@prometheus-io/client': { folders: ['telemetry'], types: ['operations'] },

@@ -3,10 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
 import type { RedisAccess } from './redis.ts';
 import { createPushQueue } from '../queue/producer.ts';
+import { createRequestCounts } from '../queue/request-counts.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
+import type { Config } from '../config.ts';
 import { buildReceiveApp } from '../receive/app.ts';
-import type { Receiver } from '../receive/answer-delivery.ts';
-import { providers } from '../receive/providers/index.ts';
+import type { ListenLimits } from '../receive/listen-limits.ts';
+import { openReceivers } from './receivers.ts';
 
 /** A full Redis stops the workers too: they need room to finish what is there. */
 const maxMemoryShare = 0.8;
@@ -22,10 +24,13 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
     checks: () => [{ name: 'public listener', ok: app?.server.listening === true, required: true }],
     address: () => (app === undefined ? undefined : addressOf(app)),
     async start() {
+      const { receivers, warm } = openReceivers(foundation);
+      void warm();
       app = await buildReceiveApp({
-        receivers: config.receivers.map((receiver) => toReceiver(receiver, foundation)),
-        bodyLimitBytes: config.listen.bodyLimitBytes,
+        receivers,
+        limits: limitsOf(config.listen),
         requestsPerMinute: config.listen.requestsPerMinute,
+        addToCount: createRequestCounts(redis, config.redis.prefix),
         aliases,
         storePushes: (events) => queue.add(events),
         refusal: () => refuse(redis.health(), config.redis.durability),
@@ -41,15 +46,15 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
   };
 }
 
-function toReceiver(receiver: Foundation['settings']['config']['receivers'][number], { settings }: Foundation): Receiver {
-  const provider = providers.find(({ id }) => id === receiver.provider);
-  if (provider === undefined) throw new Error(`the provider ${receiver.provider} of receiver ${receiver.name} is not in the list`);
+function limitsOf(listen: Config['listen']): ListenLimits {
+  const { bodyLimitBytes, maxHeaderBytes, maxConnections, headersTimeout, requestTimeout, keepAliveTimeout } = listen;
   return {
-    name: receiver.name,
-    provider,
-    unauthenticated: receiver.unauthenticated,
-    secrets: () => settings.secretsOf(receiver.name),
-    registryOverride: receiver.registry,
+    bodyLimitBytes,
+    maxHeaderBytes,
+    maxConnections,
+    headersTimeoutMs: headersTimeout,
+    requestTimeoutMs: requestTimeout,
+    keepAliveTimeoutMs: keepAliveTimeout,
   };
 }
 

@@ -3,6 +3,8 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { normaliseRegistry } from '../core/image-reference.ts';
+import { googleIssuers } from '../receive/google-issuers.ts';
+import { topicPattern } from '../receive/sns-topic.ts';
 import { providerIds } from '../receive/providers/index.ts';
 
 /** Where a secret's value is. */
@@ -27,8 +29,33 @@ const secretReference = z
   })
   .describe('Where a secret is: {env: NAME} or {file: PATH}; read at the start.');
 
+const requestsPerMinute = z.int().min(1).max(100_000_000);
+
 /** Also where something else is wrong: all problems are told at once. */
 const always = { when: () => true };
+
+/** Tokens of an OpenID provider; Google's unless another is named. */
+const oidc = z
+  .strictObject({
+    audience: z.string().min(1).max(1_024).describe('What the token must be for: by default of Pub/Sub, the URL of the receiver.'),
+    email: z.string().min(1).max(320).optional().describe("The service account that the token must be of; needed for Google's tokens."),
+    issuer: z.string().min(1).max(1_024).optional().describe('Who makes the tokens; Google unless given.'),
+    jwksUri: z
+      .url({ protocol: /^https?$/, error: 'an https URL' })
+      .optional()
+      .describe("The address of the issuer's public keys; needed for every issuer but Google."),
+  })
+  .superRefine(namesItsSender, always)
+  .describe('The sender proves itself by a bearer token that an OpenID provider made.');
+const sns = z
+  .strictObject({
+    topics: z
+      .array(z.string().regex(topicPattern, 'the ARN of a topic: arn:aws:sns:eu-west-1:123456789012:name').describe('The ARN of a topic.'))
+      .min(1)
+      .max(32)
+      .describe('The topics that are heard; subscriptions of others are not confirmed.'),
+  })
+  .describe('The sender is Amazon SNS and proves itself by its signature.');
 
 const receiver = z
   .strictObject({
@@ -40,8 +67,13 @@ const receiver = z
       .max(16)
       .optional()
       .describe('Secrets that the sender has one of; several of them while one is replaced.'),
-    unauthenticated: z.boolean().default(false).describe('Whether anybody may send, without a secret.'),
+    oidc: oidc.optional(),
+    sns: sns.optional(),
+    unauthenticated: z.boolean().default(false).describe('Whether anybody may send, without a secret, a token or a signature.'),
     registry: host.optional().describe('The registry that is meant, whatever the payload says; needed for senders that do not name one.'),
+    requestsPerMinute: requestsPerMinute
+      .optional()
+      .describe('How many requests it takes in a minute; listen.requestsPerMinute unless given.'),
   })
   .describe('A receiver of webhooks.')
   .superRefine(authenticatesSomehow, always);
@@ -117,13 +149,24 @@ export const configSchema = z.strictObject({
       host: z.string().default('0.0.0.0').describe('The address to listen on.'),
       port: port.default(8080).describe('The port; 0 is any free one. PORT overrides it.'),
       bodyLimitBytes: z.int().min(1024).max(67_108_864).default(1_048_576).describe('The longest payload; longer ones are answered 413.'),
-      requestsPerMinute: z
+      maxHeaderBytes: z
         .int()
-        .min(1)
+        .min(4_096)
+        .max(1_048_576)
+        .default(16_384)
+        .describe('All headers of a request together; more are answered 431.'),
+      requestsPerMinute: requestsPerMinute
         .default(60_000)
-        .describe('How many requests one receiver takes in a minute; more are answered 429.'),
+        .describe('How many requests one receiver takes in a minute, of all replicas together; more are answered 429.'),
+      headersTimeout: duration.default(10_000).describe('How long the headers of a request may take.'),
+      requestTimeout: duration.default(20_000).describe('How long a request may take with its body; slower ones are answered 408.'),
+      keepAliveTimeout: duration
+        .default(72_000)
+        .describe('How long a connection may be idle; longer than the load balancer in front keeps it.'),
+      maxConnections: z.int().min(1).max(1_000_000).default(10_000).describe('How many connections there may be; more are closed at once.'),
     })
     .describe('The public listener, for webhooks only.')
+    .superRefine(headersComeFirst, always)
     .prefault({}),
   operations: z
     .strictObject({
@@ -243,12 +286,31 @@ interface Draft {
 function authenticatesSomehow(receiver: Draft | null, context: z.RefinementCtx): void {
   if (typeof receiver !== 'object' || receiver === null || Array.isArray(receiver)) return;
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-  if (receiver['secrets'] === undefined && receiver['unauthenticated'] !== true) {
-    report('secrets', 'missing: name at least one secret, or say unauthenticated: true');
+  const way = ['secrets', 'oidc', 'sns'].find((key) => receiver[key] !== undefined);
+  if (way === undefined && receiver['unauthenticated'] !== true) {
+    report('secrets', 'missing: name at least one secret, oidc or sns, or say unauthenticated: true');
   }
-  if (receiver['secrets'] !== undefined && receiver['unauthenticated'] === true) {
-    report('unauthenticated', 'contradicts secrets: remove one of them');
+  if (way !== undefined && receiver['unauthenticated'] === true) report('unauthenticated', `contradicts ${way}: remove one of them`);
+}
+
+function namesItsSender(oidc: Draft | null, context: z.RefinementCtx): void {
+  if (typeof oidc !== 'object' || oidc === null || Array.isArray(oidc)) return;
+  const { issuer, email, jwksUri } = oidc;
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const isGoogle = issuer === undefined || googleIssuers.some((known) => known === issuer);
+  if (isGoogle && email === undefined) {
+    report('email', 'missing: anybody can have a token of Google for any audience; name the service account of the push subscription');
   }
+  if (!isGoogle && jwksUri === undefined) report('jwksUri', 'missing: the address of the keys of an issuer that is not Google');
+  if (typeof jwksUri === 'string' && jwksUri.startsWith('http:') && !isLoopback(new URL(jwksUri).hostname)) {
+    report('jwksUri', 'is not https: whoever is on the way could replace the keys');
+  }
+}
+
+function headersComeFirst(listen: Draft | null, context: z.RefinementCtx): void {
+  const { headersTimeout, requestTimeout } = listen ?? {};
+  if (typeof headersTimeout !== 'number' || typeof requestTimeout !== 'number' || headersTimeout <= requestTimeout) return;
+  context.addIssue({ code: 'custom', path: ['headersTimeout'], message: 'is longer than requestTimeout, which counts the headers too' });
 }
 
 function filesBelongTogether(conversion: Draft | null, context: z.RefinementCtx): void {
@@ -267,7 +329,7 @@ function openOnlyOnLoopback({ host, auth }: { host: string; auth: string }, cont
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 function namesAreUnique(receivers: readonly (Draft | null)[], context: z.RefinementCtx): void {

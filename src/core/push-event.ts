@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IgnoredCode } from './ignored-codes.ts';
 import { formatRepository, isDigest, isTag, normaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
 
 /** One pushed tag, as a registry announced it and in normal form: a hint of where to look, never an order. */
@@ -31,9 +32,11 @@ export interface ClaimedPush {
   readonly pushedAt?: string;
 }
 
-/** Why a claimed push is not looked at further; the sender reads it in our answer. */
+/** Why a claimed push is not looked at further; the sender reads the reason in our answer. */
 export interface IgnoredPush {
   readonly reason: string;
+  /** The reason as a metric knows it; `OtherEvent` unless given. */
+  readonly code?: IgnoredCode;
   readonly repository?: string;
   readonly tag?: string;
 }
@@ -69,17 +72,23 @@ const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]
 /** Normalises what a provider read: a PushEvent, or why there is nothing to do. Pure: the clock is in the context. */
 export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEvent | IgnoredPush {
   const { repository: path, tag } = claimed;
-  const ignored = (reason: string): IgnoredPush => ({ reason, repository: path, ...(tag !== undefined && { tag }) });
+  const ignored = (code: IgnoredCode, reason: string): IgnoredPush => ({
+    code,
+    reason,
+    repository: path,
+    ...(tag !== undefined && { tag }),
+  });
   const host = context.registryOverride ?? claimed.registry;
   if (host === undefined || isBlankHost(host))
-    return ignored('the payload names no registry: set "registry" of the receiver in the configuration');
+    return ignored('NoRegistry', 'the payload names no registry: set "registry" of the receiver in the configuration');
   const foreign = foreignMediaType(claimed);
-  if (foreign !== undefined) return ignored(`not an image: ${foreign}`);
-  if (tag === undefined || tag === '' || tag === claimed.digest || digestTag.test(tag)) return ignored('pushed by digest, without a tag');
-  if (artifactTag.test(tag)) return ignored('a signature, attestation or other referrer of an image');
-  if (!isTag(tag)) return ignored('not a valid tag');
+  if (foreign !== undefined) return ignored('NotAnImage', `not an image: ${foreign}`);
+  if (tag === undefined || tag === '' || tag === claimed.digest || digestTag.test(tag))
+    return ignored('NoTag', 'pushed by digest, without a tag');
+  if (artifactTag.test(tag)) return ignored('Referrer', 'a signature, attestation or other referrer of an image');
+  if (!isTag(tag)) return ignored('InvalidName', 'not a valid tag');
   const repository = tryNormalise(host, path, context.aliases);
-  if (repository === undefined) return ignored('not a valid repository name');
+  if (repository === undefined) return ignored('InvalidName', 'not a valid repository name');
   const digest = claimed.digest !== undefined && isDigest(claimed.digest) ? claimed.digest : undefined;
   return {
     id: pushId(claimed.idempotencyKey, { repository, tag, digest }, context),

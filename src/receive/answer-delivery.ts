@@ -1,15 +1,14 @@
 /** The story of one delivery: who is it, what does it say, is it stored. Everything but the HTTP around it. */
 import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../core/push-event.ts';
 import type { RegistryAliases } from '../core/image-reference.ts';
+import type { Authentication } from './authenticate.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
 
 /** A configured endpoint for one sender. */
-export interface Receiver {
+export interface Receiver extends Authentication {
   readonly name: string;
-  readonly provider: Provider;
-  readonly unauthenticated: boolean;
-  readonly secrets: () => readonly string[];
   readonly registryOverride?: string | undefined;
+  readonly requestsPerMinute?: number | undefined;
 }
 
 /** Stores events; resolves when Redis has them. */
@@ -23,7 +22,7 @@ export interface DeliveryContext {
   readonly now: () => Date;
 }
 
-export type Answer =
+export type DeliveryAnswer =
   | {
       readonly status: 202 | 200;
       readonly accepted: readonly PushEvent[];
@@ -34,10 +33,11 @@ export type Answer =
   | { readonly status: 503; readonly why: string };
 
 /** Reads an authentic delivery, stores its pushes, and says what to answer. */
-export async function answerDelivery(delivery: Delivery, receiver: Receiver, context: DeliveryContext): Promise<Answer> {
+export async function answerDelivery(delivery: Delivery, receiver: Receiver, context: DeliveryContext): Promise<DeliveryAnswer> {
   const parsed = parse(delivery, receiver.provider);
   if (parsed instanceof MalformedBody) {
-    return { status: 200, accepted: [], ignored: [{ reason: `not understood: ${parsed.message}` }], malformed: parsed.message };
+    const ignored = [{ reason: `not understood: ${parsed.message}`, code: 'Malformed' as const }];
+    return { status: 200, accepted: [], ignored, malformed: parsed.message };
   }
   if (parsed.handshake !== undefined) return { status: 200, accepted: [], ignored: parsed.ignored, handshake: parsed.handshake };
   const results = parsed.pushes.map((push) =>
@@ -63,7 +63,7 @@ export async function answerDelivery(delivery: Delivery, receiver: Receiver, con
 }
 
 /** The body as it is answered. */
-export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): Readonly<Record<string, unknown>> {
+export function toResponseBody(answer: Extract<DeliveryAnswer, { accepted: unknown }>): Readonly<Record<string, unknown>> {
   if (answer.handshake !== undefined) return answer.handshake;
   return {
     accepted: answer.accepted.map(({ id, repository, tag, digest }) => ({
@@ -73,7 +73,12 @@ export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): 
       tag,
       ...(digest !== undefined && { digest }),
     })),
-    ignored: answer.ignored,
+    // Codes are for metrics; the sender reads the sentence.
+    ignored: answer.ignored.map(({ reason, repository, tag }) => ({
+      reason,
+      ...(repository !== undefined && { repository }),
+      ...(tag !== undefined && { tag }),
+    })),
   };
 }
 

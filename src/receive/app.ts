@@ -1,19 +1,20 @@
 /** The public listener: webhooks and nothing else. Built here, listened elsewhere, tested by inject. */
-import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import { acceptAnyContentType } from './any-content-type.ts';
-import { answerDelivery, toResponseBody, type Answer, type DeliveryContext, type Receiver } from './answer-delivery.ts';
+import { toResponseBody, type DeliveryContext, type Receiver } from './answer-delivery.ts';
+import { answerRequest, type Answer } from './answer-request.ts';
+import { answerHandshake } from './handshake.ts';
+import { serverOptions, type ListenLimits } from './listen-limits.ts';
 import { matchesAny } from './providers/authorization-header.ts';
+import { createRateLimit, type AddToCount } from './rate-limit.ts';
+import { createReporter, type ReportOptions } from './report-delivery.ts';
 
-export interface ReceiveOptions extends DeliveryContext {
+export interface ReceiveOptions extends DeliveryContext, ReportOptions {
   readonly receivers: readonly Receiver[];
-  readonly bodyLimitBytes: number;
-  /** Per receiver and process; counted after authentication, so that a stranger cannot use it up. */
+  readonly limits: ListenLimits;
+  /** Of each receiver that says nothing else. */
   readonly requestsPerMinute: number;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
+  readonly addToCount: AddToCount;
 }
 
 /** A sender may disable or block a hook that is slow: every request is answered within this. */
@@ -27,107 +28,83 @@ interface Params {
 /** The Fastify app of the public listener. */
 export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyInstance> {
   const app = Fastify({
-    bodyLimit: options.bodyLimitBytes,
+    ...serverOptions(options.limits),
     // Paths may hold tokens: Fastify's own request log is off, ours names the receiver.
     logger: false,
     routerOptions: { maxParamLength: 512 },
-    requestTimeout: 30_000,
-    connectionTimeout: 60_000,
-    keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
+    // Its own answer to a path that cannot be decoded repeats the path.
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, options),
   });
-  const lastMalformed = new Map<string, string>();
+  app.server.maxConnections = options.limits.maxConnections;
+  const reporter = createReporter(options);
   const receivers = new Map(options.receivers.map((receiver) => [receiver.name, receiver]));
   const find = (request: FastifyRequest) => receivers.get((request.params as Params).receiver);
+  const { take } = createRateLimit({ addToCount: options.addToCount, now: () => options.now().getTime() });
+  const perMinute = (receiver: Receiver) => receiver.requestsPerMinute ?? options.requestsPerMinute;
+  const context = { ...options, takeTurn: (receiver: Receiver) => take(receiver.name, perMinute(receiver)) };
 
   acceptAnyContentType(app);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
   app.addHook('onResponse', (request, reply, done) => {
     const receiver = find(request);
-    if (receiver !== undefined) {
-      options.metrics.deliveries.inc({ receiver: receiver.name, provider: receiver.provider.id, status: String(reply.statusCode) });
-      options.metrics.deliverySeconds.observe({ receiver: receiver.name }, reply.elapsedTime / 1_000);
-    }
+    if (receiver !== undefined && request.method === 'POST') reporter.answered(receiver, reply.statusCode, reply.elapsedTime / 1_000);
     done();
   });
-  await app.register(rateLimit, { global: false });
 
-  const route = {
-    onRequest: (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-      if (find(request) === undefined) reply.code(404).send({ error: 'there is no such receiver' });
-      else done();
-    },
-    preHandler: [
-      (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-        const receiver = find(request);
-        if (receiver !== undefined && isAuthentic(request, receiver)) done();
-        else reply.code(401).send({ error: 'unauthorized' });
-      },
-      app.rateLimit({
-        max: options.requestsPerMinute,
-        timeWindow: 60_000,
-        keyGenerator: (request) => (request.params as Params).receiver,
-      }),
-    ],
+  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    if (find(request) === undefined) reply.code(404).send({ error: 'there is no such receiver' });
+    else done();
   };
-  /** A sender that is misconfigured repeats itself: told once, until it says something else. */
-  const reportMalformed = (why: string, receiver: Receiver, requestId: string) => {
-    const level = lastMalformed.get(receiver.name) === why ? 'debug' : 'warn';
-    lastMalformed.set(receiver.name, why);
-    options.metrics.malformed.inc({ receiver: receiver.name, provider: receiver.provider.id });
-    options.logger[level]({ receiver: receiver.name, provider: receiver.provider.id, why, requestId }, 'delivery not understood');
-  };
-  const handle = async (request: FastifyRequest, reply: FastifyReply) => {
+  const deliver = async (request: FastifyRequest, reply: FastifyReply) => {
     const receiver = find(request);
     if (receiver === undefined) return reply.code(404).send({ error: 'there is no such receiver' });
-    const answer = await withDeadline(answerDelivery({ headers: request.headers, body: bodyOf(request) }, receiver, options));
-    report(answer, receiver, options);
-    if (answer.status === 200 && answer.malformed !== undefined) reportMalformed(answer.malformed, receiver, request.id);
-    if (answer.status === 503) return reply.code(503).header('retry-after', '5').send({ error: 'try again later' });
-    return reply.code(answer.status).send(toResponseBody(answer));
+    const delivery = { headers: request.headers, body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
+    const answer = await withDeadline(answerRequest(delivery, (request.params as Params).token, receiver, context));
+    reporter.decided(receiver, answer, request.id);
+    return send(answer, reply);
   };
-  app.post('/webhooks/:receiver', route, handle);
-  app.post('/webhooks/:receiver/:token', route, handle);
+  const shakeHands = (request: FastifyRequest, reply: FastifyReply) => {
+    const receiver = find(request);
+    const { token } = request.params as Params;
+    if (receiver === undefined) return reply.code(404).send({ error: 'there is no such receiver' });
+    const isWrong = token !== undefined && !receiver.unauthenticated && !matchesAny(token, receiver.secrets());
+    if (isWrong) return reply.code(401).send({ error: 'unauthorized' });
+    const answer = answerHandshake(request.headers, perMinute(receiver));
+    return answer.status === 200 ? reply.headers(answer.headers).send() : reply.code(400).send({ error: answer.error });
+  };
+  for (const url of ['/webhooks/:receiver', '/webhooks/:receiver/:token']) {
+    app.post(url, { onRequest: refuseUnknown }, deliver);
+    app.options(url, { onRequest: refuseUnknown, bodyLimit: 1 }, shakeHands);
+  }
   return app;
 }
 
-/** The sender's own scheme, or, where the URL carries a token, the token alone. */
-function isAuthentic(request: FastifyRequest, receiver: Receiver): boolean {
-  if (receiver.unauthenticated) return true;
-  const { token } = request.params as Params;
-  if (token !== undefined) return matchesAny(token, receiver.secrets());
-  return receiver.provider.verify({ headers: request.headers, body: bodyOf(request) }, receiver.secrets());
-}
-
-function bodyOf(request: FastifyRequest): Buffer {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+function send(answer: Answer, reply: FastifyReply): FastifyReply {
+  switch (answer.status) {
+    case 401:
+      return reply.code(401).send({ error: 'unauthorized' });
+    case 429:
+      return reply.code(429).header('retry-after', String(answer.retryAfterSeconds)).send({ error: 'too many requests' });
+    case 503:
+      return reply.code(503).header('retry-after', '5').send({ error: 'try again later' });
+    default:
+      return reply.code(answer.status).send(toResponseBody(answer));
+  }
 }
 
 /** The write may still happen after the deadline; the sender repeats the delivery, and the same id makes it one event. */
 function withDeadline(answer: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve({ status: 503, why: `no confirmation from Redis within ${deadlineMs} ms` }), deadlineMs);
+    const timer = setTimeout(() => resolve({ status: 503, why: `no answer within ${deadlineMs} ms` }), deadlineMs);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-}
-
-function report(answer: Answer, receiver: Receiver, { logger, metrics }: ReceiveOptions): void {
-  const labels = { receiver: receiver.name, provider: receiver.provider.id };
-  if (answer.status === 503) {
-    logger.warn({ ...labels, why: answer.why }, 'delivery refused');
-    return;
-  }
-  metrics.pushes.inc({ ...labels, result: 'accepted' }, answer.accepted.length);
-  metrics.pushes.inc({ ...labels, result: 'ignored' }, answer.ignored.length);
-  for (const { id, repository, tag, digest } of answer.accepted) {
-    logger.debug({ ...labels, event: id, registry: repository.registry, repository: repository.path, tag, digest }, 'push accepted');
-  }
 }
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, { logger }: ReceiveOptions): void {
   const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
   if (status >= 500) logger.error({ err: error, requestId: request.id }, 'delivery failed');
-  const message = { 413: 'the body is too large', 429: 'too many requests' }[status] ?? (status >= 500 ? 'internal error' : 'bad request');
+  const message = { 413: 'the body is too large' }[status] ?? (status >= 500 ? 'internal error' : 'bad request');
   if (!reply.sent) reply.code(status).send({ error: message });
 }

@@ -21,7 +21,7 @@ export function createMetrics() {
     deliverySeconds: new Histogram({
       name: 'image_watcher_delivery_seconds',
       help: 'Time from a webhook request to its answer',
-      labelNames: ['receiver'],
+      labelNames: ['receiver', 'provider'],
       buckets: latency,
       registers,
     }),
@@ -29,6 +29,18 @@ export function createMetrics() {
       name: 'image_watcher_pushes_total',
       help: 'Pushes that webhooks announced: accepted (stored in Redis) or ignored',
       labelNames: ['receiver', 'provider', 'result'],
+      registers,
+    }),
+    ignoredPushes: new Counter({
+      name: 'image_watcher_ignored_pushes_total',
+      help: 'Announced things that are not looked at, by why',
+      labelNames: ['receiver', 'provider', 'reason'],
+      registers,
+    }),
+    rejectedDeliveries: new Counter({
+      name: 'image_watcher_rejected_deliveries_total',
+      help: 'Webhook requests that were refused: unauthorized, too-many, too-large, unavailable, bad-request, internal',
+      labelNames: ['receiver', 'provider', 'kind'],
       registers,
     }),
     malformed: new Counter({

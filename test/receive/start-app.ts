@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { PushEvent } from '../../src/core/push-event.ts';
 import { buildReceiveApp, type ReceiveOptions } from '../../src/receive/app.ts';
 import type { Receiver } from '../../src/receive/answer-delivery.ts';
+import type { ListenLimits } from '../../src/receive/listen-limits.ts';
+import type { AddToCount } from '../../src/receive/rate-limit.ts';
 import { harbor } from '../../src/receive/providers/harbor.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
@@ -17,6 +19,27 @@ export interface TestApp {
   readonly metrics: Metrics;
 }
 
+/** The defaults of the configuration. */
+export const limits: ListenLimits = {
+  bodyLimitBytes: 1_048_576,
+  maxHeaderBytes: 16_384,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 20_000,
+  keepAliveTimeoutMs: 72_000,
+  maxConnections: 1_000,
+};
+
+/** Counts as Redis would, in memory. */
+export function createCounts(): AddToCount {
+  const sums = new Map<string, number>();
+  return (receiver, window, count) => {
+    const key = `${receiver} ${window}`;
+    const sum = (sums.get(key) ?? 0) + count;
+    sums.set(key, sum);
+    return Promise.resolve(sum);
+  };
+}
+
 /** Builds the app; it is closed when the test ends. */
 export async function startApp(
   t: Pick<TestContext, 'after'>,
@@ -28,8 +51,9 @@ export async function startApp(
   const metrics = createMetrics();
   const app = await buildReceiveApp({
     receivers: [{ name: 'prod', provider: harbor, unauthenticated: false, secrets: () => ['s3cret'], ...receiver }],
-    bodyLimitBytes: 1_048_576,
+    limits,
     requestsPerMinute: 100_000,
+    addToCount: createCounts(),
     aliases: new Map(),
     storePushes: async (events) => void stored.push(...events),
     refusal: () => undefined,

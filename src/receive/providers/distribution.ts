@@ -44,11 +44,11 @@ export const distribution: Provider = {
 
 function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
   const parsed = notification.safeParse(raw);
-  if (!parsed.success) return { reason: 'an event of another shape' };
+  if (!parsed.success) return { code: 'Incomplete', reason: 'an event of another shape' };
   const { id, timestamp, action, target, request } = parsed.data;
   const names = { ...(target.repository && { repository: target.repository }), ...(target.tag && { tag: target.tag }) };
   if (action !== 'push') return { reason: `not a push: ${action.slice(0, 64)}`, ...names };
-  if (!target.repository) return { reason: 'the event names no repository' };
+  if (!target.repository) return { code: 'Incomplete', reason: 'the event names no repository' };
   const artifact = target.references?.find((reference) => isArtifactConfig(reference.mediaType));
   const registry = request?.host || hostOf(target.url);
   return {

@@ -49,14 +49,14 @@ export const harbor: Provider = {
     const ignored: IgnoredPush[] = [];
     const repository = repositoryOf(event.data);
     if (!pushTypes.has(event.type)) ignored.push({ reason: `not a push: ${event.type.slice(0, 64)}`, ...(repository && { repository }) });
-    else if (!repository) ignored.push({ reason: 'the event names no repository' });
+    else if (!repository) ignored.push({ code: 'Incomplete', reason: 'the event names no repository' });
     else {
       for (const raw of event.data?.resources ?? []) {
         const parsed = resource.safeParse(raw);
         if (parsed.success) pushes.push(toPush(event, repository, parsed.data));
-        else ignored.push({ reason: 'a resource of another shape', repository });
+        else ignored.push({ code: 'Incomplete', reason: 'a resource of another shape', repository });
       }
-      if (pushes.length + ignored.length === 0) ignored.push({ reason: 'the event names no resource', repository });
+      if (pushes.length + ignored.length === 0) ignored.push({ code: 'Incomplete', reason: 'the event names no resource', repository });
     }
     return { pushes, ignored };
   },

@@ -1,0 +1,65 @@
+/** Receivers as the configuration describes them, with what they need of the world. */
+import type { ReceiverConfig } from '../config.ts';
+import { describeError } from '../core/errors.ts';
+import type { Receiver } from '../receive/answer-delivery.ts';
+import { fetchText } from '../receive/fetch-text.ts';
+import { googleIssuers, googleKeys } from '../receive/google-issuers.ts';
+import { createKeySet, type KeySet } from '../receive/key-set.ts';
+import { createOidcProof } from '../receive/oidc-proof.ts';
+import type { VerifyProof } from '../receive/proof.ts';
+import { providers } from '../receive/providers/index.ts';
+import { createSigningCertificates } from '../receive/signing-certificates.ts';
+import { createSnsProof } from '../receive/sns-proof.ts';
+import type { SnsTopic } from '../receive/sns-topic.ts';
+import type { Foundation } from './foundation.ts';
+
+const confirmMs = 10_000;
+
+/** Builds all receivers. `warm` gets the keys of issuers before the first delivery needs them. */
+export function openReceivers({ settings, logger }: Foundation): { receivers: readonly Receiver[]; warm: () => Promise<void> } {
+  const onError = (error: Error) => logger.warn({ why: describeError(error) }, 'keys of a sender cannot be had');
+  const keySets = new Map<string, KeySet>();
+  const keySetOf = (url: string): KeySet => {
+    const keySet = keySets.get(url) ?? createKeySet({ url, fetchText, now: Date.now, onError });
+    keySets.set(url, keySet);
+    return keySet;
+  };
+  const findSigningKey = createSigningCertificates({ fetchText, now: () => new Date(), onError });
+  const confirm = ({ arn }: SnsTopic, url: string) => {
+    fetchText(url, AbortSignal.timeout(confirmMs)).then(
+      () => logger.info({ topic: arn }, 'subscription confirmed'),
+      // The address holds the token of the subscription.
+      () => logger.warn({ topic: arn }, 'subscription not confirmed: ask SNS to send the confirmation again'),
+    );
+  };
+
+  const proofsOf = ({ oidc, sns }: ReceiverConfig): VerifyProof[] => {
+    const proofs: VerifyProof[] = [];
+    if (oidc !== undefined) {
+      const issuers = oidc.issuer === undefined ? googleIssuers : [oidc.issuer];
+      const findKey = keySetOf(oidc.jwksUri ?? googleKeys).find;
+      proofs.push(createOidcProof({ issuers, audience: oidc.audience, email: oidc.email, findKey, now: () => new Date() }));
+    }
+    if (sns !== undefined) proofs.push(createSnsProof({ topics: sns.topics, findSigningKey, confirm }));
+    return proofs;
+  };
+  const receivers = settings.config.receivers.map((receiver): Receiver => {
+    const provider = providers.find(({ id }) => id === receiver.provider);
+    if (provider === undefined) throw new Error(`the provider ${receiver.provider} of receiver ${receiver.name} is not in the list`);
+    return {
+      name: receiver.name,
+      provider,
+      unauthenticated: receiver.unauthenticated,
+      secrets: () => settings.secretsOf(receiver.name),
+      proofs: proofsOf(receiver),
+      registryOverride: receiver.registry,
+      requestsPerMinute: receiver.requestsPerMinute,
+    };
+  });
+  return {
+    receivers,
+    async warm() {
+      await Promise.all([...keySets.values()].map((keySet) => keySet.warm()));
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { request } from 'undici';
+import { FetchRefused } from './proof.ts';
+
+const maxBytes = 512 * 1_024;
+
+/**
+ * Gets a text of at most 512 kB over https (http on loopback, for tests and sidecars); follows no redirect. Throws FetchRefused for any status but 200. For
+ * keys and certificates only, whose addresses come from the configuration or from our code, never from a payload.
+ */
+export async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'https:' && !(protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname))) {
+    throw new Error(`${url} is not https`);
+  }
+  // Asked once in some minutes: a connection that is kept would only be found dead.
+  const answer = await request(url, { signal, reset: true, headers: { accept: 'application/json, application/x-pem-file, */*' } });
+  if (answer.statusCode !== 200) {
+    await answer.body.dump();
+    throw new FetchRefused(url, answer.statusCode);
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Error(`the answer of ${url} is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

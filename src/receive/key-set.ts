@@ -1,0 +1,77 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { describeError } from '../core/errors.ts';
+import { ProofUnavailable, type FetchText } from './proof.ts';
+
+/** The public keys of an issuer, as its JWKS address publishes them. */
+export interface KeySet {
+  /** Finds the key of a token. Rejects with ProofUnavailable when the keys cannot be had. */
+  readonly find: JWTVerifyGetKey;
+  /** Gets the keys before they are needed; tells problems to `onError` only. */
+  warm(): Promise<void>;
+}
+
+export interface KeySetOptions {
+  /** From the configuration. */
+  readonly url: string;
+  readonly fetchText: FetchText;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}
+
+const timeoutMs = 5_000;
+/** Issuers publish a new key hours before they use it. */
+const refreshAfterMs = 10 * 60_000;
+/** So long known keys are good for when the issuer's server is away. */
+const lifeMs = 24 * 3_600_000;
+/** A token with an unknown key makes us ask again, but strangers can make up as many of those as they like. */
+const cooldownMs = 30_000;
+const retryMs = 2_000;
+
+/**
+ * A key set that is asked once for all who wait, refreshed behind the requests' backs, and of use for a day while its server is away. jose's own
+ * remote set makes requests wait for each refresh, and refuses them when it fails.
+ */
+export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): KeySet {
+  let keys: JWTVerifyGetKey | undefined;
+  let fetchedAt = -Infinity;
+  let failedAt = -Infinity;
+  let flight: Promise<boolean> | undefined;
+
+  const load = async (): Promise<boolean> => {
+    try {
+      keys = createLocalJWKSet(JSON.parse(await fetchText(url, AbortSignal.timeout(timeoutMs))) as JSONWebKeySet);
+      fetchedAt = now();
+      return true;
+    } catch (error) {
+      failedAt = now();
+      onError(new Error(`getting the keys of ${url}: ${describeError(error)}`, { cause: error }));
+      return false;
+    }
+  };
+  /** Whether the keys are newer than before. */
+  const refresh = (): Promise<boolean> => {
+    if (flight !== undefined) return flight;
+    if (now() - failedAt < retryMs) return Promise.resolve(false);
+    flight = load().finally(() => (flight = undefined));
+    return flight;
+  };
+  const unavailable = () => new ProofUnavailable(`the keys of ${url} cannot be had`);
+
+  return {
+    async find(header, token) {
+      if (now() - fetchedAt > lifeMs && !(await refresh())) throw unavailable();
+      if (now() - fetchedAt > refreshAfterMs) void refresh();
+      if (keys === undefined) throw unavailable();
+      try {
+        return await keys(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey) || now() - fetchedAt < cooldownMs) throw error;
+        if (!(await refresh())) throw unavailable();
+        return keys(header, token);
+      }
+    },
+    async warm() {
+      await refresh();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** What is told of deliveries: metrics and log. Labels are bounded, and nothing that a sender chose is one. */
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Receiver } from './answer-delivery.ts';
+import type { Answer } from './answer-request.ts';
+
+export interface ReportOptions {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface Reporter {
+  decided(receiver: Receiver, answer: Answer, requestId: string): void;
+  answered(receiver: Receiver, status: number, seconds: number): void;
+}
+
+/** Why a delivery was refused, as a label. */
+const rejections: Readonly<Record<number, string>> = {
+  401: 'unauthorized',
+  413: 'too-large',
+  429: 'too-many',
+  503: 'unavailable',
+};
+
+/** One for each listener: it remembers what it has told already. */
+export function createReporter({ logger, metrics }: ReportOptions): Reporter {
+  const lastMalformed = new Map<string, string>();
+  const refusals = new Set<string>();
+
+  /** A sender that is misconfigured repeats itself: told once, until it says something else. */
+  const reportMalformed = (why: string, receiver: Receiver, requestId: string) => {
+    const level = lastMalformed.get(receiver.name) === why ? 'debug' : 'warn';
+    lastMalformed.set(receiver.name, why);
+    metrics.malformed.inc({ receiver: receiver.name, provider: receiver.provider.id });
+    logger[level]({ receiver: receiver.name, provider: receiver.provider.id, why, requestId }, 'delivery not understood');
+  };
+  /** The sender hears nothing of why; whoever sets it up needs it. Strangers repeat themselves without end, so each reason is told once. */
+  const reportRefusal = (why: string, receiver: Receiver) => {
+    const level = refusals.has(`${receiver.name} ${why}`) ? 'debug' : 'warn';
+    refusals.add(`${receiver.name} ${why}`);
+    logger[level]({ receiver: receiver.name, provider: receiver.provider.id, why }, 'delivery not authentic');
+  };
+
+  return {
+    decided(receiver, answer, requestId) {
+      const labels = { receiver: receiver.name, provider: receiver.provider.id };
+      if (answer.status === 401) reportRefusal(answer.why, receiver);
+      if (answer.status === 503) logger.warn({ ...labels, why: answer.why }, 'delivery refused');
+      if (!('accepted' in answer)) return;
+      metrics.pushes.inc({ ...labels, result: 'accepted' }, answer.accepted.length);
+      metrics.pushes.inc({ ...labels, result: 'ignored' }, answer.ignored.length);
+      for (const { code } of answer.ignored) metrics.ignoredPushes.inc({ ...labels, reason: code ?? 'OtherEvent' });
+      for (const { id, repository, tag, digest } of answer.accepted) {
+        logger.debug({ ...labels, event: id, registry: repository.registry, repository: repository.path, tag, digest }, 'push accepted');
+      }
+      if (answer.status === 200 && answer.malformed !== undefined) reportMalformed(answer.malformed, receiver, requestId);
+    },
+    answered(receiver, status, seconds) {
+      const labels = { receiver: receiver.name, provider: receiver.provider.id };
+      metrics.deliveries.inc({ ...labels, status: String(status) });
+      metrics.deliverySeconds.observe(labels, seconds);
+      if (status >= 400)
+        metrics.rejectedDeliveries.inc({ ...labels, kind: rejections[status] ?? (status < 500 ? 'bad-request' : 'internal') });
+    },
+  };
+}

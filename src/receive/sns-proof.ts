@@ -1,0 +1,90 @@
+import { verify } from 'node:crypto';
+import { z } from 'zod';
+import { authentic, refused, type Verdict, type VerifyProof } from './proof.ts';
+import { parseJsonBody } from './providers/json-body.ts';
+import { MalformedBody } from './providers/provider.ts';
+import type { FindSigningKey } from './signing-certificates.ts';
+import { parseTopic, type SnsTopic } from './sns-topic.ts';
+
+const text = z.string();
+const message = z.object({
+  Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
+  Message: text,
+  MessageId: text,
+  Subject: text.nullish(),
+  SubscribeURL: text.nullish(),
+  Timestamp: text,
+  Token: text.nullish(),
+  TopicArn: text,
+  SignatureVersion: z.enum(['1', '2']),
+  Signature: text.max(4_096),
+  SigningCertURL: text.max(512),
+});
+type SnsMessage = z.output<typeof message>;
+
+export interface SnsOptions {
+  readonly topics: readonly string[];
+  readonly findSigningKey: FindSigningKey;
+  /** A subscription of one of the topics wants to be confirmed, which proves nothing but that we want it: `url` is made by us. */
+  readonly confirm: (topic: SnsTopic, url: string) => void;
+}
+
+const signedFields = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+} as const satisfies Record<SnsMessage['Type'], readonly (keyof SnsMessage)[]>;
+
+const fileName = /^\/(SimpleNotificationService-[0-9a-f]{16,128}\.pem)$/;
+
+/**
+ * The signature of a message of Amazon SNS, of one of the topics, versions 1 and 2.
+ * https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+ */
+export function createSnsProof({ topics, findSigningKey, confirm }: SnsOptions): VerifyProof {
+  const known = new Map(topics.map((arn) => [arn, parseTopic(arn)]));
+  return async ({ body }): Promise<Verdict> => {
+    const parsed = read(body);
+    if (parsed === undefined) return refused('not a message of SNS');
+    const topic = known.get(parsed.TopicArn);
+    if (topic === undefined) return refused('the message is of a topic that is not configured');
+    const file = fileOf(parsed.SigningCertURL, topic);
+    if (file === undefined) return refused("the certificate is not one of SNS in the topic's region");
+    const key = await findSigningKey(topic, file);
+    if (key === undefined) return refused('the certificate cannot be used');
+    const algorithm = parsed.SignatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256';
+    if (!verify(algorithm, textToSign(parsed), key, Buffer.from(parsed.Signature, 'base64'))) return refused('the signature is wrong');
+    if (parsed.Type === 'SubscriptionConfirmation' && parsed.Token) confirm(topic, confirmationUrl(topic, parsed.Token));
+    return authentic;
+  };
+}
+
+function read(body: Buffer): SnsMessage | undefined {
+  try {
+    return parseJsonBody(message, body);
+  } catch (error) {
+    if (error instanceof MalformedBody) return undefined;
+    throw error;
+  }
+}
+
+/** Of the address in the message only the file's name is used, and only when all the rest is what we would have made of the topic. */
+function fileOf(url: string, { host }: SnsTopic): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { origin, pathname, search, username, password } = new URL(url);
+  if (origin !== `https://${host}` || search !== '' || username !== '' || password !== '') return undefined;
+  return fileName.exec(pathname)?.[1];
+}
+
+function textToSign(parsed: SnsMessage): Buffer {
+  const lines = signedFields[parsed.Type].flatMap((name) => {
+    const value: string | null | undefined = parsed[name];
+    return value === undefined || value === null ? [] : [`${name}\n${value}\n`];
+  });
+  return Buffer.from(lines.join(''), 'utf8');
+}
+
+function confirmationUrl({ arn, host }: SnsTopic, token: string): string {
+  const query = new URLSearchParams({ Action: 'ConfirmSubscription', TopicArn: arn, Token: token });
+  return `https://${host}/?${query.toString()}`;
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { connectProducer } from '../../src/queue/connection.ts';
+import { createRequestCounts } from '../../src/queue/request-counts.ts';
+import { createRateLimit } from '../../src/receive/rate-limit.ts';
+import { startRedis, type Redis } from '../harness/redis.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+let redis: Redis;
+before(async () => (redis = await startRedis()));
+after(() => redis.stop());
+
+const at = Date.parse('2026-03-01T12:00:15.000Z');
+
+test('replicas share a count, by receiver and minute, which does not stay for ever', async (t) => {
+  const connections = [connectProducer(redis.url), connectProducer(redis.url)];
+  t.after(() => connections.forEach((connection) => connection.disconnect()));
+  for (const connection of connections) {
+    connection.on('error', () => undefined);
+    await waitFor('the connection', () => connection.status === 'ready');
+  }
+  const [one, two] = connections.map((connection) => createRequestCounts(connection, '{p}'));
+  assert.ok(one && two);
+  assert.deepEqual([await one('a', 1, 2), await two('a', 1, 3), await one('b', 1, 1), await one('a', 2, 1)], [2, 5, 1, 1]);
+  const [connection] = connections;
+  assert.deepEqual((await connection?.keys('*'))?.sort(), ['{p}:requests:a:1', '{p}:requests:a:2', '{p}:requests:b:1']);
+  assert.ok(Number(await connection?.pttl('{p}:requests:a:1')) > 0);
+
+  const replicas = [one, two].map((addToCount) => createRateLimit({ addToCount, now: () => at, patienceMs: 60_000 }));
+  let passed = 0;
+  for (let request = 0; request < 20; request++) if ((await replicas[request % 2]?.take('c', 9)) === 0) passed++;
+  assert.equal(passed, 9);
+});
+
+test('a Redis that hangs or is away refuses nobody', async (t) => {
+  const connection = connectProducer(redis.url);
+  t.after(() => connection.disconnect());
+  connection.on('error', () => undefined);
+  await waitFor('the connection', () => connection.status === 'ready');
+  const { take } = createRateLimit({ addToCount: createRequestCounts(connection, '{p}'), now: () => at });
+  redis.freeze();
+  assert.equal(await take('d', 10), 0);
+  redis.thaw();
+  await redis.stop();
+  for (let request = 1; request < 10; request++) assert.equal(await take('d', 10), 0);
+  assert.equal(await take('d', 10), 45);
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { FetchRefused, ProofUnavailable, type FetchText } from '../../src/receive/proof.ts';
+import { createSigningCertificates } from '../../src/receive/signing-certificates.ts';
+import { createSnsProof } from '../../src/receive/sns-proof.ts';
+import { parseTopic } from '../../src/receive/sns-topic.ts';
+import { certificateUrl, makeSigner, notification, now, topic, type Message } from './keys.ts';
+
+let signer: Awaited<ReturnType<typeof makeSigner>>;
+before(async () => (signer = await makeSigner()));
+
+function start({ fetchText = () => Promise.resolve(signer.pem) }: { fetchText?: FetchText } = {}) {
+  const world = { at: now.getTime(), fetched: [] as string[], confirmed: [] as string[], problems: [] as string[] };
+  const findSigningKey = createSigningCertificates({
+    fetchText: (url, signal) => {
+      world.fetched.push(url);
+      return fetchText(url, signal);
+    },
+    now: () => new Date(world.at),
+    onError: (error) => void world.problems.push(error.message),
+  });
+  const verify = createSnsProof({ topics: [topic], findSigningKey, confirm: (_topic, url) => void world.confirmed.push(url) });
+  const judge = (message: Message) => verify({ headers: {}, body: Buffer.from(JSON.stringify(message)) });
+  return Object.assign(world, { judge });
+}
+
+const confirmation: Message = {
+  ...notification,
+  Type: 'SubscriptionConfirmation',
+  Message: 'You have chosen to subscribe to the topic',
+  Token: '2336412f37fb687f5d51e6e2425f',
+  SubscribeURL: 'https://attacker.example.com/?x=1',
+};
+
+test('notifications, of both versions, with and without a subject', async () => {
+  const world = start();
+  for (const SignatureVersion of ['1', '2'])
+    for (const more of [{}, { Subject: 'a subject' }, { Subject: '' }, { Message: 'ünï\ncödé "\\"' }]) {
+      assert.deepEqual(await world.judge(signer.signed({ ...notification, SignatureVersion, ...more })), { kind: 'authentic' });
+    }
+  assert.deepEqual(world.fetched, [certificateUrl]);
+  assert.deepEqual(world.confirmed, []);
+});
+
+test('a subscription of a configured topic is confirmed at an address that we make', async () => {
+  const world = start();
+  assert.deepEqual(await world.judge(signer.signed(confirmation)), { kind: 'authentic' });
+  assert.deepEqual(world.confirmed, [
+    `https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=${encodeURIComponent(topic)}&Token=2336412f37fb687f5d51e6e2425f`,
+  ]);
+  await world.judge({ ...confirmation, Signature: '' });
+  assert.equal(world.confirmed.length, 1);
+  assert.deepEqual(await world.judge(signer.signed({ ...confirmation, Type: 'UnsubscribeConfirmation' })), { kind: 'authentic' });
+  assert.equal(world.confirmed.length, 1);
+});
+
+test('refused: any signed field that was changed', async () => {
+  const world = start();
+  const signed = signer.signed({ ...notification, Subject: 'a' });
+  for (const field of ['Message', 'MessageId', 'Subject', 'Timestamp']) {
+    assert.equal((await world.judge({ ...signed, [field]: 'changed' })).kind, 'refused', field);
+  }
+  assert.equal((await world.judge({ ...signed, SignatureVersion: '2' })).kind, 'refused');
+  assert.equal((await world.judge({ ...signed, Signature: 'AAAA' })).kind, 'refused');
+  assert.equal((await world.judge({ ...signed, Signature: 'not base64 !' })).kind, 'refused');
+});
+
+test('refused without asking anybody: other topics, other hosts, other files', async () => {
+  const world = start();
+  const file = 'SimpleNotificationService-0123456789abcdef0123456789abcdef.pem';
+  const wrong: Message[] = [
+    { ...notification, TopicArn: topic.replace('123456789012', '999999999999') },
+    { ...notification, TopicArn: `${topic}-2` },
+    ...[
+      `https://attacker.example.com/${file}`,
+      `https://sns.eu-west-1.amazonaws.com.attacker.example.com/${file}`,
+      `https://sns.us-east-1.amazonaws.com/${file}`,
+      `https://sns.eu-west-1.amazonaws.com:8443/${file}`,
+      `https://user@sns.eu-west-1.amazonaws.com/${file}`,
+      `http://sns.eu-west-1.amazonaws.com/${file}`,
+      `https://sns.eu-west-1.amazonaws.com/../${file}?x=1`,
+      `https://sns.eu-west-1.amazonaws.com/other/${file}`,
+      'https://sns.eu-west-1.amazonaws.com/?Action=GetTopicAttributes',
+      `https://sns.eu-west-1.amazonaws.com/${file}%2f..%2fx`,
+      'file:///etc/passwd',
+      'nothing',
+    ].map((SigningCertURL) => ({ ...notification, SigningCertURL })),
+    { ...notification, SignatureVersion: '3' },
+    { ...notification, Type: 'Other' },
+    {},
+  ];
+  for (const message of wrong) assert.equal((await world.judge(signer.signed(message))).kind, 'refused', JSON.stringify(message));
+  assert.deepEqual(world.fetched, []);
+});
+
+test('refused: certificates of others, of another time, of nobody', async () => {
+  const pems = [
+    (await makeSigner({ name: 'www.amazonaws.com' })).pem,
+    (await makeSigner({ name: 'sns.amazonaws.com.attacker.example.com', alternative: false })).pem,
+    (await makeSigner({ days: -1 })).pem,
+    'not a certificate',
+  ];
+  for (const pem of pems) {
+    const judged = start({ fetchText: () => Promise.resolve(pem) }).judge(signer.signed(notification));
+    if (pem.startsWith('not')) await assert.rejects(judged, ProofUnavailable);
+    else assert.equal((await judged).kind, 'refused');
+  }
+  const other = await makeSigner();
+  assert.equal((await start().judge(other.signed(notification))).kind, 'refused');
+});
+
+test('names of other regions are signers too', async () => {
+  for (const name of ['sns-cn-north-1.amazonaws.com.cn', 'sns-signing.ap-east-1.amazonaws.com', 'sns.eu-west-1.amazonaws.com']) {
+    const own = await makeSigner({ name, alternative: false });
+    const world = start({ fetchText: () => Promise.resolve(own.pem) });
+    assert.equal((await world.judge(own.signed(notification))).kind, 'authentic', name);
+  }
+});
+
+test('an outage is no refusal, and is over when it is over; what AWS does not have is refused', async () => {
+  let answer: () => Promise<string> = () => Promise.reject(new Error('connection refused'));
+  const world = start({ fetchText: () => answer() });
+  await assert.rejects(world.judge(signer.signed(notification)), ProofUnavailable);
+  answer = () => Promise.reject(new FetchRefused(certificateUrl, 503));
+  await assert.rejects(world.judge(signer.signed(notification)), ProofUnavailable);
+  answer = () => Promise.reject(new FetchRefused(certificateUrl, 404));
+  assert.equal((await world.judge(signer.signed(notification))).kind, 'refused');
+  answer = () => Promise.resolve(signer.pem);
+  assert.equal((await world.judge(signer.signed(notification))).kind, 'refused');
+  assert.equal(world.fetched.length, 3);
+  world.at += 31_000;
+  assert.equal((await world.judge(signer.signed(notification))).kind, 'authentic');
+});
+
+test('made-up file names cannot make us ask without end', async () => {
+  const world = start({ fetchText: () => Promise.reject(new FetchRefused('x', 404)) });
+  let unavailable = 0;
+  for (let index = 0; index < 100; index++) {
+    const SigningCertURL = certificateUrl.replace('0123456789abcdef', index.toString(16).padStart(16, '0'));
+    await world.judge({ ...signer.signed(notification), SigningCertURL }).catch(() => unavailable++);
+  }
+  assert.deepEqual([world.fetched.length, unavailable], [12, 88]);
+});
+
+test('topics of all partitions, and what is none', () => {
+  const hostOf = (arn: string) => parseTopic(arn)?.host;
+  assert.equal(hostOf(topic), 'sns.eu-west-1.amazonaws.com');
+  assert.equal(hostOf('arn:aws-cn:sns:cn-north-1:123456789012:t'), 'sns.cn-north-1.amazonaws.com.cn');
+  assert.equal(hostOf('arn:aws-us-gov:sns:us-gov-west-1:123456789012:t.fifo'), 'sns.us-gov-west-1.amazonaws.com');
+  for (const arn of [
+    '',
+    'arn:aws:sqs:eu-west-1:123456789012:t',
+    'arn:aws:sns:evil.example.com:123456789012:t',
+    'arn:aws:sns:eu-west-1:1:t',
+    `${topic}\n`,
+  ]) {
+    assert.equal(hostOf(arn), undefined, arn);
+  }
+});
