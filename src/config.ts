@@ -2,8 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { configSchema, readableReceivers, type SecretReference } from './config/schema.ts';
+import { configSchema, readableReceivers } from './config/schema.ts';
+import { openSecrets, type SecretStore } from './config/secrets.ts';
 import { normaliseRegistry } from './core/image-reference.ts';
+import { providers } from './receive/providers/index.ts';
 
 export type Config = z.output<typeof configSchema>;
 export type ReceiverConfig = Config['receivers'][number];
@@ -40,8 +42,9 @@ export interface Settings {
   readonly kubeconfig: string | undefined;
   /** The namespace that this process runs in. */
   readonly namespace: string;
-  /** The values of each receiver's secrets, by the receiver's name; read at the start. */
+  /** The values of each receiver's secrets, by the receiver's name, as they were when last read. */
   readonly secretsOf: (receiver: string) => readonly string[];
+  readonly secrets: Pick<SecretStore, 'reread' | 'guessable'>;
 }
 
 /** Reads, merges and checks the configuration; throws ConfigError with all problems at once. */
@@ -50,7 +53,8 @@ export function loadSettings(source: ConfigSource): Settings {
   const label = file ?? 'configuration';
   const raw = withEnvironment(file === undefined ? {} : readYaml(file), source.env, label);
   const parsed = configSchema.safeParse(raw);
-  const { secrets, problems } = readSecrets(readableReceivers.parse(raw).receivers, source.env);
+  const secrets = openSecrets(readableReceivers.parse(raw).receivers.map(toSecretHolder), source.env);
+  const { problems } = secrets;
   if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
   if (problems.length > 0) throw new ConfigError(label, problems);
   const config = deepFreeze(parsed.data);
@@ -58,7 +62,8 @@ export function loadSettings(source: ConfigSource): Settings {
     config,
     kubeconfig: kubeconfigOf(source),
     namespace: config.namespace ?? readNamespace(source) ?? 'image-watcher',
-    secretsOf: (receiver) => secrets.get(receiver) ?? [],
+    secretsOf: secrets.of,
+    secrets,
   };
 }
 
@@ -92,6 +97,10 @@ function readNamespace({ namespaceFile = '/var/run/secrets/kubernetes.io/service
   return existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() || undefined : undefined;
 }
 
+function toSecretHolder({ name, provider, secrets }: z.output<typeof readableReceivers>['receivers'][number]) {
+  return { name, secrets, isUrlOnly: providers.some(({ id, onlyByUrl }) => id === provider && onlyByUrl === true) };
+}
+
 function readYaml(file: string): unknown {
   let text: string;
   try {
@@ -122,37 +131,6 @@ function withEnvironment(raw: unknown, env: ConfigSource['env'], label: string):
   if (env['LOG_LEVEL']) override('log', 'level', env['LOG_LEVEL']);
   if (env['PORT']) override('listen', 'port', Number(env['PORT']));
   return merged;
-}
-
-function readSecrets(
-  receivers: z.output<typeof readableReceivers>['receivers'],
-  env: ConfigSource['env'],
-): { secrets: Map<string, string[]>; problems: ConfigProblem[] } {
-  const secrets = new Map<string, string[]>();
-  const problems: ConfigProblem[] = [];
-  for (const [index, receiver] of receivers.entries()) {
-    const values = receiver.secrets.map((reference, position) => {
-      try {
-        return readSecret(reference, env);
-      } catch (error) {
-        problems.push({
-          path: `receivers[${index}].secrets[${position}]`,
-          message: error instanceof Error ? error.message : String(error),
-        });
-        return '';
-      }
-    });
-    secrets.set(receiver.name, values);
-  }
-  return { secrets, problems };
-}
-
-function readSecret(reference: SecretReference, env: ConfigSource['env']): string {
-  const value = 'env' in reference ? env[reference.env] : readFileSync(reference.file, 'utf8').replace(/\r?\n$/, '');
-  const where = 'env' in reference ? `the environment variable ${reference.env}` : reference.file;
-  if (value === undefined) throw new Error(`${where} is not set`);
-  if (value === '') throw new Error(`${where} is empty`);
-  return value;
 }
 
 /** zod tells unknown keys of one object as one issue; a user wants each with its own path. */

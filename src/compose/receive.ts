@@ -6,6 +6,9 @@ import { createPushQueue } from '../queue/producer.ts';
 import { createRequestCounts } from '../queue/request-counts.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import type { Config } from '../config.ts';
+import { minSecretLength, type SecretNews } from '../config/secrets.ts';
+import { watchSecrets } from '../config/watch-secrets.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { buildReceiveApp } from '../receive/app.ts';
 import type { ListenLimits } from '../receive/listen-limits.ts';
 import { openReceivers } from './receivers.ts';
@@ -20,12 +23,17 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
   const onError = (error: Error) => logger.debug({ err: error }, 'push queue');
   const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas);
   let app: FastifyInstance | undefined;
+  let secrets: { stop(): void } | undefined;
   return {
     checks: () => [{ name: 'public listener', ok: app?.server.listening === true, required: true }],
     address: () => (app === undefined ? undefined : addressOf(app)),
     async start() {
       const { receivers, warm } = openReceivers(foundation);
       void warm();
+      for (const receiver of settings.secrets.guessable()) {
+        logger.warn({ receiver, atLeast: minSecretLength }, 'a secret is so short that it can be guessed');
+      }
+      secrets = watchSecrets(settings.secrets.reread, (news) => reportSecret(news, logger));
       app = await buildReceiveApp({
         receivers,
         limits: limitsOf(config.listen),
@@ -41,9 +49,15 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
       await app.listen({ host: config.listen.host, port: config.listen.port });
     },
     async stop() {
+      secrets?.stop();
       if (app !== undefined) await closeListener(app);
     },
   };
+}
+
+function reportSecret({ kind, ...fields }: SecretNews, logger: Logger): void {
+  if (kind === 'changed') logger.info(fields, 'a secret has changed');
+  else logger.warn(fields, 'a secret cannot be read again, the old one stays');
 }
 
 function limitsOf(listen: Config['listen']): ListenLimits {

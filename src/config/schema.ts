@@ -27,7 +27,7 @@ const secretReference = z
   .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
     error: 'a reference to a secret: {env: NAME} or {file: PATH}',
   })
-  .describe('Where a secret is: {env: NAME} or {file: PATH}; read at the start.');
+  .describe('Where a secret is: {env: NAME} or {file: PATH}; files are read again when they change.');
 
 const requestsPerMinute = z.int().min(1).max(100_000_000);
 
@@ -273,7 +273,9 @@ export const configSchema = z.strictObject({
 export const readableReceivers = z
   .object({
     receivers: z.array(
-      z.object({ name: z.string().catch(''), secrets: z.array(secretReference).catch([]) }).catch({ name: '', secrets: [] }),
+      z
+        .object({ name: z.string().catch(''), provider: z.string().catch(''), secrets: z.array(secretReference).catch([]) })
+        .catch({ name: '', provider: '', secrets: [] }),
     ),
   })
   .catch({ receivers: [] });

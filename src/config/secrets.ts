@@ -1,0 +1,119 @@
+/** The values of the receivers' secrets: read at the start, and those in files again when they change. */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { describeError } from '../core/errors.ts';
+import type { SecretReference } from './schema.ts';
+
+/** A secret shorter than this can be guessed: 128 bits, if every character is random. */
+export const minSecretLength = 16;
+
+/** What a look at the files found. Never the value itself. */
+export interface SecretNews {
+  readonly receiver: string;
+  readonly position: number;
+  /** changed: the new value is in use · kept: the file cannot be used, and the old value stays. */
+  readonly kind: 'changed' | 'kept';
+  readonly why?: string;
+}
+
+export interface SecretStore {
+  /** What could not be read at the start, with its path in the configuration. */
+  readonly problems: readonly { readonly path: string; readonly message: string }[];
+  of(receiver: string): readonly string[];
+  /** Receivers with a secret that can be guessed. */
+  guessable(): readonly string[];
+  /** Reads all files again. A file that cannot be read or is empty keeps its old value, which is news once. */
+  reread(): Promise<readonly SecretNews[]>;
+}
+
+interface Receiver {
+  readonly name: string;
+  readonly secrets: readonly SecretReference[];
+  /** Its sender can prove itself by the URL only, which more people see than a header: a secret that can be guessed is refused. */
+  readonly isUrlOnly: boolean;
+}
+
+interface Entry {
+  readonly receiver: Receiver;
+  readonly position: number;
+  readonly reference: SecretReference;
+  value: string;
+  /** What was wrong at the last look. */
+  problem?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads everything once; what is wrong is in `problems`. */
+export function openSecrets(receivers: readonly Receiver[], env: Environment): SecretStore {
+  const problems: { path: string; message: string }[] = [];
+  const entries = receivers.flatMap((receiver, index) =>
+    receiver.secrets.map((reference, position): Entry => {
+      try {
+        return { receiver, position, reference, value: check(readNow(reference, env), reference, receiver) };
+      } catch (error) {
+        problems.push({ path: `receivers[${index}].secrets[${position}]`, message: describeError(error) });
+        return { receiver, position, reference, value: '' };
+      }
+    }),
+  );
+  const byReceiver = new Map<string, readonly string[]>();
+  const publish = ({ name }: Receiver) =>
+    byReceiver.set(
+      name,
+      entries.filter(({ receiver }) => receiver.name === name).map(({ value }) => value),
+    );
+  receivers.forEach(publish);
+
+  const look = async (entry: Entry): Promise<SecretNews[]> => {
+    const { reference, receiver, position } = entry;
+    if ('env' in reference) return [];
+    const news = { receiver: receiver.name, position };
+    try {
+      const value = check(withoutLineEnd(await readFile(reference.file, 'utf8')), reference, receiver);
+      entry.problem = undefined;
+      if (value === entry.value) return [];
+      entry.value = value;
+      publish(receiver);
+      return [{ ...news, kind: 'changed' }];
+    } catch (error) {
+      const why = describeError(error);
+      if (why === entry.problem) return [];
+      entry.problem = why;
+      return [{ ...news, kind: 'kept', why }];
+    }
+  };
+
+  return {
+    problems,
+    of: (receiver) => byReceiver.get(receiver) ?? [],
+    guessable: () => [...byReceiver].filter(([, values]) => values.some(isGuessable)).map(([name]) => name),
+    async reread() {
+      return (await Promise.all(entries.map(look))).flat();
+    },
+  };
+}
+
+function readNow(reference: SecretReference, env: Environment): string | undefined {
+  return 'env' in reference ? env[reference.env] : withoutLineEnd(readFileSync(reference.file, 'utf8'));
+}
+
+function check(value: string | undefined, reference: SecretReference, { isUrlOnly }: Receiver): string {
+  const where = 'env' in reference ? `the environment variable ${reference.env}` : reference.file;
+  if (value === undefined) throw new Error(`${where} is not set`);
+  if (value === '') throw new Error(`${where} is empty`);
+  if (isUrlOnly && isGuessable(value)) {
+    throw new Error(
+      `${where} has fewer than ${minSecretLength} characters: it is all that protects the URL; openssl rand -hex 24 makes a good one`,
+    );
+  }
+  return value;
+}
+
+function isGuessable(value: string): boolean {
+  return value.length < minSecretLength;
+}
+
+function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, '');
+}
