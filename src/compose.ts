@@ -3,6 +3,7 @@ import type { Role } from './roles.ts';
 import { openCluster } from './compose/cluster.ts';
 import { composeConvert } from './compose/convert.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './compose/foundation.ts';
+import { composeApi } from './compose/api.ts';
 import { composeReceive } from './compose/receive.ts';
 import { openRedis } from './compose/redis.ts';
 import { composeWork } from './compose/work.ts';
@@ -37,6 +38,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, logger: Lo
   // A gauge of what is not there would read as an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   const operations = buildOperationsApp({
+    api: redis === undefined ? undefined : composeApi(foundation, redis, cluster),
     checks: () => [convert, redis, ...parts].flatMap((part) => part?.checks() ?? []),
     metricsRegistry: metrics.registry,
     beforeScrape() {

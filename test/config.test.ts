@@ -44,7 +44,12 @@ test('nothing configured: the defaults', () => {
       keepAliveTimeout: 72_000,
       maxConnections: 10_000,
     },
-    operations: { host: '0.0.0.0', port: 9090, auth: 'kubernetes' },
+    operations: {
+      host: '0.0.0.0',
+      port: 9090,
+      auth: 'kubernetes',
+      proxy: { userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', trustedPeers: ['127.0.0.0/8', '::1'] },
+    },
     conversion: {
       host: '0.0.0.0',
       port: 9443,

@@ -4,7 +4,6 @@ import { addressOf, closeListener, type Foundation, type Part } from './foundati
 import type { RedisAccess } from './redis.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createRequestCounts } from '../queue/request-counts.ts';
-import type { RedisHealth } from '../queue/redis-health.ts';
 import type { Config } from '../config.ts';
 import { minSecretLength, type SecretNews } from '../config/secrets.ts';
 import { watchSecrets } from '../config/watch-secrets.ts';
@@ -12,9 +11,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { buildReceiveApp } from '../receive/app.ts';
 import type { ListenLimits } from '../receive/listen-limits.ts';
 import { openReceivers } from './receivers.ts';
-
-/** A full Redis stops the workers too: they need room to finish what is there. */
-const maxMemoryShare = 0.8;
+import { refuse } from './refuse.ts';
 
 /** Builds the role. */
 export function composeReceive(foundation: Foundation, redis: RedisAccess): Part & { address(): string | undefined } {
@@ -38,7 +35,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
         receivers,
         limits: limitsOf(config.listen),
         requestsPerMinute: config.listen.requestsPerMinute,
-        addToCount: createRequestCounts(redis, config.redis.prefix),
+        addToCount: createRequestCounts(redis.connection, config.redis.prefix),
         aliases,
         storePushes: (events) => queue.add(events),
         refusal: () => refuse(redis.health(), config.redis.durability),
@@ -70,10 +67,4 @@ function limitsOf(listen: Config['listen']): ListenLimits {
     requestTimeoutMs: requestTimeout,
     keepAliveTimeoutMs: keepAliveTimeout,
   };
-}
-
-function refuse({ memoryShare, durabilityProblem }: RedisHealth, durability: 'warn' | 'enforce' | 'ignore'): string | undefined {
-  if (memoryShare > maxMemoryShare) return `Redis uses ${Math.round(memoryShare * 100)} % of its maxmemory`;
-  if (durability === 'enforce' && durabilityProblem !== undefined) return `redis.durability is enforce: ${durabilityProblem}`;
-  return undefined;
 }

@@ -29,6 +29,8 @@ const secretReference = z
   })
   .describe('Where a secret is: {env: NAME} or {file: PATH}; files are read again when they change.');
 
+const headerName = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, 'the name of a header');
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], { error: 'an address, or a network such as 10.0.0.0/8' });
 const requestsPerMinute = z.int().min(1).max(100_000_000);
 
 /** Also where something else is wrong: all problems are told at once. */
@@ -178,8 +180,20 @@ export const configSchema = z.strictObject({
         .describe(
           'Who may ask. kubernetes: a bearer token and its rights. proxy: whom a trusted proxy names. none: anybody, on loopback only.',
         ),
+      proxy: z
+        .strictObject({
+          userHeader: headerName.default('X-Forwarded-User').describe('The header that names the user.'),
+          groupsHeader: headerName.default('X-Forwarded-Groups').describe('The header that names the groups, separated by commas.'),
+          trustedPeers: z
+            .array(network.describe('An address or a network.'))
+            .max(64)
+            .default(['127.0.0.0/8', '::1'])
+            .describe('Where the proxy connects from; the headers of others are not believed.'),
+        })
+        .describe('The proxy in front, with auth: proxy.')
+        .prefault({}),
     })
-    .describe('The listener of the cluster: health and metrics.')
+    .describe('The listener of the cluster: health, metrics and the API.')
     .superRefine(openOnlyOnLoopback)
     .prefault({}),
   conversion,

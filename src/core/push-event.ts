@@ -15,6 +15,8 @@ export interface PushEvent {
   readonly receivedAt: string;
   /** By the sender's clock, where it tells one. */
   readonly pushedAt?: string;
+  /** The event that somebody asked to do once more. */
+  readonly replayOf?: string;
 }
 
 /** What a provider reads from a payload: names as the sender wrote them. */

@@ -1,6 +1,7 @@
-/** The operations listener: liveness, readiness, metrics. */
+/** The operations listener: liveness, readiness, metrics, and the API. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from '@prometheus-io/client';
+import { addEventsApi, type ApiOptions } from './events-api.ts';
 import { describeReadiness, type Check } from './readiness.ts';
 
 export interface OperationsOptions {
@@ -9,10 +10,12 @@ export interface OperationsOptions {
   readonly metricsRegistry: Registry;
   /** Brings gauges up to date before a scrape. */
   readonly beforeScrape: () => void;
+  /** Absent in a process without Redis. */
+  readonly api?: ApiOptions | undefined;
 }
 
 /** The Fastify app of the operations listener. */
-export function buildOperationsApp({ checks, metricsRegistry, beforeScrape }: OperationsOptions): FastifyInstance {
+export function buildOperationsApp({ checks, metricsRegistry, beforeScrape, api }: OperationsOptions): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true });
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
   app.get('/readyz', (request, reply) => {
@@ -27,5 +30,6 @@ export function buildOperationsApp({ checks, metricsRegistry, beforeScrape }: Op
     beforeScrape();
     return reply.type(metricsRegistry.contentType).send(await metricsRegistry.metrics());
   });
+  if (api !== undefined) addEventsApi(app, api);
   return app;
 }

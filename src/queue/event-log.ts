@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis';
 import { formatRepository } from '../core/image-reference.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PushEvent } from '../core/push-event.ts';
+import { eventKeys } from './event-keys.ts';
 
 /** How one policy met a push. */
 export interface PolicyFate extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
@@ -30,10 +31,7 @@ const maxUnwatched = 1_000;
 
 /** The log in Redis, under the queue's prefix (one Cluster slot). */
 export function createEventLog(redis: Redis, prefix: string): EventLog {
-  const hashKey = (id: string) => `${prefix}:event:${id}`;
-  const byTime = `${prefix}:events`;
-  const byRepository = (repository: string) => `${prefix}:events:repository:${repository}`;
-  const unwatchedIndex = `${prefix}:events:unwatched`;
+  const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex } = eventKeys(prefix);
 
   return {
     async unwatched(event, at) {

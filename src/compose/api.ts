@@ -1,0 +1,49 @@
+/** The API of the operations listener: what it reads, stores, and asks the API server. */
+import { randomUUID } from 'node:crypto';
+import { group, plural } from '../api-versions/group.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { reviewAccess, reviewToken } from '../kube/review-access.ts';
+import type { OperationsAuth } from '../operations/authenticate.ts';
+import type { ApiOptions } from '../operations/events-api.ts';
+import { createPushQueue } from '../queue/producer.ts';
+import { createEventReader } from '../queue/read-events.ts';
+import type { Foundation } from './foundation.ts';
+import type { RedisAccess } from './redis.ts';
+import { refuse } from './refuse.ts';
+
+/** `cluster` is undefined in a process without a role that reaches the API server. */
+export function composeApi(
+  { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
+  redis: RedisAccess,
+  cluster: KubeClient | undefined,
+): ApiOptions {
+  const { config } = settings;
+  const access = {
+    redis: redis.connection,
+    prefix: config.redis.prefix,
+    onError: (error: Error) => logger.debug({ err: error }, 'events'),
+  };
+  const queue = createPushQueue(access, config.redis.minReplicas);
+  return {
+    auth: authOf(config.operations, cluster),
+    reader: createEventReader(access),
+    storePushes: (events) => queue.add(events),
+    refusal: () => refuse(redis.health(), config.redis.durability),
+    now: () => new Date(),
+    unique: randomUUID,
+    aliases,
+    logger,
+  };
+}
+
+function authOf({ auth, proxy }: Foundation['settings']['config']['operations'], client: KubeClient | undefined): OperationsAuth {
+  if (auth === 'none') return { kind: 'none' };
+  if (client === undefined) {
+    const why = 'this process cannot ask the API server who you are: it has not the role work; ask one that has';
+    return { kind: 'unavailable', why };
+  }
+  const review: Extract<OperationsAuth, { kind: 'proxy' }>['reviewAccess'] = (caller, { verb, namespace }) =>
+    reviewAccess(client, caller, { group, resource: plural, verb, namespace });
+  if (auth === 'proxy') return { kind: 'proxy', proxy, reviewAccess: review };
+  return { kind: 'kubernetes', reviewToken: (token) => reviewToken(client, token), reviewAccess: review };
+}

@@ -1,0 +1,113 @@
+/** Who calls, as `operations.auth` says it is to be found out. */
+import { createHash } from 'node:crypto';
+import { BlockList, isIPv6 } from 'node:net';
+import { AccessError, type Access, type Caller, type Question, type ReviewAccess, type ReviewToken } from './caller.ts';
+import { createRecent } from './recent.ts';
+
+/** Where the API learns who calls and what he may. unavailable: this process cannot find out, and says so. */
+export type OperationsAuth =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unavailable'; readonly why: string }
+  | { readonly kind: 'kubernetes'; readonly reviewToken: ReviewToken; readonly reviewAccess: ReviewAccess }
+  | { readonly kind: 'proxy'; readonly proxy: TrustedProxy; readonly reviewAccess: ReviewAccess };
+
+/** A proxy in front that has authenticated the user and says who it is. */
+export interface TrustedProxy {
+  readonly userHeader: string;
+  readonly groupsHeader: string;
+  /** Addresses or networks (10.0.0.0/8) that the headers are believed of. */
+  readonly trustedPeers: readonly string[];
+}
+
+export interface ApiRequest {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Of the connection, not of a header. */
+  readonly peer: string;
+}
+
+/** Finds out who calls; throws AccessError. */
+export type Authenticate = (request: ApiRequest) => Promise<Access>;
+
+/** So long an answer of the API server is good for: a taken right is gone after this. */
+const lifeMs = 10_000;
+
+/** The authentication of one process, with its memory. */
+export function createAuthenticate(auth: OperationsAuth, now: () => number): Authenticate {
+  const callers = createRecent<Caller | undefined>({ lifeMs, limit: 1_000, now });
+  const rights = createRecent<boolean>({ lifeMs, limit: 10_000, now });
+  const accessOf = (caller: Caller, reviewAccess: ReviewAccess): Access => ({
+    user: caller.user,
+    may: (question) => askAll(question, (one) => rights.get(keyOf(caller, one), () => orUnavailable(reviewAccess(caller, one)))),
+  });
+
+  switch (auth.kind) {
+    case 'none':
+      return () => Promise.resolve({ user: 'anonymous', may: () => Promise.resolve(true) });
+    case 'unavailable':
+      return () => Promise.reject(new AccessError(503, auth.why));
+    case 'kubernetes':
+      return async (request) => {
+        const token = bearerOf(request);
+        if (token === undefined) throw new AccessError(401, 'send a bearer token that the API server knows');
+        const caller = await callers.get(hash(token), () => orUnavailable(auth.reviewToken(token)));
+        if (caller === undefined) throw new AccessError(401, 'the API server does not know this token');
+        return accessOf(caller, auth.reviewAccess);
+      };
+    case 'proxy': {
+      const isTrusted = trust(auth.proxy.trustedPeers);
+      return async (request) => {
+        if (!isTrusted(request.peer)) throw new AccessError(401, 'only the proxy in front may ask (operations.proxy.trustedPeers)');
+        return Promise.resolve(accessOf(readCaller(request, auth.proxy), auth.reviewAccess));
+      };
+    }
+  }
+}
+
+/** Who may do it everywhere may do it here: one question for all namespaces. */
+async function askAll(question: Question, ask: (question: Question) => Promise<boolean>): Promise<boolean> {
+  if (await ask({ verb: question.verb })) return true;
+  return question.namespace !== undefined && ask(question);
+}
+
+async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new AccessError(503, 'the API server cannot be asked who may see this', { cause: error });
+  }
+}
+
+function bearerOf({ headers }: ApiRequest): string | undefined {
+  const value = headers['authorization'];
+  return typeof value === 'string' ? /^Bearer +([\w.~+/=-]{1,16384})$/i.exec(value)?.[1] : undefined;
+}
+
+/** A header that came twice is joined with a comma by Node, and then is somebody else's than the proxy's. */
+function readCaller({ headers }: ApiRequest, { userHeader, groupsHeader }: TrustedProxy): Caller {
+  const user = headers[userHeader.toLowerCase()];
+  if (typeof user !== 'string' || user === '' || user.includes(',')) throw new AccessError(401, `the proxy names no user in ${userHeader}`);
+  // Names of the cluster's own users and groups are not for people: system:masters may do everything.
+  if (user.startsWith('system:')) throw new AccessError(403, 'users of the system cannot come through the proxy');
+  const groups = [headers[groupsHeader.toLowerCase()]].flat().join(',').split(',');
+  const named = groups.map((group) => group.trim()).filter((group) => group !== '' && !group.startsWith('system:'));
+  return { user, groups: [...named, 'system:authenticated'] };
+}
+
+function trust(peers: readonly string[]): (peer: string) => boolean {
+  const list = new BlockList();
+  for (const peer of peers) {
+    const [address = '', bits] = peer.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (peer) => peer !== '' && list.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4');
+}
+
+function keyOf(caller: Caller, { verb, namespace }: Question): string {
+  return hash(JSON.stringify([caller.user, caller.uid, caller.groups, caller.extra, verb, namespace]));
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}

@@ -1,0 +1,104 @@
+/** `/api/events` on the operations listener: every push and its fate, for those who may know. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { describeError } from '../core/errors.ts';
+import { parseImageReference, formatRepository, type RegistryAliases } from '../core/image-reference.ts';
+import type { Position } from '../queue/read-events.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { createAuthenticate, type OperationsAuth } from './authenticate.ts';
+import { AccessError, type Access } from './caller.ts';
+import { isLocalHost, refusePost } from './check-origin.ts';
+import { eventOutcomes } from './event-view.ts';
+import { listEvents, readEvent, replayEvent, type EventPorts } from './events.ts';
+
+export interface ApiOptions extends EventPorts {
+  readonly auth: OperationsAuth;
+  readonly aliases: RegistryAliases;
+  /** Why nothing can be stored at present, or undefined. */
+  readonly refusal: () => string | undefined;
+  readonly logger: Logger;
+}
+
+const position = z.string().transform((text, context): Position => {
+  const [, at, id] = /^(\d{1,15})-([0-9a-zA-Z_-]{1,128})$/.exec(text) ?? [];
+  if (at !== undefined && id !== undefined) return { at: Number(at), id };
+  context.addIssue({ code: 'custom', message: 'is not the "next" of an answer' });
+  return z.NEVER;
+});
+const query = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  repository: z.string().min(1).max(512).optional(),
+  outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).optional(),
+  before: position.optional(),
+});
+const params = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
+
+/** Adds the routes below `/api`. */
+export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
+  const authenticate = createAuthenticate(options.auth, () => options.now().getTime());
+  const accesses = new WeakMap<FastifyRequest, Access>();
+  const accessOf = (request: FastifyRequest): Access => {
+    const access = accesses.get(request);
+    if (access === undefined) throw new AccessError(401, 'nobody has asked who calls');
+    return access;
+  };
+
+  app.register(
+    (api, _none, done) => {
+      api.removeAllContentTypeParsers();
+      // Nothing is asked of the body; an empty one is as good as any.
+      api.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: 4_096 }, (_request, _body, parsed) => parsed(null, undefined));
+      api.addHook('onRequest', async (request, reply) => {
+        reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+        const { host, origin, 'content-type': contentType } = request.headers;
+        if (options.auth.kind === 'none' && !isLocalHost(host))
+          return reply.code(403).send({ error: 'without authentication only as localhost' });
+        accesses.set(request, await authenticate({ headers: request.headers, peer: request.socket.remoteAddress ?? '' }));
+        const refusal = request.method === 'POST' ? refusePost({ host, origin, contentType }) : undefined;
+        if (refusal !== undefined) return reply.code(refusal.status).send({ error: refusal.message });
+      });
+      api.setErrorHandler((error, request, reply) => answerError(error, request, reply, options.logger));
+
+      api.get('/events', async (request) => {
+        const { repository, ...rest } = query.parse(request.query);
+        const name = repository === undefined ? undefined : formatRepository(parseImageReference(repository, options.aliases).repository);
+        const { events, next } = await listEvents(options, accessOf(request), { ...rest, repository: name });
+        return { events, ...(next !== undefined && { next: `${next.at}-${next.id}` }) };
+      });
+      api.get('/events/:id', async (request, reply) => {
+        const event = await readEvent(options, accessOf(request), params.parse(request.params).id);
+        return event ?? reply.code(404).send({ error: 'there is no such event' });
+      });
+      api.post('/events/:id/replay', async (request, reply) => {
+        const access = accessOf(request);
+        const refusal = options.refusal();
+        if (refusal !== undefined) return reply.code(503).header('retry-after', '5').send({ error: refusal });
+        const replay = await replayEvent(options, access, params.parse(request.params).id);
+        if (replay === undefined) return reply.code(404).send({ error: 'there is no such event' });
+        options.logger.info({ event: replay.id, replayOf: replay.replayOf, user: access.user }, 'event replayed');
+        return reply.code(202).send({ id: replay.id, replayOf: replay.replayOf });
+      });
+      done();
+    },
+    { prefix: '/api' },
+  );
+}
+
+/** Who may not know of an event hears the same as for one that does not exist. */
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply {
+  if (error instanceof z.ZodError) {
+    const [issue] = error.issues;
+    return reply.code(400).send({ error: `${issue?.path.join('.') || 'query'}: ${issue?.message ?? 'not understood'}` });
+  }
+  if (error instanceof Error && error.name === 'PermanentError') return reply.code(400).send({ error: `repository: ${error.message}` });
+  if (error instanceof AccessError) {
+    if (error.status === 401) reply.header('www-authenticate', 'Bearer');
+    if (error.status === 503) reply.header('retry-after', '5');
+    if (error.cause !== undefined) logger.warn({ why: describeError(error) }, 'caller cannot be authenticated');
+    return reply.code(error.status).send({ error: error.message });
+  }
+  const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 503;
+  if (status < 500) return reply.code(status).send({ error: 'bad request' });
+  logger.warn({ why: describeError(error), requestId: request.id }, 'events cannot be read');
+  return reply.code(503).header('retry-after', '5').send({ error: 'Redis does not answer' });
+}

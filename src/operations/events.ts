@@ -1,0 +1,89 @@
+/** The questions about events that the API answers, each for what its caller may see. */
+import { hashId, type PushEvent } from '../core/push-event.ts';
+import type { EventRecord } from '../queue/event-record.ts';
+import type { EventReader, Position } from '../queue/read-events.ts';
+import { AccessError, type Access } from './caller.ts';
+import { hasOutcome, namespacesOf, viewEvent, type EventOutcome, type EventView } from './event-view.ts';
+
+export interface EventPorts {
+  readonly reader: EventReader;
+  /** Stores events as a receiver does; resolves when Redis has them. */
+  readonly storePushes: (events: readonly PushEvent[]) => Promise<void>;
+  readonly now: () => Date;
+  /** A name that nobody has used. */
+  readonly unique: () => string;
+}
+
+export interface EventQuery {
+  readonly limit: number;
+  readonly repository?: string | undefined;
+  readonly outcome?: EventOutcome | undefined;
+  readonly before?: Position | undefined;
+}
+
+export interface EventPage {
+  readonly events: readonly EventView[];
+  /** Where to go on; absent at the end. A page may be shorter than asked for, even empty, when much had to be looked through. */
+  readonly next?: Position;
+}
+
+/** So many events are looked through for one page at most: what a rare outcome may cost. */
+const maxExamined = 2_000;
+
+/** A page of events, newest first. */
+export async function listEvents({ reader }: EventPorts, access: Access, query: EventQuery): Promise<EventPage> {
+  const { limit, repository, outcome, before } = query;
+  const events: EventView[] = [];
+  let examined = 0;
+  for await (const batch of reader.list({ repository, before })) {
+    for (const record of batch) {
+      const view = await look(record, access);
+      if (view !== undefined && (outcome === undefined || hasOutcome(view, outcome))) events.push(view);
+      if (events.length >= limit || ++examined >= maxExamined) return { events, next: positionOf(record) };
+    }
+  }
+  return { events };
+}
+
+/** One event; undefined when there is none that the caller may see. */
+export async function readEvent({ reader }: EventPorts, access: Access, id: string): Promise<EventView | undefined> {
+  const record = await reader.get(id);
+  return record === undefined ? undefined : look(record, access);
+}
+
+/**
+ * Does an event once more, as a new one on the same way. Whoever does that needs the right to update the policies that it met, or all policies where
+ * that is not known. undefined when there is no such event; throws AccessError(403).
+ */
+export async function replayEvent(ports: EventPorts, access: Access, id: string): Promise<PushEvent | undefined> {
+  const record = await ports.reader.get(id);
+  if (record === undefined || (await look(record, access)) === undefined) return undefined;
+  const namespaces = namespacesOf(record);
+  const questions = namespaces.length > 0 ? namespaces.map((namespace) => ({ namespace })) : [{}];
+  for (const where of questions) {
+    if (await access.may({ verb: 'update', ...where })) continue;
+    const place = 'namespace' in where ? `the namespace ${where.namespace}` : 'all namespaces';
+    throw new AccessError(403, `to replay this event you need the right to update imagepolicies in ${place}`);
+  }
+  const replay: PushEvent = {
+    ...record.event,
+    id: hashId(['replay', id, ports.unique()]),
+    replayOf: id,
+    receivedAt: ports.now().toISOString(),
+  };
+  await ports.storePushes([replay]);
+  return replay;
+}
+
+/** Policies are seen with the right to get them; what has none (yet) by those who may list them everywhere. */
+async function look(record: EventRecord, access: Access): Promise<EventView | undefined> {
+  const namespaces = namespacesOf(record);
+  if (namespaces.length === 0) return (await access.may({ verb: 'list' })) ? viewEvent(record, undefined) : undefined;
+  const seen = new Set<string>();
+  for (const namespace of namespaces) if (await access.may({ verb: 'get', namespace })) seen.add(namespace);
+  return viewEvent(record, seen);
+}
+
+function positionOf({ event }: EventRecord): Position {
+  return { at: Date.parse(event.receivedAt), id: event.id };
+}

@@ -1,0 +1,151 @@
+/** Reads the audit records, newest first, by their indexes: what is asked for is read, never all. */
+import { Queue, type Job, type JobType } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { formatRepository } from '../core/image-reference.ts';
+import { eventKeys } from './event-keys.ts';
+import { readHash, readJob, type EventRecord, type EventState } from './event-record.ts';
+import { isUnderstood, type PushJob } from './jobs.ts';
+import type { QueueAccess } from './producer.ts';
+
+/** A place in the list: events are in the order of their receipt, then of their ids, both descending. */
+export interface Position {
+  readonly at: number;
+  readonly id: string;
+}
+
+export interface EventReader {
+  get(id: string): Promise<EventRecord | undefined>;
+  /** Batches of events after `before`, of one repository (`registry/path`) or of all; more is read as more is taken. */
+  list(query: { readonly repository?: string | undefined; readonly before?: Position | undefined }): AsyncIterable<readonly EventRecord[]>;
+}
+
+interface Reference extends Position {
+  /** For events without a record. */
+  readonly queued?: EventRecord;
+}
+
+const pageSize = 64;
+/** Of each state the newest, so that a long queue does not have to be read for a look at it. */
+const maxQueued = 1_000;
+
+/** Before the newest. */
+const start: Position = { at: Infinity, id: '' };
+
+/** Reads what `createEventLog` writes, and the queue of pushes for what no worker has told of. */
+export function createEventReader({ redis, prefix, onError }: QueueAccess): EventReader {
+  const keys = eventKeys(prefix);
+  const queue = new Queue<PushJob>('push', { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true });
+  queue.on('error', onError);
+
+  return {
+    async get(id) {
+      const record = readHash(await redis.hgetall(keys.hash(id)));
+      if (record !== undefined) return record;
+      const job = await queue.getJob(id);
+      if (job === undefined || !isUnderstood(job.data)) return undefined;
+      return readJob(job.data, stateOf(await job.getState()), job.failedReason);
+    },
+    async *list({ repository, before = start }) {
+      const index = repository === undefined ? keys.byTime : keys.byRepository(repository);
+      const queued = sortedAfter(before, await readQueued(queue));
+      const references = merge([walk(redis, index, before), walk(redis, keys.unwatched, before), each(queued)]);
+      for await (const page of pagesOf(references)) {
+        const records = await readRecords(redis, page, keys.hash);
+        yield records.filter(({ event }) => repository === undefined || formatRepository(event.repository) === repository);
+      }
+    },
+  };
+}
+
+/** An index after a position, in pages. */
+async function* walk(redis: Redis, index: string, before: Position): AsyncGenerator<Reference> {
+  let rank = before.at === Infinity ? 0 : await redis.zcount(index, `(${before.at}`, '+inf');
+  for (;;) {
+    const flat = await redis.zrevrange(index, rank, rank + pageSize - 1, 'WITHSCORES');
+    for (let position = 0; position < flat.length; position += 2) {
+      const reference = { id: flat[position] ?? '', at: Number(flat[position + 1]) };
+      if (isAfter(reference, before)) yield reference;
+    }
+    if (flat.length < 2 * pageSize) return;
+    rank += pageSize;
+  }
+}
+
+async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
+  const states: [types: JobType[], state: EventState][] = [
+    [['active'], 'working'],
+    [['waiting', 'prioritized'], 'queued'],
+    [['delayed'], 'retrying'],
+    [['failed'], 'failed'],
+  ];
+  const found = await Promise.all(
+    states.map(async ([types, state]) => {
+      const jobs: (Job<PushJob> | undefined)[] = await queue.getJobs(types, 0, maxQueued - 1);
+      // A job may be gone between the list and its data.
+      const known = jobs.filter((job) => job?.data !== undefined && isUnderstood(job.data));
+      return known.flatMap((job) => (job === undefined ? [] : [readJob(job.data, state, job.failedReason)]));
+    }),
+  );
+  return found.flat().map((queued) => ({ id: queued.event.id, at: Date.parse(queued.event.receivedAt), queued }));
+}
+
+function stateOf(state: string): EventState {
+  if (state === 'active') return 'working';
+  if (state === 'delayed') return 'retrying';
+  return state === 'failed' ? 'failed' : 'queued';
+}
+
+async function readRecords(redis: Redis, page: readonly Reference[], keyOf: (id: string) => string): Promise<EventRecord[]> {
+  const pipeline = redis.pipeline();
+  for (const { id } of page) pipeline.hgetall(keyOf(id));
+  const answers = (await pipeline.exec()) ?? [];
+  return page.flatMap(({ queued }, index) => {
+    const [error, hash] = answers[index] ?? [new Error('Redis did not answer')];
+    if (error) throw error;
+    return readHash(hash as Record<string, string>) ?? queued ?? [];
+  });
+}
+
+/** The references of several ordered sources as one; the same event of two sources once. */
+async function* merge(sources: readonly AsyncGenerator<Reference>[]): AsyncGenerator<Reference> {
+  const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })));
+  for (;;) {
+    const open = heads.filter(({ next }) => !next.done);
+    const [first, ...others] = open.sort((a, b) => compare(a.next.value as Reference, b.next.value as Reference));
+    if (first === undefined) return;
+    const reference = first.next.value as Reference;
+    const same = [first, ...others].filter(({ next }) => (next.value as Reference).id === reference.id);
+    const queued = same.map(({ next }) => (next.value as Reference).queued).find((record) => record !== undefined);
+    yield { ...reference, ...(queued !== undefined && { queued }) };
+    for (const head of same) head.next = await head.source.next();
+  }
+}
+
+async function* pagesOf(references: AsyncIterable<Reference>): AsyncGenerator<readonly Reference[]> {
+  let page: Reference[] = [];
+  for await (const reference of references) {
+    if (page.push(reference) < pageSize) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+// oxlint-disable-next-line typescript/require-await -- a source like the others
+async function* each(references: readonly Reference[]): AsyncGenerator<Reference> {
+  yield* references;
+}
+
+function sortedAfter(before: Position, references: readonly Reference[]): Reference[] {
+  return references.filter((reference) => isAfter(reference, before)).sort(compare);
+}
+
+function isAfter(reference: Position, before: Position): boolean {
+  return before.at === Infinity || compare(reference, before) > 0;
+}
+
+/** Newest first. */
+function compare(a: Position, b: Position): number {
+  if (a.at !== b.at) return b.at - a.at;
+  return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
+}

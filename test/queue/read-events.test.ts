@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Redis as Connection } from 'ioredis';
+import type { PushEvent } from '../../src/core/push-event.ts';
+import { connectWorker } from '../../src/queue/connection.ts';
+import { eventKeys } from '../../src/queue/event-keys.ts';
+import { createEventLog, type PolicyFate } from '../../src/queue/event-log.ts';
+import type { EventRecord } from '../../src/queue/event-record.ts';
+import type { PushJob } from '../../src/queue/jobs.ts';
+import { createPushQueue } from '../../src/queue/producer.ts';
+import { createEventReader, type EventReader } from '../../src/queue/read-events.ts';
+import { createWorker } from '../../src/queue/worker.ts';
+import { startRedis, type Redis } from '../harness/redis.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+let redis: Redis;
+let connection: Connection;
+before(async () => {
+  redis = await startRedis();
+  connection = connectWorker(redis.url);
+});
+after(async () => {
+  connection.disconnect();
+  await redis.stop();
+});
+
+const at = Date.parse('2026-03-01T12:00:00.000Z');
+const event = (
+  id: string,
+  { seconds = 0, path = 'shop/web', ...more }: Partial<PushEvent> & { seconds?: number; path?: string } = {},
+): PushEvent => ({
+  id,
+  receiver: 'prod',
+  provider: 'harbor',
+  repository: { registry: 'r.example.com', path },
+  tag: '1.0.0',
+  receivedAt: new Date(at + seconds * 1_000).toISOString(),
+  ...more,
+});
+const fate: PolicyFate = { kind: 'updated', reason: 'Updated', message: 'done', at: new Date(at).toISOString(), afterMs: 12 };
+
+let worlds = 0;
+/** A log of its own in the shared Redis. */
+function start() {
+  const prefix = `{world-${++worlds}}`;
+  const access = { redis: connection, prefix, onError: () => undefined };
+  return { prefix, access, log: createEventLog(connection, prefix), reader: createEventReader(access), queue: createPushQueue(access, 0) };
+}
+
+async function read(reader: EventReader, query: Parameters<EventReader['list']>[0] = {}): Promise<EventRecord[]> {
+  const found: EventRecord[] = [];
+  for await (const batch of reader.list(query)) found.push(...batch);
+  return found;
+}
+const idsOf = (records: readonly EventRecord[]) => records.map(({ event }) => event.id);
+
+test('an event with all that became of it', async () => {
+  const { log, reader } = start();
+  const push = event('a', { digest: 'sha256:1', pushedAt: '2026-03-01T11:59:59Z', replayOf: 'z' });
+  await log.matched(push, ['shop/web', 'shop/api']);
+  await log.settled('a', 'shop/web', fate);
+  const expected: EventRecord = {
+    event: push,
+    state: 'matched',
+    fates: new Map([
+      ['shop/web', fate],
+      ['shop/api', undefined],
+    ]),
+  };
+  assert.deepEqual(await reader.get('a'), expected);
+  assert.deepEqual(await read(reader), [expected]);
+  assert.equal(await reader.get('b'), undefined);
+});
+
+test('the newest first, watched, unwatched and queued ones together, each once', async () => {
+  const { log, reader, queue } = start();
+  await log.matched(event('a', { seconds: 1 }), ['shop/web']);
+  await log.unwatched(event('b', { seconds: 2, path: 'other/app' }), new Date(at));
+  await log.matched(event('c', { seconds: 3 }), ['shop/web']);
+  await queue.add([event('d', { seconds: 4 }), event('c', { seconds: 3 }), event('e', { seconds: 0 })]);
+  const all = await read(reader);
+  assert.deepEqual(idsOf(all), ['d', 'c', 'b', 'a', 'e']);
+  assert.deepEqual(
+    all.map(({ state }) => state),
+    ['queued', 'matched', 'unwatched', 'matched', 'queued'],
+  );
+  assert.deepEqual(idsOf(await read(reader, { repository: 'r.example.com/shop/web' })), ['d', 'c', 'a', 'e']);
+  assert.deepEqual(idsOf(await read(reader, { repository: 'r.example.com/other/app' })), ['b']);
+  assert.deepEqual(await read(reader, { repository: 'r.example.com/shop' }), []);
+});
+
+test('from any place on, also among those of one moment', async () => {
+  const { log, reader } = start();
+  const ids = Array.from({ length: 200 }, (_, index) => `e${String(index).padStart(3, '0')}`);
+  for (const id of ids) await log.matched(event(id, { seconds: Math.floor(ids.indexOf(id) / 90) }), ['shop/web']);
+  const expected = ids.toReversed();
+  assert.deepEqual(idsOf(await read(reader)), expected);
+  for (const place of [0, 19, 63, 64, 110, 150, 199]) {
+    const id = expected[place] ?? '';
+    const before = { id, at: at + Math.floor(ids.indexOf(id) / 90) * 1_000 };
+    assert.deepEqual(idsOf(await read(reader, { before })), expected.slice(place + 1), id);
+  }
+});
+
+test('what no worker has told of is shown as the queue knows it', async (t) => {
+  const { reader, queue, access } = start();
+  await queue.add([event('fails', { receivedAt: '2020-01-01T00:00:00.000Z' }), event('waits', { seconds: 1 })]);
+  assert.equal((await reader.get('waits'))?.state, 'queued');
+  const worker = createWorker<PushJob>({
+    access,
+    queue: 'push',
+    concurrency: 2,
+    process: () => Promise.reject(new Error('the watch of policies is lost')),
+    now: () => at,
+    random: () => 1,
+  });
+  t.after(() => worker.stop(1_000));
+  worker.start();
+  const failed = await waitFor('the first to fail', async () => {
+    const record = await reader.get('fails');
+    return record?.state === 'failed' && record;
+  });
+  assert.match(failed.why ?? '', /given up after 24 h: the watch of policies is lost/);
+  await waitFor('the second to be tried again', async () => (await reader.get('waits'))?.state === 'retrying');
+  assert.deepEqual(
+    (await read(reader)).map(({ event, state }) => [event.id, state]),
+    [
+      ['waits', 'retrying'],
+      ['fails', 'failed'],
+    ],
+  );
+});
+
+test('a fate that is told before its event is not an event yet', async () => {
+  const { log, reader, queue } = start();
+  await log.settled('a', 'shop/web', fate);
+  assert.equal(await reader.get('a'), undefined);
+  await queue.add([event('a')]);
+  assert.equal((await reader.get('a'))?.state, 'queued');
+});
+
+test('one repository of a hundred thousand events: by its index', async (t) => {
+  await connection.config('SET', 'appendfsync', 'no');
+  const { reader, prefix } = start();
+  const repositories = 1_000;
+  await fill(prefix, 100_000, repositories);
+  const empty = start();
+  const countCommands = async (work: () => Promise<unknown>) => {
+    const before = await commandsProcessed();
+    await work();
+    return (await commandsProcessed()) - before - 1;
+  };
+  let found: EventRecord[] = [];
+  const ofEmpty = await countCommands(() => read(empty.reader));
+  const ofMany = await countCommands(async () => (found = await read(reader, { repository: 'r.example.com/team/app-7' })));
+  t.diagnostic(`commands: ${ofMany} for 100 of 100,000 events, ${ofEmpty} for an empty log`);
+  assert.equal(found.length, 100);
+  assert.ok(found.every(({ event }) => event.repository.path === 'team/app-7'));
+  assert.ok(ofMany <= ofEmpty + 110, `${ofMany} commands`);
+});
+
+/** As the log would, but many at once. */
+async function fill(prefix: string, count: number, repositories: number): Promise<void> {
+  const keys = eventKeys(prefix);
+  for (let done = 0; done < count;) {
+    const pipeline = connection.pipeline();
+    for (const end = done + 5_000; done < end; done++) {
+      const { repository, ...rest } = event(`e${done}`, { seconds: done, path: `team/app-${done % repositories}` });
+      pipeline.hset(keys.hash(rest.id), {
+        ...rest,
+        registry: repository.registry,
+        repository: repository.path,
+        outcome: 'matched',
+        policies: '["a/b"]',
+      });
+      pipeline.zadd(keys.byTime, at + done * 1_000, rest.id);
+      pipeline.zadd(keys.byRepository(`r.example.com/${repository.path}`), at + done * 1_000, rest.id);
+    }
+    await pipeline.exec();
+  }
+}
+
+async function commandsProcessed(): Promise<number> {
+  return Number(/total_commands_processed:(\d+)/.exec(await connection.info('stats'))?.[1]);
+}
