@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OperationsAuth } from '../../src/operations/authenticate.ts';
+import type { Question } from '../../src/operations/caller.ts';
+import { at, recordOf, startApi, type TestApi } from './fake-events.ts';
+
+const open: OperationsAuth = { kind: 'none' };
+const records = [
+  recordOf('queued', 9, {}, 'queued'),
+  recordOf('two', 8, { 'shop/web': 'updated', 'ops/web': 'stalled' }),
+  recordOf('nobody', 7, {}, 'unwatched'),
+  recordOf('half', 6, { 'shop/web': 'updated', 'shop/api': undefined }),
+  recordOf('one', 5, { 'shop/web': 'unchanged' }),
+];
+
+/** Ann may do these things; `*` is all namespaces. */
+function ann(...rights: string[]): OperationsAuth {
+  return {
+    kind: 'kubernetes',
+    reviewToken: (token) => Promise.resolve(token === 'anns-token' ? { user: 'ann', groups: ['shop'] } : undefined),
+    reviewAccess: (_caller, { verb, namespace = '*' }: Question) => Promise.resolve(rights.includes(`${verb} ${namespace}`)),
+  };
+}
+
+const bearer = { authorization: 'Bearer anns-token' };
+const local = { host: 'localhost:9090' };
+
+async function get({ app }: TestApi, url: string, headers: Record<string, string> = { ...bearer, ...local }) {
+  const response = await app.inject({ url, headers });
+  const body = response.json<{ events?: { id: string; outcome: string; policies: { name: string }[] }[]; next?: string; error?: string }>();
+  return { status: response.statusCode, headers: response.headers, body, ids: body.events?.map(({ id }) => id) };
+}
+
+test('all events, newest first, each with its fate', async (t) => {
+  const api = startApi(t, open, records);
+  const { status, body, headers } = await get(api, '/api/events');
+  assert.equal(status, 200);
+  assert.equal(headers['cache-control'], 'no-store');
+  assert.deepEqual(
+    body.events?.map(({ id, outcome }) => `${id} ${outcome}`),
+    ['queued queued', 'two stalled', 'nobody unwatched', 'half working', 'one unchanged'],
+  );
+  assert.deepEqual(body.events?.[4], {
+    id: 'one',
+    receiver: 'prod',
+    provider: 'harbor',
+    registry: 'r.example.com',
+    repository: 'shop/web',
+    tag: '1.0.0',
+    receivedAt: '2026-03-01T12:00:05.000Z',
+    outcome: 'unchanged',
+    policies: [
+      {
+        namespace: 'shop',
+        name: 'web',
+        outcome: 'unchanged',
+        reason: 'Updated',
+        message: 'unchanged!',
+        at: '2026-03-01T12:00:05.000Z',
+        afterMs: 5,
+      },
+    ],
+  });
+});
+
+test('page by page', async (t) => {
+  const api = startApi(t, open, records);
+  const first = await get(api, '/api/events?limit=2');
+  assert.deepEqual([first.ids, first.body.next], [['queued', 'two'], `${at + 8_000}-two`]);
+  const second = await get(api, `/api/events?limit=3&before=${first.body.next}`);
+  assert.deepEqual(second.ids, ['nobody', 'half', 'one']);
+  const third = await get(api, `/api/events?limit=3&before=${second.body.next}`);
+  assert.deepEqual([third.ids, third.body.next], [[], undefined]);
+});
+
+test('by outcome: of the event, or at one of its policies', async (t) => {
+  const api = startApi(t, open, records);
+  assert.deepEqual((await get(api, '/api/events?outcome=updated')).ids, ['two', 'half']);
+  assert.deepEqual((await get(api, '/api/events?outcome=unwatched')).ids, ['nobody']);
+  assert.deepEqual((await get(api, '/api/events?outcome=failed')).ids, []);
+});
+
+test('a rare outcome does not cost more than a part of the list at a time', async (t) => {
+  const many = Array.from({ length: 5_000 }, (_, index) =>
+    recordOf(`e${index}`, -index, { 'shop/web': index === 4_500 ? 'failed' : 'updated' }),
+  );
+  const api = startApi(t, open, many);
+  const found: string[] = [];
+  let pages = 0;
+  for (let next: string | undefined = ''; next !== undefined && pages < 10; pages++) {
+    const page: Awaited<ReturnType<typeof get>> = await get(api, `/api/events?outcome=failed${next === '' ? '' : `&before=${next}`}`);
+    found.push(...(page.ids ?? []));
+    next = page.body.next;
+  }
+  assert.deepEqual([found, pages], [['e4500'], 3]);
+});
+
+for (const [name, url] of [
+  ['no number', '/api/events?limit=many'],
+  ['too many', '/api/events?limit=501'],
+  ['an outcome that is none', '/api/events?outcome=lost'],
+  ['a repository that is none', '/api/events?repository=%20%20'],
+  ['a place that is none', '/api/events?before=yesterday'],
+  ['an unknown question', '/api/events?tag=1'],
+  ['an id that is none', '/api/events/a%20b'],
+] as const) {
+  test(`400: ${name}`, async (t) => {
+    const { status, body } = await get(startApi(t, open, records), url);
+    assert.equal(status, 400);
+    assert.ok(body.error);
+  });
+}
+
+test('the repository is asked for in normal form', async (t) => {
+  const asked: unknown[] = [];
+  const reader = {
+    get: () => Promise.resolve(undefined),
+    async *list({ repository }: { repository?: string | undefined }) {
+      asked.push(repository);
+      yield await Promise.resolve([]);
+    },
+  };
+  const api = startApi(t, open, [], { reader, aliases: new Map([['mirror.local:5000', 'r.example.com']]) });
+  for (const name of ['nginx', 'R.example.com:443/Shop/web', 'mirror.local:5000/shop/web:1.0'])
+    await get(api, `/api/events?repository=${encodeURIComponent(name)}`);
+  assert.deepEqual(asked, ['docker.io/library/nginx', 'r.example.com/shop/web', 'r.example.com/shop/web']);
+});
+
+test('who may get the policies of one namespace sees what became of events there, and no more', async (t) => {
+  const api = startApi(t, ann('get shop'), records);
+  const { body } = await get(api, '/api/events');
+  assert.deepEqual(
+    body.events?.map(({ id, outcome, policies }) => `${id} ${outcome} ${policies.map(({ name }) => name).join()}`),
+    ['two updated web', 'half working web,api', 'one unchanged web'],
+  );
+  assert.deepEqual((await get(api, '/api/events?outcome=stalled')).ids, []);
+  for (const id of ['queued', 'nobody', 'missing']) assert.equal((await get(api, `/api/events/${id}`)).status, 404, id);
+  assert.equal((await get(api, '/api/events/two')).status, 200);
+});
+
+test('who may nothing sees nothing; who may list all policies also sees what has none', async (t) => {
+  assert.deepEqual((await get(startApi(t, ann(), records), '/api/events')).ids, []);
+  assert.deepEqual((await get(startApi(t, ann('list *'), records), '/api/events')).ids, ['queued', 'nobody']);
+  assert.deepEqual((await get(startApi(t, ann('list *', 'get *'), records), '/api/events')).ids, [
+    'queued',
+    'two',
+    'nobody',
+    'half',
+    'one',
+  ]);
+});
+
+test('401: no token, a wrong one, another scheme', async (t) => {
+  const api = startApi(t, ann('get *'), records);
+  for (const authorization of ['', 'Bearer', 'Bearer other', 'Basic anns-token', 'Bearer a b']) {
+    const { status, headers } = await get(api, '/api/events', { authorization });
+    assert.deepEqual([status, headers['www-authenticate']], [401, 'Bearer'], authorization);
+  }
+  assert.equal((await api.app.inject({ url: '/livez' })).statusCode, 200);
+});
+
+test('503: the API server, or Redis, does not answer', async (t) => {
+  const auth: OperationsAuth = {
+    kind: 'kubernetes',
+    reviewToken: () => Promise.reject(new Error('connection refused')),
+    reviewAccess: () => Promise.resolve(true),
+  };
+  const away = await get(startApi(t, auth, records), '/api/events');
+  assert.deepEqual([away.status, away.headers['retry-after']], [503, '5']);
+  assert.ok(!JSON.stringify(away.body).includes('refused'));
+  const unavailable = await get(startApi(t, { kind: 'unavailable', why: 'this process has not the role work' }, records), '/api/events');
+  assert.deepEqual([unavailable.status, unavailable.body.error], [503, 'this process has not the role work']);
+  const reader = {
+    get: () => Promise.reject(new Error('closed')),
+    list: () => {
+      throw new Error('closed');
+    },
+  };
+  for (const url of ['/api/events', '/api/events/a']) assert.equal((await get(startApi(t, open, [], { reader }), url)).status, 503);
+});
+
+test('answers of the API server are remembered for ten seconds, failures are not', async (t) => {
+  let asked = 0;
+  let now = at;
+  const auth: OperationsAuth = {
+    kind: 'kubernetes',
+    reviewToken: () => (++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve({ user: 'ann', groups: [] })),
+    reviewAccess: () => Promise.resolve(++asked > 0),
+  };
+  const api = startApi(t, auth, records, { now: () => new Date(now) });
+  assert.equal((await get(api, '/api/events')).status, 503);
+  for (let time = 0; time < 5; time++) await get(api, '/api/events');
+  assert.equal(asked, 4, 'one token, get and list in all namespaces');
+  now += 10_000;
+  await get(api, '/api/events');
+  assert.equal(asked, 7);
+});
+
+const proxy = { userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', trustedPeers: ['127.0.0.0/8', 'fd00::/8', '10.1.2.3'] };
+
+test('behind a proxy: its user and groups, from its address only', async (t) => {
+  const callers: unknown[] = [];
+  const auth: OperationsAuth = { kind: 'proxy', proxy, reviewAccess: (caller) => Promise.resolve(callers.push(caller) > 0) };
+  const { app } = startApi(t, auth, records);
+  const ask = async (remoteAddress: string, headers: Record<string, string>) =>
+    (await app.inject({ url: '/api/events/one', remoteAddress, headers })).statusCode;
+  const user = { 'x-forwarded-user': 'ann@example.com', 'x-forwarded-groups': 'shop, system:masters,ops' };
+  for (const peer of ['127.0.0.1', '::ffff:127.0.0.1', '10.1.2.3', 'fd00::1']) assert.equal(await ask(peer, user), 200, peer);
+  assert.deepEqual(callers[0], { user: 'ann@example.com', groups: ['shop', 'ops', 'system:authenticated'] });
+  for (const peer of ['10.1.2.4', '::1', '::ffff:10.0.0.1']) assert.equal(await ask(peer, user), 401, peer);
+  assert.equal(await ask('127.0.0.1', {}), 401);
+  assert.equal(await ask('127.0.0.1', { 'x-forwarded-user': 'ann, admin' }), 401);
+  assert.equal(await ask('127.0.0.1', { 'x-forwarded-user': 'system:admin' }), 403);
+});
+
+test('without authentication: only under a name of this machine', async (t) => {
+  const api = startApi(t, open, records);
+  for (const host of ['localhost:9090', '127.0.0.1', '[::1]:9090'])
+    assert.equal((await get(api, '/api/events', { host })).status, 200, host);
+  for (const host of ['attacker.example.com', 'localhost.example.com:9090'])
+    assert.equal((await get(api, '/api/events', { host })).status, 403, host);
+});
+
+async function replay({ app }: TestApi, id: string, headers: Record<string, string> = {}) {
+  const response = await app.inject({
+    method: 'POST',
+    url: `/api/events/${id}/replay`,
+    headers: { ...bearer, ...local, 'content-type': 'application/json', ...headers },
+  });
+  return { status: response.statusCode, body: response.json<{ id?: string; replayOf?: string; error?: string }>() };
+}
+
+test('202: a replay is a new event of its own', async (t) => {
+  const api = startApi(t, open, records);
+  const [first, second] = [await replay(api, 'one'), await replay(api, 'one')];
+  assert.deepEqual([first.status, first.body.replayOf], [202, 'one']);
+  assert.notEqual(first.body.id, second.body.id);
+  assert.deepEqual(api.stored[0], { ...records[4]?.event, id: first.body.id, replayOf: 'one', receivedAt: '2026-03-01T12:00:00.000Z' });
+  assert.ok(api.logged.some((line) => line.includes('event replayed')));
+});
+
+test('a replay needs the right to update the policies that the event met', async (t) => {
+  const rights = ['get shop', 'get ops', 'list *'];
+  assert.equal((await replay(startApi(t, ann(...rights, 'update shop'), records), 'one')).status, 202);
+  const denied = await replay(startApi(t, ann(...rights, 'update shop'), records), 'two');
+  assert.deepEqual(
+    [denied.status, denied.body.error],
+    [403, 'to replay this event you need the right to update imagepolicies in the namespace ops'],
+  );
+  assert.equal((await replay(startApi(t, ann(...rights, 'update *'), records), 'two')).status, 202);
+  assert.equal((await replay(startApi(t, ann(...rights, 'update shop'), records), 'nobody')).status, 403);
+  assert.equal((await replay(startApi(t, ann(...rights, 'update *'), records), 'nobody')).status, 202);
+  const api = startApi(t, ann('update *'), records);
+  for (const id of ['one', 'missing']) assert.equal((await replay(api, id)).status, 404);
+  assert.deepEqual(api.stored, []);
+});
+
+test('a POST is JSON, and from a page of this host if from any', async (t) => {
+  const api = startApi(t, open, records);
+  assert.equal((await replay(api, 'one', { origin: 'http://localhost:9090' })).status, 202);
+  for (const origin of ['http://attacker.example.com', 'http://localhost:9091', 'null', 'x'])
+    assert.equal((await replay(api, 'one', { origin })).status, 403, origin);
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
+    assert.equal((await replay(api, 'one', { 'content-type': type })).status, 415, type);
+  const bare = await api.app.inject({ method: 'POST', url: '/api/events/one/replay', headers: local });
+  assert.equal(bare.statusCode, 415);
+  assert.equal(api.stored.length, 1);
+});
+
+test('503: a full Redis, and one that does not store', async (t) => {
+  const full = startApi(t, open, records, { refusal: () => 'Redis uses 81 % of its maxmemory' });
+  assert.equal((await replay(full, 'one')).status, 503);
+  const away = startApi(t, open, records, { storePushes: () => Promise.reject(new Error('away')) });
+  assert.equal((await replay(away, 'one')).status, 503);
+});

@@ -1,0 +1,77 @@
+/** Events in memory as the API's ports, and the app around them. */
+import type { TestContext } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { PushEvent } from '../../src/core/push-event.ts';
+import { buildOperationsApp } from '../../src/operations/app.ts';
+import type { OperationsAuth } from '../../src/operations/authenticate.ts';
+import type { ApiOptions } from '../../src/operations/events-api.ts';
+import type { PolicyFate } from '../../src/queue/event-log.ts';
+import type { EventRecord, EventState } from '../../src/queue/event-record.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+export const at = Date.parse('2026-03-01T12:00:00.000Z');
+
+/** An event that was received so many seconds after noon. */
+export function recordOf(
+  id: string,
+  seconds: number,
+  fates: Record<string, PolicyFate['kind'] | undefined>,
+  state: EventState = 'matched',
+): EventRecord {
+  const event: PushEvent = {
+    id,
+    receiver: 'prod',
+    provider: 'harbor',
+    repository: { registry: 'r.example.com', path: 'shop/web' },
+    tag: '1.0.0',
+    receivedAt: new Date(at + seconds * 1_000).toISOString(),
+  };
+  const toFate = (kind: PolicyFate['kind']): PolicyFate => ({
+    kind,
+    reason: 'Updated',
+    message: `${kind}!`,
+    at: event.receivedAt,
+    afterMs: 5,
+  });
+  const entries = Object.entries(fates).map(([name, kind]): [string, PolicyFate | undefined] => [name, kind && toFate(kind)]);
+  return { event, state, fates: new Map(entries) };
+}
+
+export interface TestApi {
+  readonly app: FastifyInstance;
+  readonly stored: PushEvent[];
+  readonly logged: string[];
+}
+
+/** The operations app with these records, newest first. */
+export function startApi(
+  t: Pick<TestContext, 'after'>,
+  auth: OperationsAuth,
+  records: readonly EventRecord[],
+  ports: Partial<ApiOptions> = {},
+): TestApi {
+  const stored: PushEvent[] = [];
+  const logged: string[] = [];
+  let replays = 0;
+  const api: ApiOptions = {
+    auth,
+    reader: {
+      get: (id) => Promise.resolve(records.find(({ event }) => event.id === id)),
+      async *list({ before }) {
+        const from = before === undefined ? 0 : records.findIndex(({ event }) => event.id === before.id) + 1;
+        yield await Promise.resolve(records.slice(from));
+      },
+    },
+    storePushes: (events) => Promise.resolve(void stored.push(...events)),
+    refusal: () => undefined,
+    now: () => new Date(at),
+    unique: () => String(++replays),
+    aliases: new Map(),
+    logger: createLogger('trace', { write: (line: string) => void logged.push(line) }),
+    ...ports,
+  };
+  const app = buildOperationsApp({ checks: () => [], metricsRegistry: createMetrics().registry, beforeScrape: () => undefined, api });
+  t.after(() => app.close());
+  return { app, stored, logged };
+}
