@@ -1,0 +1,29 @@
+import { ApiError, apiHelp, apiOptions, callApi } from './api-client.ts';
+import { UsageError, type Command } from './command.ts';
+import { parseOptions, parseOutput } from './options.ts';
+
+/** `image-watcher replay ID`. */
+export const replay: Command = {
+  name: 'replay',
+  summary: 'do a push once more, as a new event',
+  help: `Usage: image-watcher replay ID [--server URL] [--output text|json]
+
+Looks at what a push announced once more, as if the registry had sent it now. You need the right to update the policies that it met.
+
+${apiHelp}`,
+  async run(args, terminal) {
+    const { values, positionals } = parseOptions(args, apiOptions);
+    const output = parseOutput(values.output);
+    const [id, ...rest] = positionals;
+    if (id === undefined || rest.length > 0) throw new UsageError('say which event: image-watcher events --output json shows their ids');
+    try {
+      const answer = await callApi<{ id: string; replayOf: string }>(values, 'POST', `/api/events/${encodeURIComponent(id)}/replay`);
+      terminal.out(output === 'json' ? `${JSON.stringify(answer)}\n` : `replayed as ${answer.id}\n`);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      terminal.err(`${error.message}\n`);
+      return 1;
+    }
+  },
+};

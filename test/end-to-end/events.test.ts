@@ -1,0 +1,159 @@
+/** Every push and its fate through the API and the commands, with the rights of real service accounts. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import type { EventView } from '../../src/operations/event-view.ts';
+import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { reviewAccess, reviewToken } from '../../src/kube/review-access.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+/** A token of a new service account with these verbs on imagepolicies, in one namespace or in all. */
+async function tokenOf({ cluster, namespace }: World, name: string, verbs: string[], where = namespace): Promise<string> {
+  const metadata = { name, namespace };
+  await cluster.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata });
+  const kind = where === '*' ? 'ClusterRole' : 'Role';
+  const folder = where === '*' ? rbac : `${rbac}/namespaces/${where}`;
+  const [role, binding] = where === '*' ? ['clusterroles', 'clusterrolebindings'] : ['roles', 'rolebindings'];
+  const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs }];
+  await cluster.request('POST', `${folder}/${role}`, { metadata: { name }, rules });
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+  await cluster.request('POST', `${folder}/${binding}`, {
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
+    subjects,
+  });
+  const answer = await cluster.request<{ status: { token: string } }>(
+    'POST',
+    `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
+    { spec: {} },
+  );
+  return answer.status.token;
+}
+
+describe('events', { timeout: 240_000 }, () => {
+  let world: World;
+  let service: Service;
+  let client: KubeClient;
+  let other = '';
+  let tokens: Record<'reader' | 'editor' | 'stranger' | 'all', string>;
+
+  before(async () => {
+    world = await startWorld();
+    other = await world.cluster.namespace('other');
+    service = await world.start();
+    client = createKubeClient({ kubeconfig: world.cluster.kubeconfigPath });
+    tokens = {
+      reader: await tokenOf(world, 'reader', ['get', 'list']),
+      editor: await tokenOf(world, 'editor', ['get', 'update']),
+      stranger: await tokenOf(world, 'stranger', ['get'], other),
+      all: await tokenOf(world, 'all', ['get', 'list', 'update'], '*'),
+    };
+  });
+  after(async () => {
+    await client.close();
+    await world.stop();
+  });
+
+  async function ask(token: string, path: string, method = 'GET') {
+    const headers = { authorization: `Bearer ${token}`, ...(method === 'POST' && { 'content-type': 'application/json' }) };
+    const response = await fetch(`${service.operationsUrl}${path}`, { method, headers });
+    return { status: response.status, body: (await response.json()) as { events: EventView[]; id: string; error: string } & EventView };
+  }
+
+  it('reviews tokens and rights at the API server', async () => {
+    const caller = await reviewToken(client, tokens.reader);
+    assert.ok(caller);
+    assert.equal(caller.user, `system:serviceaccount:${world.namespace}:reader`);
+    assert.ok(caller.groups.includes('system:authenticated') && caller.uid);
+    assert.equal(await reviewToken(client, 'nobodys'), undefined);
+    const may = (verb: string, namespace?: string) =>
+      reviewAccess(client, caller, { group: 'operator.technomad.dev', resource: 'imagepolicies', verb, namespace });
+    assert.deepEqual(
+      [await may('get', world.namespace), await may('update', world.namespace), await may('get', other), await may('get')],
+      [true, false, false, false],
+    );
+  });
+
+  it('shows a push with its policy to those who may get it, and replays it for those who may update it', async () => {
+    const { host } = world.quiet;
+    await pushImage({ host, repository: 'shop/web', tag: '1.0.0', content: 'old' });
+    await world.createDeployment('web', `${host}/shop/web:1.0.0`);
+    await world.createPolicy('web', `${host}/shop/web`, { strategy: 'SemVer' });
+    await world.waitForFirstLook('web');
+    await pushImage({ host, repository: 'shop/web', tag: '1.1.0', content: 'new' });
+    const { accepted } = await deliver(service, harborBody(host, 'shop/web', [{ tag: '1.1.0' }]));
+    const id = accepted[0]?.id ?? '';
+    await world.waitForImage('web', `${host}/shop/web:1.1.0`);
+    const event = await waitFor('the fate of the push', async () => {
+      const { body } = await ask(tokens.reader, `/api/events/${id}`);
+      return body.outcome === 'updated' && body;
+    });
+    const [policy] = event.policies;
+    assert.deepEqual(
+      [policy?.namespace, policy?.name, policy?.outcome, policy?.reason, policy?.tag],
+      [world.namespace, 'web', 'updated', 'Updated', '1.1.0'],
+    );
+    assert.ok(typeof policy?.afterMs === 'number');
+    const list = await ask(tokens.reader, `/api/events?repository=${encodeURIComponent(`${host}/shop/web`)}&outcome=updated`);
+    assert.deepEqual(
+      list.body.events.map((found) => found.id),
+      [id],
+    );
+
+    assert.deepEqual((await ask(tokens.stranger, '/api/events')).body.events, []);
+    assert.equal((await ask(tokens.stranger, `/api/events/${id}`)).status, 404);
+    assert.equal((await ask('nobodys', '/api/events')).status, 401);
+    assert.equal((await ask(tokens.reader, `/api/events/${id}/replay`, 'POST')).status, 403);
+    const replayed = await ask(tokens.editor, `/api/events/${id}/replay`, 'POST');
+    assert.equal(replayed.status, 202);
+    const again = await waitFor('the fate of the replay', async () => {
+      const { body } = await ask(tokens.editor, `/api/events/${replayed.body.id}`);
+      return body.outcome === 'unchanged' && body;
+    });
+    assert.equal(again.replayOf, id);
+  });
+
+  it('shows what nobody watches to those who may list all policies', async () => {
+    const { accepted } = await deliver(service, harborBody(world.quiet.host, 'lonely/app', [{ tag: '1' }]));
+    const id = accepted[0]?.id ?? '';
+    await waitFor('the push to be at an end', async () => (await ask(tokens.all, `/api/events/${id}`)).body.outcome === 'unwatched');
+    assert.equal((await ask(tokens.reader, `/api/events/${id}`)).status, 404);
+  });
+
+  it('is not there in a process that cannot ask the API server who calls, and says so', async () => {
+    const receiver = await world.start({ roles: 'receive' });
+    const response = await fetch(`${receiver.operationsUrl}/api/events`, { headers: { authorization: `Bearer ${tokens.all}` } });
+    assert.equal(response.status, 503);
+    assert.match(await response.text(), /has not the role work/);
+  });
+
+  it('is there for the command line', async () => {
+    const tokenFile = join(tempFolder('token'), 'token');
+    writeFileSync(tokenFile, `${tokens.all}\n`);
+    const main = join(import.meta.dirname, '../../src/main.ts');
+    const run = async (...args: string[]) =>
+      (await promisify(execFile)(process.execPath, [main, ...args, '--server', service.operationsUrl])).stdout;
+    const text = await run('events', '--token-file', tokenFile);
+    assert.match(text, /updated {4}.*shop\/web:1\.1\.0.*\n {4}.*\/web: updated after \d+ ms \(Updated\)/);
+    const [event] = JSON.parse(await run('events', '--token-file', tokenFile, '--outcome', 'unwatched', '-o', 'json')) as EventView[];
+    assert.equal(event?.repository, 'lonely/app');
+    const kubeconfig = ['--kubeconfig', world.cluster.kubeconfigPath];
+    assert.match(await run('replay', event.id, ...kubeconfig), /^replayed as [0-9a-f]{64}$/m);
+    await waitFor(
+      'the replay to be listed',
+      async () => (await run('events', ...kubeconfig, '--repository', `${world.quiet.host}/lonely/app`)).trim().split('\n').length === 2,
+    );
+    await assert.rejects(
+      run('replay', 'missing', ...kubeconfig),
+      (error: { code?: number; stderr?: string }) => error.code === 1 && /answered 404: there is no such event/.test(error.stderr ?? ''),
+    );
+  });
+});

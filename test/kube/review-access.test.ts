@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { KubeClient } from '../../src/kube/client.ts';
+import { isKubeError } from '../../src/kube/kube-error.ts';
+import { reviewAccess, reviewToken } from '../../src/kube/review-access.ts';
+import { startFakeApiServer, type FakeApiServer } from './fake-api-server.ts';
+
+// What a real API server answers is in test/end-to-end/events.test.ts.
+let server: FakeApiServer;
+let client: KubeClient;
+before(async () => {
+  server = await startFakeApiServer();
+  client = server.client();
+});
+after(() => server.stop());
+
+const caller = { user: 'ann', groups: ['shop'], uid: '1', extra: { scopes: ['a'] } };
+const get = { group: 'operator.technomad.dev', resource: 'imagepolicies', verb: 'get', namespace: 'shop' };
+
+test('everything that is known of the user is asked about', async () => {
+  server.handle((exchange) => exchange.json(201, { status: { allowed: true } }));
+  assert.equal(await reviewAccess(client, caller, get), true);
+  const body = JSON.parse(server.exchanges.at(-1)?.body ?? '') as { spec: unknown };
+  assert.deepEqual(body.spec, { user: 'ann', groups: ['shop'], uid: '1', extra: { scopes: ['a'] }, resourceAttributes: get });
+});
+
+for (const status of [undefined, {}, { allowed: false, denied: true }, { allowed: 'yes' }]) {
+  test(`no right: ${JSON.stringify(status)}`, async () => {
+    server.handle((exchange) => exchange.json(201, { status }));
+    assert.equal(await reviewAccess(client, caller, get), false);
+  });
+}
+
+for (const status of [
+  undefined,
+  {},
+  { authenticated: false, user: { username: 'ann' } },
+  { authenticated: true },
+  { authenticated: true, user: {} },
+]) {
+  test(`nobody's token: ${JSON.stringify(status)}`, async () => {
+    server.handle((exchange) => exchange.json(201, { status }));
+    assert.equal(await reviewToken(client, 'token'), undefined);
+  });
+}
+
+test('without the right to ask, or without an answer, nothing is said', async () => {
+  server.handle((exchange) => exchange.json(403, { kind: 'Status', message: 'tokenreviews is forbidden' }));
+  await assert.rejects(reviewToken(client, 'token'), (error) => isKubeError(error, 403));
+  server.handle((exchange) => exchange.reset());
+  await assert.rejects(reviewAccess(client, caller, get), /subjectaccessreviews/);
+});
