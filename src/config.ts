@@ -6,6 +6,7 @@ import { configSchema, readableReceivers } from './config/schema.ts';
 import { openSecrets, type SecretStore } from './config/secrets.ts';
 import { normaliseRegistry } from './core/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
+import { provesNothing } from './receive/providers/url-only.ts';
 
 export type Config = z.output<typeof configSchema>;
 export type ReceiverConfig = Config['receivers'][number];
@@ -98,7 +99,7 @@ function readNamespace({ namespaceFile = '/var/run/secrets/kubernetes.io/service
 }
 
 function toSecretHolder({ name, provider, secrets }: z.output<typeof readableReceivers>['receivers'][number]) {
-  return { name, secrets, isUrlOnly: providers.some(({ id, onlyByUrl }) => id === provider && onlyByUrl === true) };
+  return { name, secrets, isUrlOnly: providers.some(({ id, verify }) => id === provider && verify === provesNothing) };
 }
 
 function readYaml(file: string): unknown {

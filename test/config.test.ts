@@ -301,18 +301,6 @@ test('no secret is in a message', () => {
   );
 });
 
-test('a secret keeps everything but the line end of its file', () => {
-  for (const [text, secret] of [
-    ['a b \n', 'a b '],
-    ['a\r\n', 'a'],
-    ['a\n\n', 'a\n'],
-    ['a', 'a'],
-  ] as const) {
-    const { secretsOf } = load(`receivers: [{name: a, ${harbor}, secrets: [{file: ${write('secret', text)}}]}]`);
-    assert.deepEqual(secretsOf('a'), [secret]);
-  }
-});
-
 test('an open receiver says so', () => {
   assert.equal(load(`receivers: [{name: a, ${harbor}, unauthenticated: true}]`).config.receivers[0]?.unauthenticated, true);
 });

@@ -2,8 +2,15 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
-import { normaliseRegistry } from '../core/image-reference.ts';
-import { googleIssuers } from '../receive/google-issuers.ts';
+import {
+  authenticatesSomehow,
+  filesBelongTogether,
+  headersComeFirst,
+  hostsAreUnambiguous,
+  namesAreUnique,
+  namesItsSender,
+  openOnlyOnLoopback,
+} from './rules.ts';
 import { topicPattern } from '../receive/sns-topic.ts';
 import { providerIds } from '../receive/providers/index.ts';
 
@@ -293,84 +300,3 @@ export const readableReceivers = z
     ),
   })
   .catch({ receivers: [] });
-
-// The checks below see values that may be wrong in other ways.
-interface Draft {
-  readonly [key: string]: unknown;
-}
-
-function authenticatesSomehow(receiver: Draft | null, context: z.RefinementCtx): void {
-  if (typeof receiver !== 'object' || receiver === null || Array.isArray(receiver)) return;
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-  const way = ['secrets', 'oidc', 'sns'].find((key) => receiver[key] !== undefined);
-  if (way === undefined && receiver['unauthenticated'] !== true) {
-    report('secrets', 'missing: name at least one secret, oidc or sns, or say unauthenticated: true');
-  }
-  if (way !== undefined && receiver['unauthenticated'] === true) report('unauthenticated', `contradicts ${way}: remove one of them`);
-}
-
-function namesItsSender(oidc: Draft | null, context: z.RefinementCtx): void {
-  if (typeof oidc !== 'object' || oidc === null || Array.isArray(oidc)) return;
-  const { issuer, email, jwksUri } = oidc;
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-  const isGoogle = issuer === undefined || googleIssuers.some((known) => known === issuer);
-  if (isGoogle && email === undefined) {
-    report('email', 'missing: anybody can have a token of Google for any audience; name the service account of the push subscription');
-  }
-  if (!isGoogle && jwksUri === undefined) report('jwksUri', 'missing: the address of the keys of an issuer that is not Google');
-  if (typeof jwksUri === 'string' && jwksUri.startsWith('http:') && !isLoopback(new URL(jwksUri).hostname)) {
-    report('jwksUri', 'is not https: whoever is on the way could replace the keys');
-  }
-}
-
-function headersComeFirst(listen: Draft | null, context: z.RefinementCtx): void {
-  const { headersTimeout, requestTimeout } = listen ?? {};
-  if (typeof headersTimeout !== 'number' || typeof requestTimeout !== 'number' || headersTimeout <= requestTimeout) return;
-  context.addIssue({ code: 'custom', path: ['headersTimeout'], message: 'is longer than requestTimeout, which counts the headers too' });
-}
-
-function filesBelongTogether(conversion: Draft | null, context: z.RefinementCtx): void {
-  if (typeof conversion !== 'object' || conversion === null || Array.isArray(conversion)) return;
-  const { certFile, keyFile, caFile } = conversion;
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-  if (certFile !== undefined && keyFile === undefined) report('keyFile', 'missing: certFile needs its key');
-  if (certFile === undefined && keyFile !== undefined) report('certFile', 'missing: keyFile needs its certificate');
-  if (certFile === undefined && caFile !== undefined) report('caFile', 'is only for certFile: our own authority is in the Secret');
-}
-
-function openOnlyOnLoopback({ host, auth }: { host: string; auth: string }, context: z.RefinementCtx): void {
-  if (auth !== 'none' || isLoopback(host)) return;
-  const message = `none is only for a listener on loopback, and this one is on ${host}: set operations.host to 127.0.0.1, or auth to kubernetes`;
-  context.addIssue({ code: 'custom', path: ['auth'], message });
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
-function namesAreUnique(receivers: readonly (Draft | null)[], context: z.RefinementCtx): void {
-  if (!Array.isArray(receivers)) return;
-  const seen = new Set<unknown>();
-  for (const [index, receiver] of receivers.entries()) {
-    const name = receiver?.['name'];
-    if (seen.has(name)) context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${String(name)}" is used twice` });
-    if (typeof name === 'string') seen.add(name);
-  }
-}
-
-function hostsAreUnambiguous(registries: readonly (Draft | null)[], context: z.RefinementCtx): void {
-  if (!Array.isArray(registries)) return;
-  const seen = new Map<string, string>();
-  for (const [index, registry] of registries.entries()) {
-    const aliases: readonly unknown[] = Array.isArray(registry?.['aliases']) ? registry['aliases'] : [];
-    const names = [['host', registry?.['host']] as const, ...aliases.map((alias, position) => [position, alias] as const)];
-    for (const [key, text] of names) {
-      if (typeof text !== 'string') continue;
-      const other = seen.get(normaliseRegistry(text));
-      seen.set(normaliseRegistry(text), String(registry?.['host']));
-      if (other === undefined) continue;
-      const path = key === 'host' ? [index, key] : [index, 'aliases', key];
-      context.addIssue({ code: 'custom', path, message: `"${text}" is already a name of ${other}` });
-    }
-  }
-}

@@ -95,3 +95,15 @@ test('the watch looks again and again until it is stopped', async (t: TestContex
   }
   await waitFor('the news', () => seen.length === 2);
 });
+
+test('a secret keeps everything but the line end of its file', () => {
+  for (const [text, secret] of [
+    ['a b \n', 'a b '],
+    ['a\r\n', 'a'],
+    ['a\n\n', 'a\n'],
+    ['a', 'a'],
+  ] as const) {
+    const { file } = mount({ key: text });
+    assert.deepEqual(open([file('key')]).of('a'), [long('first'), secret]);
+  }
+});

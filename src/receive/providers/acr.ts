@@ -39,11 +39,11 @@ export const acr: Provider = {
     const pushes: ClaimedPush[] = [];
     const ignored: IgnoredPush[] = [];
     for (const event of events) {
-      const result = event === undefined ? { reason: 'an event of another shape' } : toPush(event);
+      const result = event === undefined ? ({ code: 'Incomplete', reason: 'an event of another shape' } as const) : toPush(event);
       if ('reason' in result) ignored.push(result);
       else pushes.push(result);
     }
-    if (events.length === 0) ignored.push({ reason: 'no events' });
+    if (events.length === 0) ignored.push({ code: 'Incomplete', reason: 'no events' });
     return { pushes, ignored };
   },
 };
@@ -82,7 +82,7 @@ function toPush({ type, id, source, time, data }: AcrEvent): ClaimedPush | Ignor
   const names = { ...(repository && { repository }), ...(tag && { tag }) };
   const isPush = type === 'push' || type === 'Microsoft.ContainerRegistry.ImagePushed';
   if (!isPush || (action && action !== 'push')) return { reason: `not a push: ${(isPush ? (action ?? '') : type).slice(0, 64)}`, ...names };
-  if (repository === undefined) return { reason: 'the event names no repository', ...names };
+  if (repository === undefined) return { code: 'Incomplete', reason: 'the event names no repository', ...names };
   const key = id || inner.id;
   const registry = request?.host || hostOf(source);
   const pushedAt = time || inner.timestamp;

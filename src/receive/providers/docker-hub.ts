@@ -19,7 +19,7 @@ export const dockerHub: Provider = {
   parse(delivery) {
     const { push_data: push, repository } = parseJsonBody(event, delivery.body);
     const path = pathOf(repository);
-    if (!path) return { pushes: [], ignored: [{ reason: 'the event names no repository of Docker Hub' }] };
+    if (!path) return { pushes: [], ignored: [{ code: 'Incomplete', reason: 'the event names no repository of Docker Hub' }] };
     const pushedAt = fromUnixSeconds(push.pushed_at);
     return {
       pushes: [

@@ -75,7 +75,7 @@ function readEvent(document: unknown, messageId: string | null | undefined): Res
   if (type === 'ECR Replication Action') return ignored('not a push: a replication from another region or account');
   if (type !== 'ECR Image Action' || action !== 'PUSH') return ignored(`not a push: ${type.slice(0, 64)} ${action.slice(0, 64)}`.trim());
   if (detail?.result !== 'SUCCESS') return ignored(`the push did not succeed: ${(detail?.result ?? 'no result').slice(0, 64)}`);
-  if (repository === undefined) return ignored('the event names no repository');
+  if (repository === undefined) return { code: 'Incomplete', reason: 'the event names no repository', ...(tag && { tag }) };
   const registry = ecrHost(account ?? '', region ?? '');
   return {
     repository,
@@ -92,7 +92,7 @@ function readEvent(document: unknown, messageId: string | null | undefined): Res
 function readCloudEvent({ type, source, id, time, data }: CloudEvent, messageId: string | null | undefined): Result {
   const { repositoryName: repository, imageTag: tag, imageDigest: digest } = transformed.safeParse(data).data ?? {};
   if (type !== 'com.amazon.ecr.image.push') return { reason: `not a push: ${type.slice(0, 64)}` };
-  if (!repository) return { reason: 'the event names no repository' };
+  if (!repository) return { code: 'Incomplete', reason: 'the event names no repository' };
   const [, region = '', account = ''] = /^(?:urn|arn):aws[a-z-]*:ecr:([^:/]*):([^:/]*):/.exec(source ?? '') ?? [];
   const registry = ecrHost(account, region);
   return {

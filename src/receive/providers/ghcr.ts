@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isDigest } from '../../core/image-reference.ts';
+import type { IgnoredCode } from '../../core/ignored-codes.ts';
 import type { ClaimedPush } from '../../core/push-event.ts';
 import { formPayload } from './form-payload.ts';
 import { headerOf } from './header-of.ts';
@@ -44,19 +45,21 @@ export const ghcr: Provider = {
   parse(delivery): ParsedDelivery {
     const name = headerOf(delivery, 'x-github-event') ?? 'package';
     const { action, ...payload } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);
-    if (name !== 'package' && name !== 'registry_package') return ignored(`not a push: ${name.slice(0, 64)}`);
+    if (name !== 'package' && name !== 'registry_package') return ignored('OtherEvent', `not a push: ${name.slice(0, 64)}`);
     const details = payload.package ?? payload.registry_package;
     if (details === undefined) throw new MalformedBody('the event names no package');
     const repository = repositoryOf(details);
-    if (action !== 'published' && action !== 'updated') return ignored(`not a push: ${name} ${action ?? ''}`.slice(0, 128), repository);
-    if (!isContainer(details)) return ignored(`not a container image: ${(details.package_type ?? '').slice(0, 64)}`, repository);
-    if (repository === undefined) return ignored('the event names no repository');
+    if (action !== 'published' && action !== 'updated')
+      return ignored('OtherEvent', `not a push: ${name} ${action ?? ''}`.slice(0, 128), repository);
+    if (!isContainer(details))
+      return ignored('NotAnImage', `not a container image: ${(details.package_type ?? '').slice(0, 64)}`, repository);
+    if (repository === undefined) return ignored('Incomplete', 'the event names no repository');
     return { pushes: [toPush(details, repository, delivery)], ignored: [] };
   },
 };
 
-function ignored(reason: string, repository?: string): ParsedDelivery {
-  return { pushes: [], ignored: [{ reason, ...(repository && { repository }) }] };
+function ignored(code: IgnoredCode, reason: string, repository?: string): ParsedDelivery {
+  return { pushes: [], ignored: [{ code, reason, ...(repository && { repository }) }] };
 }
 
 function isContainer({ package_type: type, ecosystem }: Package): boolean {

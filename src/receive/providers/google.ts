@@ -42,7 +42,7 @@ export const google: Provider = {
   verify: provesNothing,
   parse(delivery) {
     const message = readMessage(delivery);
-    if (message === undefined) return { pushes: [], ignored: [{ reason: 'a Pub/Sub message without data' }] };
+    if (message === undefined) return { pushes: [], ignored: [{ code: 'Incomplete', reason: 'a Pub/Sub message without data' }] };
     const result = toPush(message);
     return 'reason' in result ? { pushes: [], ignored: [result] } : { pushes: [result], ignored: [] };
   },
@@ -79,7 +79,7 @@ function toPush({ data, idempotencyKey, pushedAt }: Message): ClaimedPush | Igno
   const named = tagged ?? pinned;
   const names = { ...(named && { repository: named.repository }), ...(named?.tag && { tag: named.tag }) };
   if (data.action !== 'INSERT') return { reason: `not a push: ${data.action.slice(0, 64)}`, ...names };
-  if (named === undefined) return { reason: 'the change names no image' };
+  if (named === undefined) return { code: 'Incomplete', reason: 'the change names no image' };
   const isOne = pinned?.registry === named.registry && pinned.repository === named.repository;
   return {
     registry: named.registry,

@@ -23,8 +23,6 @@ export interface Provider {
   readonly id: string;
   /** The page that documents the sender's format. */
   readonly documentation: string;
-  /** The sender can be given nothing but a URL: the secret is the token in it, and a short one is refused at the start. */
-  readonly onlyByUrl?: true;
   /** Whether the sender proved that it knows one of the secrets; compares in constant time. */
   verify(delivery: Delivery, secrets: readonly string[]): boolean;
   /** Reads a payload of any shape. Throws MalformedBody when it is not this sender's format; never anything else. */

@@ -32,9 +32,9 @@ export const quay: Provider = {
     const ignored: IgnoredPush[] = [];
     for (const tag of tags) {
       if (typeof tag === 'string') pushes.push({ ...names, tag });
-      else ignored.push({ reason: 'a tag of another shape', repository: names.repository });
+      else ignored.push({ code: 'Incomplete', reason: 'a tag of another shape', repository: names.repository });
     }
-    if (tags.length === 0) ignored.push({ reason: 'the event names no tag', repository: names.repository });
+    if (tags.length === 0) ignored.push({ code: 'Incomplete', reason: 'the event names no tag', repository: names.repository });
     return { pushes, ignored };
   },
 };

@@ -102,8 +102,8 @@ test('other events and actions are ignored with their names', () => {
 
 test('the owner, else the first part of the namespace; a name is needed', () => {
   assert.equal(published({ owner: null, namespace: 'Acme/some-repo' }).pushes[0]?.repository, 'acme/team/web');
-  assert.deepEqual(published({ owner: null, namespace: null }).ignored, [{ reason: 'the event names no repository' }]);
-  assert.deepEqual(published({ name: '' }).ignored, [{ reason: 'the event names no repository' }]);
+  assert.deepEqual(published({ owner: null, namespace: null }).ignored, [{ code: 'Incomplete', reason: 'the event names no repository' }]);
+  assert.deepEqual(published({ name: '' }).ignored, [{ code: 'Incomplete', reason: 'the event names no repository' }]);
 });
 
 test('the registry is that of the URL where it is the URL of this package', () => {

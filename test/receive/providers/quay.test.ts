@@ -61,7 +61,7 @@ test('other notifications', () => {
     const { pushes, ignored } = quay.parse({ headers: {}, body: Buffer.from(JSON.stringify(body)) });
     assert.deepEqual([pushes, ignored], [[], [{ reason: 'not a push: no updated tags', repository: 'team/api' }]]);
   }
-  assert.deepEqual(parse({ updated_tags: [] }).ignored, [{ reason: 'the event names no tag', repository: 'team/api' }]);
+  assert.deepEqual(parse({ updated_tags: [] }).ignored, [{ code: 'Incomplete', reason: 'the event names no tag', repository: 'team/api' }]);
 });
 
 test('two pushes of a tag have the same bytes: two events, unless within ten seconds', async (t) => {
