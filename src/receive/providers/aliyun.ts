@@ -18,7 +18,7 @@ export const aliyun: Provider = {
   parse(delivery) {
     const { push_data: push, repository } = parseJsonBody(notification, delivery.body);
     const name = repository.repo_full_name || (repository.namespace && repository.name && `${repository.namespace}/${repository.name}`);
-    if (!name) return { pushes: [], ignored: [{ reason: 'the event names no repository' }] };
+    if (!name) return { pushes: [], ignored: [{ code: 'Incomplete', reason: 'the event names no repository' }] };
     const registry = personalEdition(repository.region);
     return {
       pushes: [

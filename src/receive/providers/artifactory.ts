@@ -44,10 +44,10 @@ function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.outp
   const { repo_key: key, image_name: name, tag, image_type: imageType } = data ?? {};
   const names = { ...(key && name && { repository: `${key}/${name}` }), ...(tag && { tag }) };
   if (domain !== 'docker' || type !== 'pushed') return { reason: `not a push: ${domain.slice(0, 64)}/${type.slice(0, 64)}`, ...names };
-  if (!key || !name) return { reason: 'the event names no repository' };
+  if (!key || !name) return { code: 'Incomplete', reason: 'the event names no repository' };
   // Artifactory calls charts "oci", and perhaps some images too: only images have platforms.
   if (imageType?.toLowerCase() === 'oci' && !data?.platforms?.length)
-    return { reason: 'not an image: image_type oci, no platforms', ...names };
+    return { code: 'NotAnImage', reason: 'not an image: image_type oci, no platforms', ...names };
   const digest = /^(?:list\.)?manifest\.json$/.test(data?.name ?? '') && data?.sha256 ? `sha256:${data.sha256}` : undefined;
   const registry = origin && URL.canParse(origin) ? new URL(origin).host : undefined;
   return { repository: `${key}/${name}`, ...(registry && { registry }), ...(tag && { tag }), ...(digest && { digest }) };

@@ -21,7 +21,9 @@ export const cdevents: Provider = {
   verify: verifyAuthorizationHeader,
   parse(delivery) {
     return toParsedDelivery(
-      readCloudEvents(delivery).map((event) => (event === undefined ? { reason: 'an event of another shape' } : readEvent(event))),
+      readCloudEvents(delivery).map((event) =>
+        event === undefined ? { code: 'Incomplete', reason: 'an event of another shape' } : readEvent(event),
+      ),
     );
   },
 };
@@ -30,7 +32,8 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   if (!published.test(type)) return { reason: `not a push: ${type.slice(0, 64)}` };
   const { context, subject } = payload.safeParse(data).data ?? {};
   const push = subject?.id ? readOciPurl(subject.id) : undefined;
-  if (push === undefined) return { reason: `not an image: ${subject?.id?.slice(0, 64) ?? 'the event names no artifact'}` };
+  if (push === undefined)
+    return { code: 'NotAnImage', reason: `not an image: ${subject?.id?.slice(0, 64) ?? 'the event names no artifact'}` };
   const key = context?.id ?? id;
   const pushedAt = context?.timestamp ?? time;
   return {

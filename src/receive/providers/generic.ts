@@ -52,22 +52,25 @@ function isNamed({ image, name, repository }: Image): boolean {
 /** An entry of `images`; the document's registry is for those that name none. */
 function readEntry(entry: unknown, registry: string | null | undefined): Result[] {
   const { data } = image.safeParse(typeof entry === 'string' ? { image: entry } : entry);
-  return data && isNamed(data) ? readImage({ ...data, registry: data.registry || registry }) : [{ reason: 'an image of another shape' }];
+  return data && isNamed(data)
+    ? readImage({ ...data, registry: data.registry || registry })
+    : [{ code: 'Incomplete', reason: 'an image of another shape' }];
 }
 
 /** A push for each tag: that of the reference, else those of the fields. */
 function readImage(image: Image): Result[] {
   const place = readPlace(image);
-  if (place === undefined) return [{ reason: 'not the name of an image' }];
+  if (place === undefined) return [{ code: 'Incomplete', reason: 'not the name of an image' }];
   const tags =
     place.tag === undefined
       ? [...new Set([image.tag, ...(image.tags ?? [])])].filter((tag) => tag !== undefined && tag !== null)
       : [place.tag];
   const digest = place.digest ?? image.digest;
   const push = { repository: place.repository, ...(place.registry && { registry: place.registry }), ...(digest && { digest }) };
-  if (tags.length === 0) return digest ? [push] : [{ reason: 'neither tag nor digest is named', repository: place.repository }];
+  if (tags.length === 0)
+    return digest ? [push] : [{ code: 'Incomplete', reason: 'neither tag nor digest is named', repository: place.repository }];
   return tags.map((tag) =>
-    typeof tag === 'string' ? { ...push, tag } : { reason: 'a tag that is no text', repository: place.repository },
+    typeof tag === 'string' ? { ...push, tag } : { code: 'Incomplete', reason: 'a tag that is no text', repository: place.repository },
   );
 }
 

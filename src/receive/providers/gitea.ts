@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { IgnoredCode } from '../../core/ignored-codes.ts';
 import { formPayload } from './form-payload.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac } from './hmac.ts';
@@ -35,16 +36,16 @@ export const gitea: Provider = {
     const { type, name, version: tag, owner, html_url: url, created_at: pushedAt } = pushed ?? {};
     const namespace = owner?.login || owner?.username;
     const repository = namespace && name ? `${namespace}/${name}` : undefined;
-    const ignore = (reason: string): ParsedDelivery => ({
+    const ignore = (reason: string, code: IgnoredCode = 'OtherEvent'): ParsedDelivery => ({
       pushes: [],
-      ignored: [{ reason, ...(repository && { repository }), ...(tag && { tag }) }],
+      ignored: [{ code, reason, ...(repository && { repository }), ...(tag && { tag }) }],
     });
     const kind = told(delivery, 'event');
     if (kind !== undefined && kind !== 'package') return ignore(`not a package event: ${kind.slice(0, 64)}`);
-    if (!pushed) return ignore('the event names no package');
-    if (type !== 'container') return ignore(`not an image: a package of type ${type?.slice(0, 64) ?? 'unknown'}`);
+    if (!pushed) return ignore('the event names no package', 'Incomplete');
+    if (type !== 'container') return ignore(`not an image: a package of type ${type?.slice(0, 64) ?? 'unknown'}`, 'NotAnImage');
     if (action !== 'created') return ignore(`not a push: ${action.slice(0, 64)}`);
-    if (!repository) return ignore('the event names no repository');
+    if (!repository) return ignore('the event names no repository', 'Incomplete');
     const registry = url && URL.canParse(url) ? new URL(url).host : undefined;
     const idempotencyKey = told(delivery, 'delivery');
     return {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { IgnoredCode } from '../../core/ignored-codes.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac } from './hmac.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -21,17 +22,17 @@ export const nexus: Provider = {
   parse(delivery) {
     const { timestamp, action, component } = parseJsonBody(event, delivery.body);
     const { format, name, version: tag } = component ?? {};
-    const ignore = (reason: string): ParsedDelivery => ({
+    const ignore = (reason: string, code: IgnoredCode = 'OtherEvent'): ParsedDelivery => ({
       pushes: [],
-      ignored: [{ reason, ...(name && { repository: name }), ...(tag && { tag }) }],
+      ignored: [{ code, reason, ...(name && { repository: name }), ...(tag && { tag }) }],
     });
     const kind = headerOf(delivery, 'x-nexus-webhook-id');
     // Assets are the blobs and manifests of the same push.
     if (kind !== undefined && kind !== 'rm:repository:component') return ignore(`not a component event: ${kind.slice(0, 64)}`);
-    if (!component) return ignore('the event names no component');
-    if (format !== 'docker') return ignore(`not an image: format ${format ?? 'unknown'}`);
+    if (!component) return ignore('the event names no component', 'Incomplete');
+    if (format !== 'docker') return ignore(`not an image: format ${format ?? 'unknown'}`, 'NotAnImage');
     if (!pushActions.has(action)) return ignore(`not a push: ${action.slice(0, 64)}`);
-    if (!name) return ignore('the event names no repository');
+    if (!name) return ignore('the event names no repository', 'Incomplete');
     const idempotencyKey = headerOf(delivery, 'x-nexus-webhook-delivery');
     // 2025-06-01T10:00:00.515+0000
     const pushedAt = timestamp?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2').replace(/[+-]00:00$/, 'Z');

@@ -28,7 +28,9 @@ export const zot: Provider = {
   verify: verifyAnyHeader,
   parse(delivery) {
     return toParsedDelivery(
-      readCloudEvents(delivery).map((event) => (event === undefined ? { reason: 'an event of another shape' } : readEvent(event))),
+      readCloudEvents(delivery).map((event) =>
+        event === undefined ? { code: 'Incomplete', reason: 'an event of another shape' } : readEvent(event),
+      ),
     );
   },
 };
@@ -38,9 +40,9 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   const names = { ...(name && { repository: name }), ...(reference && { tag: reference }) };
   // `zotregistry.` is but the default of the setting typePrefix.
   if (!type.endsWith('.image.updated')) return { reason: `not a push: ${type.slice(0, 64)}`, ...names };
-  if (!name) return { reason: 'the event names no repository' };
+  if (!name) return { code: 'Incomplete', reason: 'the event names no repository' };
   const { artifactType, config, subject } = (json && readManifest(json)) || {};
-  if (subject) return { reason: 'a signature, attestation or other referrer of an image', ...names };
+  if (subject) return { code: 'Referrer', reason: 'a signature, attestation or other referrer of an image', ...names };
   const configMediaType = config?.mediaType || artifactType;
   const registry = source && /^https?:\/\//i.test(source) && URL.canParse(source) ? new URL(source).host : undefined;
   return {

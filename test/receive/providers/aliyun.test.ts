@@ -26,7 +26,10 @@ for (const [region, registry] of [
 test('without a full name, namespace and name', () => {
   const { repo_full_name: _, ...parts } = repository;
   assert.equal(pushOf({ push_data, repository: parts })?.repository, 'team/api');
-  assert.deepEqual(parse({ push_data, repository: {} }), { pushes: [], ignored: [{ reason: 'the event names no repository' }] });
+  assert.deepEqual(parse({ push_data, repository: {} }), {
+    pushes: [],
+    ignored: [{ code: 'Incomplete', reason: 'the event names no repository' }],
+  });
 });
 
 test('the same body has the same key; another time of push has another', () => {

@@ -48,7 +48,7 @@ test('structured, binary and in a batch: the same push', () => {
       ['v1.2', 'zotregistry.dev 2'],
     ],
   );
-  assert.deepEqual(ignored, [{ reason: 'an event of another shape' }]);
+  assert.deepEqual(ignored, [{ code: 'Incomplete', reason: 'an event of another shape' }]);
 });
 
 for (const [name, manifest, isImage] of [
@@ -100,8 +100,8 @@ test("the sink's token, password and headers are enough", () => {
 });
 
 test('events that name nothing', () => {
-  assert.deepEqual(parse({}).ignored, [{ reason: 'the event names no repository' }]);
-  assert.deepEqual(parse([]).ignored, [{ reason: 'the event names no repository' }]);
+  assert.deepEqual(parse({}).ignored, [{ code: 'Incomplete', reason: 'the event names no repository' }]);
+  assert.deepEqual(parse([]).ignored, [{ code: 'Incomplete', reason: 'the event names no repository' }]);
   assert.deepEqual(parse({}, { ...attributes, 'ce-type': 'zotregistry.repository.created' }).ignored, [
     { reason: 'not a push: zotregistry.repository.created' },
   ]);
