@@ -126,19 +126,23 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   };
 
   const run = async (): Promise<void> => {
-    let failures = 0;
+    // Counted apart: when the list has come at last, a watch that finds it outdated (410, at the start of a server) is a first failure.
+    const failures = { list: 0, watch: 0 };
     let mustList = true;
     while (!signal.aborted) {
       openedAt = undefined;
       let failure: unknown;
+      let failing: keyof typeof failures = 'list';
       try {
         if (mustList) {
           resourceVersion = await list();
+          failures.list = 0;
           mustList = false;
           lastError = undefined;
           state = { ...state, synced: true };
           firstList.resolve();
         }
+        failing = 'watch';
         await watch();
       } catch (error) {
         failure = error;
@@ -146,10 +150,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
       }
       if (signal.aborted) return;
       const hasLived = openedAt !== undefined && now() - openedAt >= shortLifeMs;
-      if (hasLived) failures = 0;
+      if (hasLived) failures.watch = 0;
       if (hasLived && failure === undefined) continue;
-      const pauseMs = Math.max(backoffMs(failures, random), retryAfterOf(failure));
-      failures += 1;
+      const pauseMs = Math.max(backoffMs(failures[failing], random), retryAfterOf(failure));
+      failures[failing] += 1;
       if (failure !== undefined) {
         lastError = explain(failure);
         onError?.(failure, pauseMs);

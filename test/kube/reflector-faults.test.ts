@@ -90,6 +90,27 @@ test('asks for bookmarks, resumes from the last version, and for a random time',
   assert.ok(lastEventAt !== undefined);
 });
 
+test('a watch that finds a list outdated, after many failures of the list, is a first failure', async (context) => {
+  const steps = [...Array.from({ length: 5 }, () => failing(429)), listing('5'), failing(410), listing('9', raw('web', '8'))];
+  const { content, errors } = await world(context, steps);
+  await waitFor('the second list', () => content() === 'web@8');
+  // Without luck (random 0) half of the pause.
+  assert.deepEqual(
+    errors.map(({ nextTryMs }) => nextTryMs),
+    [50, 100, 200, 400, 800, 50],
+  );
+});
+
+test('a watch that is always outdated is asked for more and more seldom', async (context) => {
+  const steps = Array.from({ length: 4 }, () => [listing('5'), failing(410)]).flat();
+  const { errors } = await world(context, [...steps, listing('9')]);
+  await waitFor('four failures', () => errors.length === 4);
+  assert.deepEqual(
+    errors.map(({ nextTryMs }) => nextTryMs),
+    [50, 100, 200, 400],
+  );
+});
+
 const faults: { name: string; steps: ((exchange: Exchange) => void)[]; requests: string[] }[] = [
   ...[401, 403, 404, 429, 500, 503].map((status) => ({
     name: `a list is answered ${status}`,
