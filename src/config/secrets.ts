@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../core/errors.ts';
-import type { SecretReference } from './schema.ts';
+import type { SecretReference } from './scalars.ts';
 
 /** A secret shorter than this can be guessed: 128 bits, if every character is random. */
 export const minSecretLength = 16;

@@ -1,0 +1,51 @@
+/** `receivers[]`. */
+import { z } from 'zod';
+import { providerIds } from '../receive/providers/index.ts';
+import { topicPattern } from '../receive/sns-topic.ts';
+import { authenticatesSomehow, namesItsSender } from './rules.ts';
+import { always, host, name, requestsPerMinute, secretReference } from './scalars.ts';
+
+/** Tokens of an OpenID provider; Google's unless another is named. */
+const oidc = z
+  .strictObject({
+    audience: z.string().min(1).max(1_024).describe('What the token must be for: by default of Pub/Sub, the URL of the receiver.'),
+    email: z.string().min(1).max(320).optional().describe("The service account that the token must be of; needed for Google's tokens."),
+    issuer: z.string().min(1).max(1_024).optional().describe('Who makes the tokens; Google unless given.'),
+    jwksUri: z
+      .url({ protocol: /^https?$/, error: 'an https URL' })
+      .optional()
+      .describe("The address of the issuer's public keys; needed for every issuer but Google."),
+  })
+  .superRefine(namesItsSender, always)
+  .describe('The sender proves itself by a bearer token that an OpenID provider made.');
+const sns = z
+  .strictObject({
+    topics: z
+      .array(z.string().regex(topicPattern, 'the ARN of a topic: arn:aws:sns:eu-west-1:123456789012:name').describe('The ARN of a topic.'))
+      .min(1)
+      .max(32)
+      .describe('The topics that are heard; subscriptions of others are not confirmed.'),
+  })
+  .describe('The sender is Amazon SNS and proves itself by its signature.');
+
+/** A receiver of webhooks. */
+export const receiver = z
+  .strictObject({
+    name: name.describe('The last part of its URL: POST /webhooks/NAME.'),
+    provider: z.enum(providerIds, { error: `one of ${providerIds.join(', ')}` }).describe('Who sends: the form of what is received.'),
+    secrets: z
+      .array(secretReference)
+      .min(1)
+      .max(16)
+      .optional()
+      .describe('Secrets that the sender has one of; several of them while one is replaced.'),
+    oidc: oidc.optional(),
+    sns: sns.optional(),
+    unauthenticated: z.boolean().default(false).describe('Whether anybody may send, without a secret, a token or a signature.'),
+    registry: host.optional().describe('The registry that is meant, whatever the payload says; needed for senders that do not name one.'),
+    requestsPerMinute: requestsPerMinute
+      .optional()
+      .describe('How many requests it takes in a minute; listen.requestsPerMinute unless given.'),
+  })
+  .describe('A receiver of webhooks.')
+  .superRefine(authenticatesSomehow, always);
