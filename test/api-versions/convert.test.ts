@@ -135,6 +135,36 @@ const edits: [name: string, before: object, leaves: Record<string, unknown>, aft
     { minAge: '1h' },
   ],
   [
+    'the manifest of before, applied to a view that hides what was added since, changes nothing',
+    { select: { semver: { range: '1.x', prereleases: true } }, tags: { allow: '^v(.*)$', extract: '$1', ignore: ['rc'] }, minAge: '1h' },
+    { 'tagPolicy.strategy': 'SemVer', 'tagPolicy.pattern': '1.x' },
+    { select: { semver: { range: '1.x', prereleases: true } }, tags: { allow: '^v(.*)$', extract: '$1', ignore: ['rc'] }, minAge: '1h' },
+  ],
+  [
+    'the same with latest',
+    { select: { digest: { tag: 'latest' } }, tags: { ignore: ['rc'] } },
+    { 'tagPolicy.strategy': 'Latest', 'tagPolicy.pattern': undefined },
+    { select: { digest: { tag: 'latest' } }, tags: { ignore: ['rc'] } },
+  ],
+  [
+    'another range keeps what v1alpha1 has no words for',
+    { select: { semver: { range: '1.x', prereleases: true } }, tags: { ignore: ['rc'] } },
+    { 'tagPolicy.strategy': 'SemVer', 'tagPolicy.pattern': '2.x' },
+    { select: { semver: { range: '2.x', prereleases: true } }, tags: { ignore: ['rc'] } },
+  ],
+  [
+    'another pattern keeps what v1alpha1 has no words for',
+    { select: { alphabetical: { order: 'Descending' } }, tags: { allow: 'v.*', ignore: ['rc'] } },
+    { 'tagPolicy.pattern': 'main-.*' },
+    { select: { alphabetical: { order: 'Descending' } }, tags: { allow: 'main-.*', ignore: ['rc'] } },
+  ],
+  [
+    'another moving tag than latest was chosen in v1',
+    { select: { digest: { tag: 'main' } }, minAge: '1h' },
+    { 'tagPolicy.strategy': 'Latest' },
+    { select: { digest: { tag: 'latest' } }, minAge: '1h' },
+  ],
+  [
     'an edit of a suspended policy leaves it suspended',
     { suspend: true, select: { semver: { range: '1.x', prereleases: true } } },
     { 'tagPolicy.pattern': 'v.*' },

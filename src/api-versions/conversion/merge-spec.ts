@@ -1,5 +1,4 @@
 import type { OldSpec } from './old-spec.ts';
-import { matchesNothing } from './project-spec.ts';
 import { isObject, withField, withPart, type JsonObject } from './read-json.ts';
 
 /** What the older shape showed, what it says now, and the policy's own namespace. */
@@ -23,25 +22,34 @@ export function mergeSpec(base: JsonObject, edit: Edit): JsonObject {
   return spec;
 }
 
-function mergeChoice(base: JsonObject, edit: Edit): JsonObject {
-  const { shown, written } = edit;
-  const isVisible = shown.pattern !== matchesNothing;
-  return isVisible && written.strategy === shown.strategy ? mergePattern(base, written) : replaceChoice(base, written);
+function mergeChoice(base: JsonObject, { written }: Edit): JsonObject {
+  // Also where the choice was hidden: whoever applies his manifest of before has not taken back what was added in v1 since.
+  return written.strategy !== undefined && written.strategy === strategyOf(base)
+    ? mergePattern(base, written)
+    : replaceChoice(base, written);
 }
 
-/** Only the pattern is another. */
+/** The strategy that v1alpha1 has for the choice, whatever else v1 says beside it; undefined for one that only v1 has. */
+function strategyOf(spec: JsonObject): string | undefined {
+  const select = objectIn(spec, 'select');
+  const [chosen, ...others] = Object.keys(select);
+  if (others.length > 0) return undefined;
+  if (chosen === 'semver') return 'SemVer';
+  if (chosen === 'alphabetical') return 'Regex';
+  return chosen === 'digest' && objectIn(select, 'digest')['tag'] === 'latest' ? 'Latest' : undefined;
+}
+
+/** Only the pattern is another; beside Latest it means nothing. */
 function mergePattern(base: JsonObject, written: OldSpec): JsonObject {
   const { strategy, pattern } = written;
   const select = objectIn(base, 'select');
+  if (strategy === 'Latest') return base;
   if (strategy === 'SemVer')
     return withField(base, 'select', { ...select, semver: withField(objectIn(select, 'semver'), 'range', pattern) });
-  if (strategy === 'Regex' && pattern && isObject(select['alphabetical'])) {
-    return withField(base, 'tags', { ...objectIn(base, 'tags'), allow: pattern });
-  }
-  return replaceChoice(base, written);
+  return pattern ? withField(base, 'tags', { ...objectIn(base, 'tags'), allow: pattern }) : replaceChoice(base, written);
 }
 
-/** Another strategy, or a choice that could not be seen: what is written is all there is of it. */
+/** Another strategy, or one that only v1 has: what is written is all there is of the choice. */
 function replaceChoice(base: JsonObject, written: OldSpec): JsonObject {
   const { select, allow } = buildChoice(written);
   const spec = withField(withField(base, 'select', select), 'tags', allow === undefined ? undefined : { allow });
