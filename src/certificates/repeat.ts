@@ -20,7 +20,7 @@ export interface RepeatOptions {
 }
 
 /** Does `task` at once and then every `everyMs`; after a failure sooner. Does not keep the process alive. */
-export function repeat(task: (signal: AbortSignal) => Promise<void>, { everyMs, backoffMs, onProblem }: RepeatOptions): Repetition {
+export function repeat(task: (signal: AbortSignal) => Promise<void> | void, { everyMs, backoffMs, onProblem }: RepeatOptions): Repetition {
   const stopping = new AbortController();
   let wake = new AbortController();
   let failures = 0;

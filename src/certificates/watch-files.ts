@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { repeat, type Repetition } from './repeat.ts';
 import { checkServingPair, type ServingPair } from './serving-pair.ts';
 
@@ -24,8 +24,8 @@ export interface WatchFilesOptions {
  */
 export function watchCertificateFiles({ files, onPair, onProblem, everyMs = 2_000 }: WatchFilesOptions): Repetition {
   let known = '';
-  const look = async () => {
-    const read = await readFiles(files);
+  const look = () => {
+    const read = readFiles(files);
     const text = JSON.stringify(read);
     if (text !== known) {
       onPair(checkServingPair(read), read.caBundle);
@@ -35,11 +35,11 @@ export function watchCertificateFiles({ files, onPair, onProblem, everyMs = 2_00
   return repeat(look, { everyMs, backoffMs: () => everyMs, onProblem });
 }
 
-async function readFiles({ certFile, keyFile, caFile }: CertificateFiles): Promise<ServingPair & { caBundle: string | undefined }> {
-  const [certificate, key, caBundle] = await Promise.all([
-    readFile(certFile, 'utf8'),
-    readFile(keyFile, 'utf8'),
-    caFile === undefined ? undefined : readFile(caFile, 'utf8'),
-  ]);
-  return { certificate, key, caBundle };
+/** In one go, and in this order: no change of our own process comes between, and a state of the files has one reason why it cannot be read. */
+function readFiles({ certFile, keyFile, caFile }: CertificateFiles): ServingPair & { caBundle: string | undefined } {
+  return {
+    certificate: readFileSync(certFile, 'utf8'),
+    key: readFileSync(keyFile, 'utf8'),
+    caBundle: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
+  };
 }
