@@ -80,8 +80,9 @@ export function createWorkPorts(
       });
       if (written !== undefined) cache.policies.observe(readPolicy(written, readContext));
     },
-    headManifest: (repository, tag, signal) => registry.headManifest(repository, tag, signal),
-    listTags: (repository, signal) => registry.listTags(repository, signal),
+    headManifest: (source, tag, signal) => registry.headManifest(source, tag, signal),
+    listTags: (source, signal) => registry.listTags(source, signal),
+    sourceOf: (_, spec) => spec.repository,
     addPolicyJobs: (jobs) => queues.addPolicyJobs(jobs),
     addPolls: (polls) => queues.addPolls(polls),
     readLastTick: () => queues.readLastTick(),

@@ -1,18 +1,20 @@
-import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
-import { formatRepository, type Repository } from '../core/image-reference.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
+import { formatRepository } from '../core/image-reference.ts';
+import { accessKey, type ImageSource } from '../core/image-source.ts';
 
-/** A repository and how often it is listed; all policies with both in common share one poll. */
+/** A repository, on whose behalf it is listed, and how often; all policies with all of it in common share one poll. */
 export interface PollGroup {
-  readonly repository: Repository;
+  readonly repository: ImageSource;
   readonly intervalMs: number;
 }
 
 /** The polls that the policies ask for, each once. */
-export function pollGroups(policies: Iterable<ImagePolicy>): PollGroup[] {
+export function pollGroups(policies: Iterable<ImagePolicy>, sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource): PollGroup[] {
   const groups = new Map<string, PollGroup>();
-  for (const { spec } of policies) {
+  for (const policy of policies) {
+    const { spec } = policy;
     if (!isUsable(spec) || spec.suspended) continue;
-    const group = { repository: spec.repository, intervalMs: spec.pollIntervalMs };
+    const group = { repository: sourceOf(policy, spec), intervalMs: spec.pollIntervalMs };
     groups.set(groupKey(group), group);
   }
   return [...groups.values()];
@@ -37,5 +39,5 @@ function offsetMs(group: PollGroup): number {
 }
 
 function groupKey({ repository, intervalMs }: PollGroup): string {
-  return `${formatRepository(repository)} ${intervalMs}`;
+  return `${formatRepository(repository)} ${intervalMs} ${accessKey(repository)}`;
 }

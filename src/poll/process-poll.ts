@@ -1,6 +1,7 @@
 /** The processors of the queue `poll`: which repositories are due, and what one of them holds that no webhook announced. */
 import { PermanentError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
+import { accessKey, type ImageSource } from '../core/image-source.ts';
 import type { LookCause } from '../core/next-status.ts';
 import { outcomeOf } from '../core/outcome.ts';
 import { hasChanges, type Candidate } from '../core/plan-update.ts';
@@ -27,7 +28,7 @@ export const tickMs = 5_000;
 export async function processTick(ports: PollPorts): Promise<void> {
   const now = ports.now();
   const from = (await ports.readLastTick()) ?? now - tickMs;
-  const due = duePolls(pollGroups(ports.policies()), from, now);
+  const due = duePolls(pollGroups(ports.policies(), ports.sourceOf), from, now);
   const receivedAt = new Date(now).toISOString();
   await ports.addPolls(due.map((group) => ({ schema: 1, ...group, receivedAt })));
   await ports.writeLastTick(now);
@@ -37,14 +38,14 @@ export async function processTick(ports: PollPorts): Promise<void> {
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
   const cause: LookCause = { source: 'Poll', receivedAt: job.receivedAt };
   const report: ReportPorts = { ...ports, now: ports.clock };
-  const policies = ports.matchPolicies(job.repository).filter(({ spec }) => isPolled(spec, job));
+  const policies = ports.matchPolicies(job.repository).filter((policy) => isPolled(policy, job, ports));
   const found: PolicyJob[] = [];
   const failures: unknown[] = [];
   const ask = askOnce(ports);
   for (const policy of policies) {
     if (!isUsable(policy.spec)) continue;
     try {
-      const candidate = await findCandidate(policy.spec, ask, context.signal);
+      const candidate = await findCandidate(policy.spec, job.repository, ask, context.signal);
       const plan = planWith(policy, policy.spec, candidate, ports);
       if (hasChanges(plan)) found.push(toPolicyJob(policy, candidate, job));
       else await reportOutcome(policy, outcomeOf(plan, [], true), cause, report, context.signal);
@@ -64,8 +65,10 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   if (failures.length > 0) throw failures[0];
 }
 
-function isPolled(spec: ImagePolicy['spec'], { intervalMs }: PollJob): boolean {
-  return isUsable(spec) && !spec.suspended && spec.pollIntervalMs === intervalMs;
+function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { sourceOf }: PollPorts): boolean {
+  const { spec } = policy;
+  if (!isUsable(spec) || spec.suspended || spec.pollIntervalMs !== intervalMs) return false;
+  return accessKey(sourceOf(policy, spec)) === accessKey(repository);
 }
 
 /** The registry's answers, each asked for once, however many policies want it. */
@@ -73,9 +76,9 @@ function askOnce(ports: PollPorts): Pick<PollPorts, 'listTags' | 'headManifest'>
   let tags: ReturnType<PollPorts['listTags']> | undefined;
   const heads = new Map<string, ReturnType<PollPorts['headManifest']>>();
   return {
-    listTags: (repository, signal) => (tags ??= ports.listTags(repository, signal)),
-    headManifest(repository, tag, signal) {
-      const head = heads.get(tag) ?? ports.headManifest(repository, tag, signal);
+    listTags: (source, signal) => (tags ??= ports.listTags(source, signal)),
+    headManifest(source, tag, signal) {
+      const head = heads.get(tag) ?? ports.headManifest(source, tag, signal);
       heads.set(tag, head);
       return head;
     },
@@ -83,10 +86,15 @@ function askOnce(ports: PollPorts): Pick<PollPorts, 'listTags' | 'headManifest'>
 }
 
 /** A tag that is pinned by its name needs no digest to be found new; before it is applied, the reconcile asks for it. */
-async function findCandidate(spec: PolicySpec, ask: ReturnType<typeof askOnce>, signal: AbortSignal): Promise<Candidate> {
-  const tag = await chooseTag(spec, ask.listTags, signal);
+async function findCandidate(
+  spec: PolicySpec,
+  source: ImageSource,
+  ask: ReturnType<typeof askOnce>,
+  signal: AbortSignal,
+): Promise<Candidate> {
+  const tag = await chooseTag(spec.strategy, source, ask.listTags, signal);
   if (spec.pin === 'Tag') return { tag };
-  const head = await ask.headManifest(spec.repository, tag, signal);
+  const head = await ask.headManifest(source, tag, signal);
   if (head !== undefined) return { tag, digest: head.digest };
   throw new PermanentError('NoMatchingTag', `the registry holds no ${formatTag(spec.repository, tag)}`);
 }

@@ -1,6 +1,6 @@
 /** What travels through Redis: names, shapes, options. A rolling upgrade has both versions at work, so shapes only ever grow. */
 import type { JobsOptions } from 'bullmq';
-import type { Repository } from '../core/image-reference.ts';
+import { accessKey, type ImageSource } from '../core/image-source.ts';
 import type { TriggerSource } from '../core/policy-status.ts';
 import { hashId, type PushEvent } from '../core/push-event.ts';
 
@@ -34,9 +34,9 @@ export interface PolicyJob extends Versioned {
   readonly resolved?: { readonly tag: string; readonly digest: string };
 }
 
-/** One repository to list, for all policies that poll it in this interval. */
+/** One repository to list, for all policies that poll it in this interval with the same credentials. */
 export interface PollJob extends Versioned {
-  readonly repository: Repository;
+  readonly repository: ImageSource;
   readonly intervalMs: number;
   readonly receivedAt: string;
 }
@@ -51,9 +51,9 @@ export function policyJobId(job: Pick<PolicyJob, 'policy' | 'cause'>): string {
   return hashId([job.policy.uid, job.cause]);
 }
 
-/** A repository is polled once at a time for each interval: while a poll is tried again, the next one would do the same. */
+/** A repository is polled once at a time for each interval and access: while a poll is tried again, the next one would do the same. */
 export function pollJobId(job: Pick<PollJob, 'repository' | 'intervalMs'>): string {
-  return hashId([job.repository.registry, job.repository.path, String(job.intervalMs)]);
+  return hashId([job.repository.registry, job.repository.path, String(job.intervalMs), accessKey(job.repository)]);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { PermanentError, WaitError } from '../core/errors.ts';
-import { formatRepository, type Repository } from '../core/image-reference.ts';
+import { formatRepository } from '../core/image-reference.ts';
+import type { ImageSource } from '../core/image-source.ts';
 import { abortable } from './abortable.ts';
 import { describeBody } from './answer-errors.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -15,7 +16,7 @@ export interface AuthenticationOptions {
 }
 
 /** Sends a request about a repository with whatever the registry wants to see; the answer is never the registry's own 401 or 403. */
-export type AuthenticatedHttp = (repository: Repository, request: HttpRequest) => Promise<HttpAnswer>;
+export type AuthenticatedHttp = (source: ImageSource, request: HttpRequest) => Promise<HttpAnswer>;
 
 /** One try: what was sent, and what came of it. Without an answer the token server had refused already. */
 interface Attempt {
@@ -52,19 +53,14 @@ export function createAuthentication({ http, tokens, credentials }: Authenticati
     learn(request, answer);
   };
 
-  const authorize = async (
-    repository: Repository,
-    request: HttpRequest,
-    credential: Credential | undefined,
-    refused: string | undefined,
-  ) => {
+  const authorize = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, refused: string | undefined) => {
     const { registry, signal } = request;
     const challenge = challenges.get(registry.name);
     if (challenge?.scheme === 'basic') return { authorization: credential && basicAuthorization(credential) };
     const { realm, service } = challenge?.parameters ?? {};
     if (realm === undefined) return { authorization: undefined };
     try {
-      const token = await tokens.get({ registry, repository, realm, service, credential }, refused, signal);
+      const token = await tokens.get({ registry, repository: source, realm, service, credential }, refused, signal);
       return token === undefined ? undefined : { authorization: bearer + token };
     } catch (error) {
       // The token server may have moved: the next try asks the registry again where it is.
@@ -74,13 +70,13 @@ export function createAuthentication({ http, tokens, credentials }: Authenticati
   };
 
   const attempt = async (
-    repository: Repository,
+    source: ImageSource,
     request: HttpRequest,
     credential: Credential | undefined,
     last?: Attempt,
   ): Promise<Attempt> => {
     const refused = last?.authorization?.startsWith(bearer) ? last.authorization.slice(bearer.length) : undefined;
-    const authorized = await authorize(repository, request, credential, refused);
+    const authorized = await authorize(source, request, credential, refused);
     if (!authorized) return { authorization: last?.authorization };
     const { authorization } = authorized;
     if (last && last.authorization === authorization) return last;
@@ -90,21 +86,21 @@ export function createAuthentication({ http, tokens, credentials }: Authenticati
     return { authorization, answer };
   };
 
-  return async (repository, request) => {
-    const ask = (refresh: boolean) => abortable(credentials(repository, { refresh }), request.signal);
+  return async (source, request) => {
+    const ask = (refresh: boolean) => abortable(credentials(source, { refresh }), request.signal);
     let credential = await ask(false);
     if (credential && !challenges.has(request.registry.name)) await ping(request);
-    let last = await attempt(repository, request, credential);
-    if (last.answer && isDenied(request, last.answer)) last = await attempt(repository, request, credential, last);
+    let last = await attempt(source, request, credential);
+    if (last.answer && isDenied(request, last.answer)) last = await attempt(source, request, credential, last);
     if (last.answer && !isDenied(request, last.answer)) return last.answer;
 
     const renewed = await ask(true);
     if (!sameCredential(credential, renewed)) {
       credential = renewed;
-      last = await attempt(repository, request, credential, last);
+      last = await attempt(source, request, credential, last);
       if (last.answer && !isDenied(request, last.answer)) return last.answer;
     }
-    throw denied(repository, request, last.answer, credential, credentials.whyNone?.(repository));
+    throw denied(source, request, last.answer, credential, credentials.whyNone?.(source));
   };
 }
 
@@ -114,7 +110,7 @@ function isDenied({ registry }: HttpRequest, { status, url }: HttpAnswer): boole
 }
 
 function denied(
-  repository: Repository,
+  source: ImageSource,
   { registry, what }: HttpRequest,
   answer: HttpAnswer | undefined,
   credential: Credential | undefined,
@@ -127,7 +123,7 @@ function denied(
     ? `the credentials of ${credential.source} (user ${credential.username})`
     : `an anonymous request${whyNone === undefined ? '' : ` (${whyNone})`}`;
   const remedy = credential
-    ? `check that they are right and may pull ${formatRepository(repository)}`
-    : `if ${formatRepository(repository)} exists, provide credentials that may pull it`;
+    ? `check that they are right and may pull ${formatRepository(source)}`
+    : `if ${formatRepository(source)} exists, provide credentials that may pull it`;
   return new PermanentError('RegistryDenied', `${what}: ${by} ${whom}; ${remedy}`);
 }

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
-import { formatRepository, type Repository } from '../core/image-reference.ts';
+import { formatRepository } from '../core/image-reference.ts';
+import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { createAuthentication } from './authentication.ts';
 import type { CredentialSource } from './credential.ts';
 import { HostLimits } from './host-limits.ts';
@@ -16,9 +17,9 @@ import { Tokens } from './token.ts';
  */
 export interface RegistryClient {
   /** HEAD of the tag; undefined when the registry says 404. */
-  headManifest(repository: Repository, tag: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
+  headManifest(source: ImageSource, tag: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
   /** All tags, following Link pages; undefined when the registry does not know the repository (404). */
-  listTags(repository: Repository, signal?: AbortSignal): Promise<string[] | undefined>;
+  listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
   /** Closes the connections when the last request has ended. */
   close(): Promise<void>;
 }
@@ -49,12 +50,13 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials });
   const lists = new SingleFlight<string[] | undefined>();
   return {
-    async headManifest(repository, tag, signal) {
-      return headManifest(send, clock, { registry: registries.find(repository), repository, tag, signal });
+    async headManifest(source, tag, signal) {
+      return headManifest(send, clock, { registry: registries.find(source), source, tag, signal });
     },
-    async listTags(repository, signal) {
-      const registry = registries.find(repository);
-      return lists.run(formatRepository(repository), (signal) => listTags(send, clock, { registry, repository, signal }), signal);
+    async listTags(source, signal) {
+      const registry = registries.find(source);
+      const key = `${formatRepository(source)} ${accessKey(source)}`;
+      return lists.run(key, (signal) => listTags(send, clock, { registry, source, signal }), signal);
     },
     close: () => registries.close(),
   };

@@ -1,4 +1,4 @@
-import type { Repository } from '../core/image-reference.ts';
+import type { ImageSource } from '../core/image-source.ts';
 
 /** What a registry wants to see. `source` says where it came from, in words for a user: `Secret operators/oci-registry-creds`. */
 export interface Credential {
@@ -14,21 +14,21 @@ export interface Credential {
  * credential, and must not be answered from a cache. Rejects where it cannot know (retry).
  */
 export interface CredentialSource {
-  (repository: Repository, options: { refresh: boolean }): Promise<Credential | undefined>;
-  /** Why the last answer for the repository was undefined, in words for a user. */
-  whyNone?(repository: Repository): string | undefined;
+  (source: ImageSource, options: { refresh: boolean }): Promise<Credential | undefined>;
+  /** Why the last answer for the source was undefined, in words for a user. */
+  whyNone?(source: ImageSource): string | undefined;
 }
 
 /** One source out of several: the first that has a credential answers. */
 export function firstCredential(sources: readonly CredentialSource[]): CredentialSource {
-  const ask: CredentialSource = async (repository, options) => {
+  const ask: CredentialSource = async (image, options) => {
     for (const source of sources) {
-      const credential = await source(repository, options);
+      const credential = await source(image, options);
       if (credential) return credential;
     }
     return undefined;
   };
-  ask.whyNone = (repository) => sources.flatMap((source) => source.whyNone?.(repository) ?? []).join('; ') || undefined;
+  ask.whyNone = (image) => sources.flatMap((source) => source.whyNone?.(image) ?? []).join('; ') || undefined;
   return ask;
 }
 

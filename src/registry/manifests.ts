@@ -1,6 +1,7 @@
 /** Manifests of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
 import { createHash } from 'node:crypto';
-import { formatRepository, isDigest, isTag, type Repository } from '../core/image-reference.ts';
+import { formatRepository, isDigest, isTag } from '../core/image-reference.ts';
+import type { ImageSource } from '../core/image-source.ts';
 import { type Clock, unexpectedAnswer } from './answer-errors.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
@@ -14,7 +15,7 @@ export interface ManifestHead {
 
 export interface ManifestRequest {
   registry: Registry;
-  repository: Repository;
+  source: ImageSource;
   tag: string;
   signal?: AbortSignal | undefined;
 }
@@ -32,7 +33,7 @@ export async function headManifest(send: AuthenticatedHttp, clock: Clock, reques
   // What is no tag cannot exist, and must not become part of a path.
   if (!isTag(request.tag)) return undefined;
   const head = manifestCall('HEAD', request);
-  const answer = await send(request.repository, head);
+  const answer = await send(request.source, head);
   if (answer.status === 404) return undefined;
   if (answer.status === 405 || answer.status === 501) return getManifest(send, clock, request);
   if (answer.status !== 200) throw unexpectedAnswer(head.what, answer, clock);
@@ -42,7 +43,7 @@ export async function headManifest(send: AuthenticatedHttp, clock: Clock, reques
 
 async function getManifest(send: AuthenticatedHttp, clock: Clock, request: ManifestRequest): Promise<ManifestHead | undefined> {
   const get = manifestCall('GET', request);
-  const answer = await send(request.repository, get);
+  const answer = await send(request.source, get);
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw unexpectedAnswer(get.what, answer, clock);
   // A proxy's page answered with 200 must not become the digest of a new image.
@@ -54,9 +55,9 @@ async function getManifest(send: AuthenticatedHttp, clock: Clock, request: Manif
   return withMediaType(digest, answer);
 }
 
-function manifestCall(method: 'HEAD' | 'GET', { registry, repository, tag, signal }: ManifestRequest): HttpRequest {
-  const what = `${method} manifest of ${formatRepository(repository)}:${tag}`;
-  const url = new URL(`/v2/${repository.path}/manifests/${tag}`, registry.origin);
+function manifestCall(method: 'HEAD' | 'GET', { registry, source, tag, signal }: ManifestRequest): HttpRequest {
+  const what = `${method} manifest of ${formatRepository(source)}:${tag}`;
+  const url = new URL(`/v2/${source.path}/manifests/${tag}`, registry.origin);
   return { registry, kind: 'manifest', what, method, url, headers: { accept }, maxBytes: maxManifestBytes, maxRedirects: 3, signal };
 }
 

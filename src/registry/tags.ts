@@ -1,5 +1,6 @@
 /** Tag lists of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
-import { formatRepository, isTag, type Repository } from '../core/image-reference.ts';
+import { formatRepository, isTag } from '../core/image-reference.ts';
+import type { ImageSource } from '../core/image-source.ts';
 import { type Clock, unexpectedAnswer } from './answer-errors.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
@@ -8,7 +9,7 @@ import type { Registry } from './registries.ts';
 
 export interface TagsRequest {
   registry: Registry;
-  repository: Repository;
+  source: ImageSource;
   signal?: AbortSignal | undefined;
 }
 
@@ -18,11 +19,11 @@ const maxPageBytes = 8 * 1024 * 1024;
 
 /** All tags of a repository, page by page, without doubles and without what is no tag; undefined when the registry does not know it. */
 export async function listTags(send: AuthenticatedHttp, clock: Clock, request: TagsRequest): Promise<string[] | undefined> {
-  const { registry, repository, signal } = request;
-  const what = `listing tags of ${formatRepository(repository)}`;
+  const { registry, source, signal } = request;
+  const what = `listing tags of ${formatRepository(source)}`;
   const tags = new Set<string>();
   const seen = new Set<string>();
-  let url: URL | undefined = new URL(`/v2/${repository.path}/tags/list?n=${pageSize}`, registry.origin);
+  let url: URL | undefined = new URL(`/v2/${source.path}/tags/list?n=${pageSize}`, registry.origin);
   while (url) {
     if (seen.has(url.href)) throw new Error(`${what}: the registry's pages go round in a circle`);
     if (seen.size === maxPages) throw new Error(`${what}: more than ${maxPages} pages`);
@@ -38,7 +39,7 @@ export async function listTags(send: AuthenticatedHttp, clock: Clock, request: T
       maxRedirects: 3,
       signal,
     };
-    const answer = await send(repository, page);
+    const answer = await send(source, page);
     if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
     for (const tag of parsePage(what, answer)) tags.add(tag);

@@ -1,5 +1,6 @@
 import { PermanentError } from '../core/errors.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
+import type { ImageSource } from '../core/image-source.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { hasChanges, type Candidate } from '../core/plan-update.ts';
 import { chooseTag, type ListTags } from './choose-tag.ts';
@@ -9,6 +10,8 @@ import { formatTag, resolveCandidate, type HeadManifest, type Hint } from './res
 export interface ChoosePorts {
   readonly headManifest: HeadManifest;
   readonly listTags: ListTags;
+  /** Where a policy's images come from, and on whose behalf the registry is asked. */
+  readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
   readonly now: () => number;
 }
 
@@ -46,13 +49,14 @@ export async function chooseCandidate(
   const { hint } = request;
   const rejection = hint === undefined ? undefined : rejectHint(spec, hint.tag);
   if (rejection !== undefined) return rejection;
+  const source = ports.sourceOf(policy, spec);
   const isComplete = hint === undefined || mayGoBack(spec);
-  const tag = isComplete ? await chooseTag(spec, ports.listTags, signal, hint?.tag) : hint.tag;
+  const tag = isComplete ? await chooseTag(spec.strategy, source, ports.listTags, signal, hint?.tag) : hint.tag;
   // A tag that would change nothing, whatever its digest, needs no question to the registry.
   if (spec.pin === 'Tag' && !hasChanges(planWith(policy, spec, { tag }, ports))) return { candidate: { tag }, isComplete };
   if (request.resolved?.tag === tag) return { candidate: request.resolved, isComplete };
   const isHinted = hint?.tag === tag;
-  const candidate = await resolveCandidate(spec.repository, isHinted ? hint : { tag }, ports.headManifest, {
+  const candidate = await resolveCandidate(source, isHinted ? hint : { tag }, ports.headManifest, {
     announced: request.announced && isHinted,
     signal,
     now: ports.now,
@@ -67,10 +71,17 @@ export async function chooseCandidate(
  * The choice once more, because what runs changed since the registry was asked. Where candidates have an order there is no need to; digests have none,
  * and a policy that may go back does not go by it: whoever changed what runs may have had the newer answer.
  */
-export async function chooseAgain(chosen: Chosen, spec: PolicySpec, ports: ChoosePorts, signal: AbortSignal): Promise<Chosen> {
+export async function chooseAgain(
+  chosen: Chosen,
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  ports: ChoosePorts,
+  signal: AbortSignal,
+): Promise<Chosen> {
   if (spec.pin !== 'Digest' && !mayGoBack(spec)) return chosen;
-  const tag = mayGoBack(spec) ? await chooseTag(spec, ports.listTags, signal) : chosen.candidate.tag;
-  const candidate = await resolveCandidate(spec.repository, { tag }, ports.headManifest, { announced: false, signal, now: ports.now });
+  const source = ports.sourceOf(policy, spec);
+  const tag = mayGoBack(spec) ? await chooseTag(spec.strategy, source, ports.listTags, signal) : chosen.candidate.tag;
+  const candidate = await resolveCandidate(source, { tag }, ports.headManifest, { announced: false, signal, now: ports.now });
   return candidate === undefined ? chosen : { ...chosen, candidate };
 }
 

@@ -2,6 +2,7 @@
 import { WaitError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import type { Repository } from '../core/image-reference.ts';
+import { accessKey, type ImageSource } from '../core/image-source.ts';
 import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Candidate } from '../core/plan-update.ts';
@@ -55,8 +56,13 @@ async function fanOut(push: PushJob, policies: readonly ImagePolicy[], context: 
     else await reportOutcome(policy, ending, causeOf(push), report, context.signal);
   }
   if (interested.length === 0) return;
-  const resolved = await resolveOnce(push, context, ports);
-  await ports.addPolicyJobs(interested.map((policy) => toPolicyJob(push, policy, resolved)));
+  const jobs = await Promise.all(
+    bySource(push, interested, ports).map(async ({ source, policies }) => {
+      const resolved = await resolveOnce(push, source, context, ports);
+      return policies.map((policy) => toPolicyJob(push, policy, resolved));
+    }),
+  );
+  await ports.addPolicyJobs(jobs.flat());
 }
 
 /** How the push ends for a policy that is not even asked about it; undefined for one that wants to look. */
@@ -64,10 +70,27 @@ function endsEarly(policy: ImagePolicy, { tag }: PushJob): Outcome | undefined {
   return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectHint(policy.spec, tag) : undefined);
 }
 
+interface SourceGroup {
+  readonly source: ImageSource;
+  readonly policies: ImagePolicy[];
+}
+
+/** Policies that may be told the same, together. */
+function bySource(push: PushJob, policies: readonly ImagePolicy[], { sourceOf }: PushPorts): SourceGroup[] {
+  const groups = new Map<string, SourceGroup>();
+  for (const policy of policies) {
+    const source: ImageSource = isUsable(policy.spec) ? sourceOf(policy, policy.spec) : push.repository;
+    const group = groups.get(accessKey(source)) ?? { source, policies: [] };
+    group.policies.push(policy);
+    groups.set(accessKey(source), group);
+  }
+  return [...groups.values()];
+}
+
 /** One question to the registry for all policies; when it fails or finds nothing, each policy asks (and reports) for itself. */
-async function resolveOnce(push: PushJob, { signal }: JobContext, ports: PushPorts): Promise<Candidate | undefined> {
+async function resolveOnce(push: PushJob, source: ImageSource, { signal }: JobContext, ports: PushPorts): Promise<Candidate | undefined> {
   try {
-    return await resolveCandidate(push.repository, hintOf(push), ports.headManifest, { announced: true, signal, now: ports.now });
+    return await resolveCandidate(source, hintOf(push), ports.headManifest, { announced: true, signal, now: ports.now });
   } catch (error) {
     ports.logger.debug({ err: error, event: push.id }, 'shared manifest request failed');
     return undefined;

@@ -102,7 +102,7 @@ async function bringTo(
     const { spec } = policy;
     const running = runningImages(spec, findWorkload);
     if (running !== seen && hasChanges(planWith(policy, spec, chosen.candidate, cluster))) {
-      chosen = await chooseAgain(chosen, spec, ports, signal);
+      chosen = await chooseAgain(chosen, policy, spec, ports, signal);
       seen = running;
     }
     const consents = await gatherConsents(policy, planWith(policy, spec, chosen.candidate, cluster), { fresh, ports, signal });

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatRepository, type Repository } from '../core/image-reference.ts';
+import type { ImageSource } from '../core/image-source.ts';
 import type { Candidate } from '../core/plan-update.ts';
 
 /** HEAD of a tag at the registry; undefined when it is not there. */
-export type HeadManifest = (repository: Repository, tag: string, signal: AbortSignal) => Promise<{ digest: string } | undefined>;
+export type HeadManifest = (source: ImageSource, tag: string, signal: AbortSignal) => Promise<{ digest: string } | undefined>;
 
 /** Where to look: what a webhook announced, or a poll found. */
 export interface Hint {
@@ -19,14 +20,14 @@ const patience = { totalMs: 10_000, firstMs: 50 };
  * had the old digest): while the answer is missing or is not the announced digest, it is asked again for a while, and then believed.
  */
 export async function resolveCandidate(
-  repository: Repository,
+  source: ImageSource,
   hint: Hint,
   headManifest: HeadManifest,
   { announced, signal, now }: { announced: boolean; signal: AbortSignal; now: () => number },
 ): Promise<Candidate | undefined> {
   const deadline = now() + patience.totalMs;
   for (let pauseMs = patience.firstMs; ; pauseMs *= 2) {
-    const head = await headManifest(repository, hint.tag, signal);
+    const head = await headManifest(source, hint.tag, signal);
     const isAnnounced = head !== undefined && (hint.digest === undefined || hint.digest === head.digest);
     const remainingMs = deadline - now();
     if (isAnnounced || !announced || remainingMs <= 0) return head && { tag: hint.tag, digest: head.digest };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { accessKey, type PullAccess } from '../../src/core/image-source.ts';
 import { duePolls, pollGroups, type PollGroup } from '../../src/poll/due-polls.ts';
 import { policyOf, specOf, web } from '../core/samples.ts';
 
@@ -10,20 +11,26 @@ const group = fc.record({
   intervalMs: fc.constantFrom(60_000, 300_000, hour),
 });
 
-test('policies that share repository and interval share the poll; those that cannot be understood have none', () => {
-  const groups = pollGroups([
+test('policies that share repository, access and interval share the poll; those that cannot be understood have none', () => {
+  const policies = [
     policyOf({ name: 'a' }),
     policyOf({ name: 'b' }),
     policyOf({ name: 'c', spec: specOf({ pollIntervalMs: 60_000 }) }),
     policyOf({ name: 'd', spec: specOf({ repository: { ...web, path: 'shop/api' } }) }),
     policyOf({ name: 'e', spec: { problem: { reason: 'InvalidPolicy', message: '' } } }),
-  ]);
+    policyOf({ name: 'f', namespace: 'ops' }),
+  ];
+  const access = (secret: string): PullAccess => ({ secrets: [{ namespace: 'ops', name: secret, namedBy: 'policy' }] });
+  const groups = pollGroups(policies, ({ namespace }, { repository }) =>
+    namespace === 'ops' ? { ...repository, access: access('creds') } : repository,
+  );
   assert.deepEqual(
-    groups.map(({ repository, intervalMs }) => [repository.path, intervalMs]),
+    groups.map(({ repository, intervalMs }) => [repository.path, intervalMs, accessKey(repository)]),
     [
-      ['shop/web', hour],
-      ['shop/web', 60_000],
-      ['shop/api', hour],
+      ['shop/web', hour, ''],
+      ['shop/web', 60_000, ''],
+      ['shop/api', hour, ''],
+      ['shop/web', hour, 'ops/creds'],
     ],
   );
 });

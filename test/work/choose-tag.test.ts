@@ -6,7 +6,7 @@ import { latestSpec, specOf } from '../core/samples.ts';
 
 const choose = (spec = specOf(), tags?: string[]) => {
   const list: ListTags = async () => tags;
-  return chooseTag(spec, list, new AbortController().signal);
+  return chooseTag(spec.strategy, spec.repository, list, new AbortController().signal);
 };
 
 test('the tag that the policy selects', async () => assert.equal(await choose(specOf(), ['1.0.0', '1.10.0', 'main']), '1.10.0'));

@@ -91,6 +91,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
       requests.push(`LIST ${repository.path}`);
       return [...tags.keys()];
     },
+    sourceOf: (_, spec) => spec.repository,
     mutex: createKeyedMutex(),
     aliases: new Map(),
     supportedKinds: deployments,
