@@ -1,10 +1,18 @@
-/** A Map that forgets its oldest entry when it would grow over the limit: for caches whose keys others choose. */
+/** A Map that forgets what was not asked for the longest when it would grow over the limit: for caches whose keys others choose. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #limit: number;
 
   constructor(limit: number) {
     super();
     this.#limit = limit;
+  }
+
+  override get(key: K): V | undefined {
+    const value = super.get(key);
+    if (value === undefined) return undefined;
+    super.delete(key);
+    super.set(key, value);
+    return value;
   }
 
   override set(key: K, value: V): this {

@@ -2,11 +2,16 @@ import type { LookupFunction } from 'node:net';
 import { formatRepository } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { createAuthentication } from './authentication.ts';
+import { readBlob } from './blobs.ts';
 import type { CredentialSource } from './credential.ts';
 import { HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
-import { headManifest, type ManifestHead } from './manifests.ts';
+import { createImages, type Image, type ImagePlatforms } from './images.ts';
+import { headManifest, type Manifest, type ManifestHead, readManifest } from './manifests.ts';
+import type { Descriptor } from './parse-manifest.ts';
+import { listReferrers } from './referrers.ts';
 import { Registries, type RegistrySettings } from './registries.ts';
+import type { Session } from './session.ts';
 import { SingleFlight } from './single-flight.ts';
 import { listTags } from './tags.ts';
 import { Tokens } from './token.ts';
@@ -16,8 +21,18 @@ import { Tokens } from './token.ts';
  * the credentials), WaitError (RegistryThrottled), the signal's reason, or a plain Error (retry) that says what was being done.
  */
 export interface RegistryClient {
-  /** HEAD of the tag; undefined when the registry says 404. */
-  headManifest(source: ImageSource, tag: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
+  /** HEAD of the tag (or digest); undefined when the registry says 404. */
+  headManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
+  /** What a tag or digest is, with its platforms and its creation time; undefined for 404. Read once per digest; a tag costs a HEAD more. */
+  readImage(source: ImageSource, reference: string, signal?: AbortSignal): Promise<Image | undefined>;
+  /** The same without the creation time, which of an index costs two requests more. */
+  readPlatforms(source: ImageSource, reference: string, signal?: AbortSignal): Promise<ImagePlatforms | undefined>;
+  /** The manifest or index itself, its bytes checked against the digest; undefined for 404. Not cached. */
+  readManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<Manifest | undefined>;
+  /** A blob of at most `maxBytes`, checked against its digest; undefined for 404. Not cached. */
+  readBlob(source: ImageSource, digest: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | undefined>;
+  /** What refers to a manifest (signatures, attestations), of one artifact type if that is given; empty where nothing does. */
+  listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Descriptor[]>;
   /** All tags, following Link pages; undefined when the registry does not know the repository (404). */
   listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
   /** Closes the connections when the last request has ended. */
@@ -48,15 +63,20 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const limits = new HostLimits({ settings: (host) => registries.settings(host), now });
   const http = createHttp({ limits, timeoutMs, onRequest });
   const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials });
+  const images = createImages();
   const lists = new SingleFlight<string[] | undefined>();
+  const open = (source: ImageSource, signal?: AbortSignal): Session => ({ send, clock, registry: registries.find(source), source, signal });
   return {
-    async headManifest(source, tag, signal) {
-      return headManifest(send, clock, { registry: registries.find(source), source, tag, signal });
-    },
+    headManifest: async (source, reference, signal) => headManifest(open(source, signal), reference),
+    readImage: async (source, reference, signal) => images.read(open(source, signal), reference),
+    readPlatforms: async (source, reference, signal) => images.readPlatforms(open(source, signal), reference),
+    readManifest: async (source, reference, signal) => readManifest(open(source, signal), reference),
+    readBlob: async (source, digest, maxBytes, signal) => readBlob(open(source, signal), digest, maxBytes),
+    listReferrers: async (source, digest, artifactType, signal) => listReferrers(open(source, signal), digest, artifactType),
     async listTags(source, signal) {
-      const registry = registries.find(source);
+      const session = open(source);
       const key = `${formatRepository(source)} ${accessKey(source)}`;
-      return lists.run(key, (signal) => listTags(send, clock, { registry, source, signal }), signal);
+      return lists.run(key, (signal) => listTags({ ...session, signal }), signal);
     },
     close: () => registries.close(),
   };

@@ -7,7 +7,7 @@ import { startDeadline } from './deadline.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { Registry } from './registries.ts';
 
-export type RequestKind = 'manifest' | 'tags' | 'token';
+export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers';
 
 /** One finished request, for metrics: `host` is the registry as policies name it, also for its token server. */
 export interface RequestRecord {
@@ -51,6 +51,8 @@ export interface HttpOptions {
  */
 export type Http = (request: HttpRequest) => Promise<HttpAnswer>;
 
+// Of the page that comes with an error, its beginning is enough.
+const maxErrorBytes = 64 * 1024;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 export function createHttp(options: HttpOptions): Http {
@@ -124,9 +126,11 @@ async function transfer({ registry, method, url, headers, body, maxBytes }: Http
   });
   const chunks: Buffer[] = [];
   let size = 0;
+  const isWanted = answer.statusCode >= 200 && answer.statusCode < 300;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
+    if (!isWanted && size > maxErrorBytes) break;
+    if (isWanted && size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks), url };

@@ -1,23 +1,22 @@
 /** Manifests of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
-import { createHash } from 'node:crypto';
 import { formatRepository, isDigest, isTag } from '../core/image-reference.ts';
-import type { ImageSource } from '../core/image-source.ts';
-import { type Clock, unexpectedAnswer } from './answer-errors.ts';
-import type { AuthenticatedHttp } from './authentication.ts';
+import { unexpectedAnswer } from './answer-errors.ts';
+import { checkDigest, claimedDigest, digestLike } from './content-digest.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
-import type { Registry } from './registries.ts';
+import { parseManifest } from './parse-manifest.ts';
+import type { Session } from './session.ts';
 
-/** What a tag points at now. */
+/** What a reference points at now. */
 export interface ManifestHead {
   digest: string;
   mediaType?: string;
 }
 
-export interface ManifestRequest {
-  registry: Registry;
-  source: ImageSource;
-  tag: string;
-  signal?: AbortSignal | undefined;
+/** A manifest or an index; the digest is that of the bytes. */
+export interface Manifest {
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly bytes: Buffer;
 }
 
 const accept = [
@@ -29,56 +28,53 @@ const accept = [
 const maxManifestBytes = 4 * 1024 * 1024;
 
 /** The digest of a tag by HEAD, which no registry counts as a pull; by GET and the bytes' own digest where HEAD does not tell. */
-export async function headManifest(send: AuthenticatedHttp, clock: Clock, request: ManifestRequest): Promise<ManifestHead | undefined> {
-  // What is no tag cannot exist, and must not become part of a path.
-  if (!isTag(request.tag)) return undefined;
-  const head = manifestCall('HEAD', request);
-  const answer = await send(request.source, head);
+export async function headManifest(session: Session, reference: string): Promise<ManifestHead | undefined> {
+  if (!isReference(reference)) return undefined;
+  const head = manifestCall('HEAD', session, reference);
+  const answer = await session.send(session.source, head);
   if (answer.status === 404) return undefined;
-  if (answer.status === 405 || answer.status === 501) return getManifest(send, clock, request);
-  if (answer.status !== 200) throw unexpectedAnswer(head.what, answer, clock);
-  const digest = digestHeader(answer);
-  return digest === undefined ? getManifest(send, clock, request) : withMediaType(digest, answer);
+  if (answer.status !== 405 && answer.status !== 501) {
+    if (answer.status !== 200) throw unexpectedAnswer(head.what, answer, session.clock);
+    const digest = claimedDigest(answer);
+    if (digest !== undefined) return withMediaType(digest, answer);
+  }
+  const manifest = await readManifest(session, reference);
+  return manifest && { digest: manifest.digest, mediaType: manifest.mediaType };
 }
 
-async function getManifest(send: AuthenticatedHttp, clock: Clock, request: ManifestRequest): Promise<ManifestHead | undefined> {
-  const get = manifestCall('GET', request);
-  const answer = await send(request.source, get);
+/** The bytes of a tag or a digest, checked against what the reference or the registry says of them; undefined for 404. */
+export async function readManifest(session: Session, reference: string): Promise<Manifest | undefined> {
+  if (!isReference(reference)) return undefined;
+  const get = manifestCall('GET', session, reference);
+  const answer = await session.send(session.source, get);
   if (answer.status === 404) return undefined;
-  if (answer.status !== 200) throw unexpectedAnswer(get.what, answer, clock);
+  if (answer.status !== 200) throw unexpectedAnswer(get.what, answer, session.clock);
   // A proxy's page answered with 200 must not become the digest of a new image.
-  if (!isManifest(answer.body)) throw new Error(`${get.what}: the answer is not a manifest`);
-  const claimed = digestHeader(answer);
-  const digest = digestOf(answer.body, claimed?.startsWith('sha512:') ? 'sha512' : 'sha256');
-  if (claimed !== undefined && claimed !== digest)
-    throw new Error(`${get.what}: the registry says ${claimed}, but the bytes are ${digest}`);
-  return withMediaType(digest, answer);
+  const document = parseManifest(answer.body);
+  if (!document) throw new Error(`${get.what}: the answer is not a manifest`);
+  const expected = isDigest(reference) ? reference : claimedDigest(answer);
+  if (expected !== undefined) checkDigest(get.what, expected, answer.body);
+  // What the digest covers counts more than a header.
+  const mediaType = document.mediaType ?? mediaTypeOf(answer) ?? 'application/octet-stream';
+  return { digest: expected ?? digestLike(undefined, answer.body), mediaType, bytes: answer.body };
 }
 
-function manifestCall(method: 'HEAD' | 'GET', { registry, source, tag, signal }: ManifestRequest): HttpRequest {
-  const what = `${method} manifest of ${formatRepository(source)}:${tag}`;
-  const url = new URL(`/v2/${source.path}/manifests/${tag}`, registry.origin);
+/** What is neither tag nor digest cannot exist, and must not become part of a path. */
+function isReference(text: string): boolean {
+  return isTag(text) || isDigest(text);
+}
+
+function manifestCall(method: 'HEAD' | 'GET', { registry, source, signal }: Session, reference: string): HttpRequest {
+  const what = `${method} manifest of ${formatRepository(source)}${isDigest(reference) ? '@' : ':'}${reference}`;
+  const url = new URL(`/v2/${source.path}/manifests/${reference}`, registry.origin);
   return { registry, kind: 'manifest', what, method, url, headers: { accept }, maxBytes: maxManifestBytes, maxRedirects: 3, signal };
 }
 
-function digestHeader({ headers }: HttpAnswer): string | undefined {
-  const digest = headers['docker-content-digest'];
-  return typeof digest === 'string' && isDigest(digest) ? digest : undefined;
-}
-
-function digestOf(bytes: Buffer, algorithm: 'sha256' | 'sha512'): string {
-  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
-}
-
-function withMediaType(digest: string, { headers }: HttpAnswer): ManifestHead {
-  const mediaType = headers['content-type']?.split(';')[0]?.trim();
+function withMediaType(digest: string, answer: HttpAnswer): ManifestHead {
+  const mediaType = mediaTypeOf(answer);
   return { digest, ...(mediaType && { mediaType }) };
 }
 
-function isManifest(bytes: Buffer): boolean {
-  try {
-    return (JSON.parse(bytes.toString('utf8')) as { schemaVersion?: unknown } | null)?.schemaVersion === 2;
-  } catch {
-    return false;
-  }
+function mediaTypeOf({ headers }: HttpAnswer): string | undefined {
+  return headers['content-type']?.split(';')[0]?.trim() || undefined;
 }

@@ -1,25 +1,17 @@
 /** Tag lists of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
 import { formatRepository, isTag } from '../core/image-reference.ts';
-import type { ImageSource } from '../core/image-source.ts';
-import { type Clock, unexpectedAnswer } from './answer-errors.ts';
-import type { AuthenticatedHttp } from './authentication.ts';
+import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
-import { nextLink } from './link-header.ts';
-import type { Registry } from './registries.ts';
-
-export interface TagsRequest {
-  registry: Registry;
-  source: ImageSource;
-  signal?: AbortSignal | undefined;
-}
+import { nextPage } from './next-page.ts';
+import type { Session } from './session.ts';
 
 const pageSize = 1000;
 const maxPages = 1000;
 const maxPageBytes = 8 * 1024 * 1024;
 
 /** All tags of a repository, page by page, without doubles and without what is no tag; undefined when the registry does not know it. */
-export async function listTags(send: AuthenticatedHttp, clock: Clock, request: TagsRequest): Promise<string[] | undefined> {
-  const { registry, source, signal } = request;
+export async function listTags(session: Session): Promise<string[] | undefined> {
+  const { registry, source, signal, send, clock } = session;
   const what = `listing tags of ${formatRepository(source)}`;
   const tags = new Set<string>();
   const seen = new Set<string>();
@@ -59,15 +51,4 @@ function parsePage(what: string, { body }: HttpAnswer): string[] {
   const tags = document?.tags ?? [];
   if (typeof document !== 'object' || document === null || !Array.isArray(tags)) throw new Error(`${what}: the answer is not a tag list`);
   return tags.filter((tag) => typeof tag === 'string' && isTag(tag));
-}
-
-function nextPage(what: string, { headers }: HttpAnswer, current: URL): URL | undefined {
-  const link = nextLink(headers.link);
-  if (link === undefined) return undefined;
-  if (!URL.canParse(link, current.href)) throw new Error(`${what}: the link to the next page is not a URL`);
-  const next = new URL(link, current);
-  // Registries behind a proxy that ends TLS write http: into absolute links; the host is what counts, the scheme stays ours.
-  next.protocol = current.protocol;
-  if (next.origin !== current.origin) throw new Error(`${what}: the link to the next page leads to another host, ${next.host}`);
-  return next;
 }

@@ -41,8 +41,10 @@ export type FakeRegistry = {
   readonly connections: number;
   /** Lets a tag point at a digest, which need not be real. */
   setTag(repository: string, tag: string, digest: string): void;
-  /** Lets a tag point at a manifest; returns its digest. */
+  /** Lets a tag point at a manifest (of the media type that it says first); returns its digest. */
   setManifest(repository: string, tag: string, manifest: string): string;
+  /** Holds a blob; returns its digest. */
+  setBlob(repository: string, bytes: string): string;
   deleteTag(repository: string, tag: string): void;
   /** The next `times` reads of the tag see the old digest, as right after a push; undefined: they see 404. */
   staleFor(repository: string, tag: string, oldDigest: string | undefined, times: number): void;
@@ -67,6 +69,7 @@ const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: string } } = {}): Promise<FakeRegistry> {
   const requests: FakeRequest[] = [];
   const repositories = new Map<string, Map<string, Entry>>();
+  const contents = new Map<string, string>();
   const stale = new Map<string, { digest: string | undefined; left: number }>();
   const faults: Fault[] = [];
   let tokens = new Set<string>();
@@ -97,7 +100,8 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     const refusal = challenge(request, url);
     if (refusal) return refusal;
     if (url.pathname === '/v2/') return { body: '{}' };
-    const [, repository = '', kind, reference = ''] = /^\/v2\/(.+)\/(manifests|tags)\/([^/]+)$/.exec(url.pathname) ?? [];
+    const [, repository = '', kind, reference = ''] = /^\/v2\/(.+)\/(manifests|tags|blobs)\/([^/]+)$/.exec(url.pathname) ?? [];
+    if (kind === 'blobs') return blob(repository, reference);
     if (kind === 'manifests') return manifest(repository, reference);
     return kind === 'tags' ? tagList(repository, url) : ociError(404, 'UNSUPPORTED');
   }
@@ -120,7 +124,7 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     }
     if (authorization?.startsWith('Bearer ') && tokens.has(authorization.slice(7))) return undefined;
     const { realm = `${origin}/token`, service = 'fake' } = auth.bearer;
-    const path = /^\/v2\/(.+)\/(?:manifests|tags)\//.exec(url.pathname)?.[1];
+    const path = /^\/v2\/(.+)\/(?:manifests|tags|blobs|referrers)\//.exec(url.pathname)?.[1];
     const scope = path === undefined ? '' : `,scope="repository:${path}:pull"`;
     return ociError(401, 'UNAUTHORIZED', { 'www-authenticate': `Bearer realm="${realm}",service="${service}"${scope}` });
   }
@@ -128,10 +132,23 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
   function manifest(repository: string, reference: string): FakeAnswer {
     const entry = repositories.get(repository)?.get(reference);
     const old = stale.get(`${repository}:${reference}`);
-    const digest = old && old.left-- > 0 ? old.digest : entry?.digest;
+    const held = contents.get(`${repository}@${reference}`);
+    const digest = old && old.left-- > 0 ? old.digest : (entry?.digest ?? (held && reference));
     if (digest === undefined) return ociError(404, 'MANIFEST_UNKNOWN');
-    const body = entry?.manifest ?? JSON.stringify({ schemaVersion: 2, mediaType: manifestType });
-    return { headers: { 'content-type': manifestType, 'docker-content-digest': digest }, body };
+    const body = entry?.manifest ?? held ?? JSON.stringify({ schemaVersion: 2, mediaType: manifestType });
+    const type = /"mediaType":"([^"]+)"/.exec(body)?.[1] ?? manifestType;
+    return { headers: { 'content-type': type, 'docker-content-digest': digest }, body };
+  }
+
+  function blob(repository: string, digest: string): FakeAnswer {
+    const body = contents.get(`${repository}@${digest}`);
+    return body === undefined ? ociError(404, 'BLOB_UNKNOWN') : { headers: { 'content-type': 'application/octet-stream' }, body };
+  }
+
+  function hold(repository: string, bytes: string): string {
+    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+    contents.set(`${repository}@${digest}`, bytes);
+    return digest;
   }
 
   function tagList(repository: string, url: URL): FakeAnswer {
@@ -168,10 +185,11 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     },
     setTag: (repository, tag, digest) => setEntry(repository, tag, { digest }),
     setManifest(repository, tag, manifest) {
-      const digest = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
+      const digest = hold(repository, manifest);
       setEntry(repository, tag, { digest, manifest });
       return digest;
     },
+    setBlob: hold,
     deleteTag: (repository, tag) => void repositories.get(repository)?.delete(tag),
     staleFor: (repository, tag, digest, times) => void stale.set(`${repository}:${tag}`, { digest, left: times }),
     setPageSize: (size) => void (pageSize = size),

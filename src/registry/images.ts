@@ -1,0 +1,121 @@
+/** What an image is, read from its manifests and its configuration: https://github.com/opencontainers/image-spec */
+import { formatRepository, isDigest } from '../core/image-reference.ts';
+import { accessKey } from '../core/image-source.ts';
+import { readBlob } from './blobs.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { headManifest, readManifest } from './manifests.ts';
+import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from './parse-manifest.ts';
+import type { Session } from './session.ts';
+
+/** What of an image costs one or two requests: of an index, only its own bytes are read. */
+export interface ImagePlatforms {
+  readonly digest: string;
+  readonly mediaType: string;
+  /** `linux/amd64`, `linux/arm/v7`: each once, in the order of the index; none for what is no image. */
+  readonly platforms: readonly string[];
+}
+
+/** An image of one or several platforms. */
+export interface Image extends ImagePlatforms {
+  /** When it was built, by its own word: an annotation, else the configuration, of an index that of its first platform. */
+  readonly created?: Date;
+}
+
+/** What the bytes of one digest say; `first` is whom an index leaves it to say when it was created. */
+interface Facts extends Image {
+  readonly first?: string;
+}
+
+export interface Images {
+  /** Undefined when the registry does not hold it. */
+  read(session: Session, reference: string): Promise<Image | undefined>;
+  readPlatforms(session: Session, reference: string): Promise<ImagePlatforms | undefined>;
+}
+
+const maxImages = 10_000;
+const maxConfigBytes = 4 * 1024 * 1024;
+// Entries of an index that do not say their platform are asked one by one.
+const maxUnlabelled = 8;
+const imageConfigs = new Set(['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json']);
+const createdAnnotation = 'org.opencontainers.image.created';
+
+/** Reads images. What a digest names never changes, so that each is read once for all who may see the same. */
+export function createImages(): Images {
+  const known = new BoundedMap<string, Facts>(maxImages);
+
+  const factsOf = async (session: Session, reference: string, depth = 0): Promise<Facts | undefined> => {
+    const digest = isDigest(reference) ? reference : (await headManifest(session, reference))?.digest;
+    if (digest === undefined) return undefined;
+    const key = `${formatRepository(session.source)} ${accessKey(session.source)} ${digest} ${depth}`;
+    const found = known.get(key) ?? (await readFacts(session, digest, depth));
+    if (found) known.set(key, found);
+    return found;
+  };
+
+  const readFacts = async (session: Session, digest: string, depth: number): Promise<Facts | undefined> => {
+    const manifest = await readManifest(session, digest);
+    const document = manifest && parseManifest(manifest.bytes);
+    if (!document) return undefined;
+    const base = { digest, mediaType: manifest.mediaType };
+    const created = parseTime(document.annotations?.[createdAnnotation]);
+    if (!document.manifests) return { ...base, ...(await readConfig(session, document, created)) };
+    const entries = document.manifests.filter((entry) => !isAttestation(entry));
+    const [first] = entries;
+    const platforms = depth === 0 ? await platformsOf(session, entries) : [];
+    return { ...base, platforms, ...(created ? { created } : first && { first: first.digest }) };
+  };
+
+  const platformsOf = async (session: Session, entries: readonly Descriptor[]): Promise<string[]> => {
+    const unlabelled = entries.filter(({ platform }) => platform === undefined).slice(0, maxUnlabelled);
+    const asked = await Promise.all(unlabelled.map((entry) => factsOf(session, entry.digest, 1)));
+    const told = entries.flatMap(({ platform }) => (platform ? formatPlatform(platform) : []));
+    return [...new Set([...told, ...asked.flatMap((facts) => facts?.platforms ?? [])])];
+  };
+
+  return {
+    async read(session, reference) {
+      const facts = await factsOf(session, reference);
+      if (!facts) return undefined;
+      const { first, ...image } = facts;
+      const created = first === undefined ? image.created : (await factsOf(session, first, 1))?.created;
+      return { ...image, ...(created && { created }) };
+    },
+    async readPlatforms(session, reference) {
+      const facts = await factsOf(session, reference);
+      return facts && { digest: facts.digest, mediaType: facts.mediaType, platforms: facts.platforms };
+    },
+  };
+}
+
+async function readConfig(
+  session: Session,
+  { config }: ManifestDocument,
+  created: Date | undefined,
+): Promise<Pick<Facts, 'platforms' | 'created'>> {
+  if (config?.mediaType === undefined || !imageConfigs.has(config.mediaType)) return { platforms: [], ...(created && { created }) };
+  const bytes = await readBlob(session, config.digest, maxConfigBytes);
+  // The registry may be about to have it: it accepts no manifest without.
+  if (!bytes)
+    throw new Error(
+      `reading an image of ${formatRepository(session.source)}: the registry does not hold its configuration ${config.digest}`,
+    );
+  const { os, architecture, variant, ...rest } = parseImageConfig(bytes);
+  const at = created ?? parseTime(rest.created);
+  const platforms = os && architecture ? formatPlatform({ os, architecture, variant }) : [];
+  return { platforms, ...(at && { created: at }) };
+}
+
+/** BuildKit puts provenance and SBOMs beside the images of an index, under a platform that is none. */
+function isAttestation({ platform, annotations }: Descriptor): boolean {
+  return platform?.os === 'unknown' || annotations?.['vnd.docker.reference.type'] === 'attestation-manifest';
+}
+
+function formatPlatform({ os, architecture, variant }: { os: string; architecture: string; variant?: string | undefined }): string[] {
+  return os === '' || architecture === '' ? [] : [[os, architecture, ...(variant ? [variant] : [])].join('/')];
+}
+
+/** Go's zero time is how builders say that they do not know. */
+function parseTime(text: string | undefined): Date | undefined {
+  const at = new Date(text ?? Number.NaN);
+  return Number.isNaN(at.getTime()) || at.getUTCFullYear() <= 1 ? undefined : at;
+}

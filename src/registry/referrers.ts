@@ -1,0 +1,60 @@
+/** What refers to a manifest: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-referrers */
+import { formatRepository, isDigest } from '../core/image-reference.ts';
+import { unexpectedAnswer } from './answer-errors.ts';
+import type { HttpRequest } from './http.ts';
+import { nextPage } from './next-page.ts';
+import { readManifest } from './manifests.ts';
+import { type Descriptor, parseManifest } from './parse-manifest.ts';
+import type { Session } from './session.ts';
+
+const maxPages = 20;
+const maxPageBytes = 4 * 1024 * 1024;
+const indexType = 'application/vnd.oci.image.index.v1+json';
+// What registries that do not have this endpoint answer.
+const unsupported = new Set([400, 404, 405, 406, 501]);
+
+/** Signatures, attestations and the like of a digest, by the endpoint of OCI 1.1, or by its fallback, an index under a tag made of the digest. */
+export async function listReferrers(session: Session, digest: string, artifactType?: string): Promise<Descriptor[]> {
+  if (!isDigest(digest)) return [];
+  const found = (await askEndpoint(session, digest, artifactType)) ?? (await readFallback(session, digest));
+  // Registries need not filter.
+  return artifactType === undefined ? found : found.filter((entry) => entry.artifactType === artifactType);
+}
+
+async function askEndpoint(session: Session, digest: string, artifactType: string | undefined): Promise<Descriptor[] | undefined> {
+  const { registry, source, signal, send, clock } = session;
+  const what = `listing referrers of ${formatRepository(source)}@${digest}`;
+  const found: Descriptor[] = [];
+  let url: URL | undefined = new URL(`/v2/${source.path}/referrers/${digest}`, registry.origin);
+  if (artifactType !== undefined) url.searchParams.set('artifactType', artifactType);
+  for (let page = 0; url; page++) {
+    if (page === maxPages) throw new Error(`${what}: more than ${maxPages} pages`);
+    const headers = { accept: indexType };
+    const call: HttpRequest = {
+      registry,
+      kind: 'referrers',
+      what,
+      method: 'GET',
+      url,
+      headers,
+      maxBytes: maxPageBytes,
+      maxRedirects: 3,
+      signal,
+    };
+    const answer = await send(source, call);
+    if (page === 0 && unsupported.has(answer.status)) return undefined;
+    if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
+    const entries = parseManifest(answer.body)?.manifests;
+    // Some answer 200 with a page of their own for every path that they do not know.
+    if (!entries && page === 0 && !answer.headers['content-type']?.startsWith(indexType)) return undefined;
+    if (!entries) throw new Error(`${what}: the answer is not an index`);
+    found.push(...entries);
+    url = nextPage(what, answer, url);
+  }
+  return found;
+}
+
+async function readFallback(session: Session, digest: string): Promise<Descriptor[]> {
+  const manifest = await readManifest(session, digest.replace(':', '-'));
+  return manifest ? (parseManifest(manifest.bytes)?.manifests ?? []) : [];
+}

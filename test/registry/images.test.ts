@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeDigest, type FakeRegistry } from '../harness/fake-registry.ts';
+import { asked, startWorld } from './start-world.ts';
+
+const path = 'team/app';
+const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
+const ociIndex = 'application/vnd.oci.image.index.v1+json';
+const ociConfig = 'application/vnd.oci.image.config.v1+json';
+const created = '2026-01-02T03:04:05Z';
+const annotations = { 'org.opencontainers.image.created': '2026-02-03T04:05:06.789+01:00' };
+
+/** An image under a tag, or under its digest only; returns its digest. */
+function addImage(
+  fake: FakeRegistry,
+  { tag, config, ...more }: { tag?: string; config?: object; configType?: string; annotations?: object },
+) {
+  const mediaType = more.configType ?? ociConfig;
+  const blob = { mediaType, digest: fake.setBlob(path, JSON.stringify(config ?? {})), size: 2 };
+  const manifest = JSON.stringify({ mediaType: ociManifest, schemaVersion: 2, config: blob, layers: [], annotations: more.annotations });
+  return tag === undefined ? fake.setBlob(path, manifest) : fake.setManifest(path, tag, manifest);
+}
+
+function addIndex(fake: FakeRegistry, tag: string, manifests: object[], more: object = {}) {
+  return fake.setManifest(path, tag, JSON.stringify({ mediaType: ociIndex, schemaVersion: 2, manifests, ...more }));
+}
+
+const entry = (digest: string, os: string, architecture: string, variant?: string) => ({
+  mediaType: ociManifest,
+  digest,
+  size: 1,
+  platform: { os, architecture, variant },
+});
+
+test('an image tells its platform and its creation by its configuration', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'arm', variant: 'v7', created } });
+  assert.deepEqual(await client.readImage(repository, '1'), {
+    digest,
+    mediaType: ociManifest,
+    platforms: ['linux/arm/v7'],
+    created: new Date(created),
+  });
+});
+
+test('an index tells its platforms without attestations, and when its first image was made', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const amd64 = addImage(fake, { config: { os: 'linux', architecture: 'amd64', created } });
+  const attestation = { ...entry(fakeDigest('c'), 'unknown', 'unknown') };
+  const labelled = { ...entry(fakeDigest('d'), 'linux', 's390x'), annotations: { 'vnd.docker.reference.type': 'attestation-manifest' } };
+  const digest = addIndex(fake, '1', [
+    attestation,
+    entry(amd64, 'linux', 'amd64'),
+    labelled,
+    entry(fakeDigest('b'), 'linux', 'arm64', 'v8'),
+    entry(fakeDigest('e'), 'linux', 'amd64'),
+  ]);
+  const platforms = ['linux/amd64', 'linux/arm64/v8'];
+  assert.deepEqual(await client.readPlatforms(repository, digest), { digest, mediaType: ociIndex, platforms });
+  assert.deepEqual(asked(fake), [`GET /v2/team/app/manifests/${digest}`]);
+  assert.deepEqual(await client.readImage(repository, '1'), { digest, mediaType: ociIndex, platforms, created: new Date(created) });
+});
+
+test('the annotation of an index or of an image counts more than what is below it', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const expected = new Date('2026-02-03T03:05:06.789Z');
+  addImage(fake, { tag: 'image', config: { os: 'linux', architecture: 'amd64', created }, annotations });
+  addIndex(fake, 'index', [entry(fakeDigest('b'), 'linux', 'amd64')], { annotations });
+  assert.deepEqual((await client.readImage(repository, 'image'))?.created, expected);
+  assert.deepEqual((await client.readImage(repository, 'index'))?.created, expected);
+});
+
+test('entries without a platform are asked for it', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = addImage(fake, { config: { os: 'linux', architecture: 'riscv64' } });
+  addIndex(fake, '1', [{ mediaType: ociManifest, digest, size: 1 }]);
+  assert.deepEqual((await client.readImage(repository, '1'))?.platforms, ['linux/riscv64']);
+});
+
+test('a chart is an image of no platform', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  addImage(fake, { tag: '1', configType: 'application/vnd.cncf.helm.config.v1+json', config: { os: 'linux', architecture: 'amd64' } });
+  assert.deepEqual((await client.readImage(repository, '1'))?.platforms, []);
+});
+
+for (const [name, config] of Object.entries({
+  'no time': { os: 'linux', architecture: 'amd64' },
+  "Go's zero time": { os: 'linux', architecture: 'amd64', created: '0001-01-01T00:00:00Z' },
+  'no time that can be read': { os: 'linux', architecture: 'amd64', created: 'yesterday' },
+})) {
+  test(`an image with ${name} has no creation time`, async (t) => {
+    const { fake, client, repository } = await startWorld(t);
+    addImage(fake, { tag: '1', config });
+    const image = await client.readImage(repository, '1');
+    assert.deepEqual(image && Object.keys(image), ['digest', 'mediaType', 'platforms']);
+    assert.deepEqual(image?.platforms, ['linux/amd64']);
+  });
+}
+
+test('what is known of a digest is not asked again, but a tag is; and nothing is told to others', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
+  await client.readImage(repository, '1');
+  assert.equal(fake.requests.length, 3);
+  await client.readImage(repository, digest);
+  assert.equal(fake.requests.length, 3);
+  await client.readImage(repository, '1');
+  assert.deepEqual(asked(fake).slice(3), ['HEAD /v2/team/app/manifests/1']);
+  const other = { ...repository, access: { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] } };
+  await client.readImage(other, digest);
+  assert.equal(fake.requests.length, 6);
+});
+
+test('what is not there is undefined', async (t) => {
+  const { client, repository } = await startWorld(t);
+  for (const reference of ['1', fakeDigest('a'), '../..', 'sha256:abc']) {
+    assert.equal(await client.readImage(repository, reference), undefined);
+    assert.equal(await client.readManifest(repository, reference), undefined);
+    assert.equal(await client.readBlob(repository, reference, 10), undefined);
+    assert.deepEqual(await client.listReferrers(repository, reference), []);
+  }
+});
+
+test('an image whose configuration is missing is a plain error: retry', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const config = { mediaType: ociConfig, digest: fakeDigest('a'), size: 2 };
+  fake.setManifest(path, '1', JSON.stringify({ mediaType: ociManifest, schemaVersion: 2, config, layers: [] }));
+  await assert.rejects(client.readImage(repository, '1'), { name: 'Error', message: /does not hold its configuration sha256:a+$/ });
+});
