@@ -33,7 +33,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, logger: Lo
   const cluster = roles.has('work') ? openCluster(settings.kubeconfig) : undefined;
   const redis = roles.has('receive') || roles.has('work') ? openRedis(config.redis.url, logger) : undefined;
   const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis) : undefined;
-  const work = cluster === undefined ? undefined : composeWork(foundation, cluster);
+  const work = cluster === undefined || redis === undefined ? undefined : composeWork(foundation, cluster, redis.connection);
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
   // A gauge of what is not there would read as an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();

@@ -1,12 +1,16 @@
+import type { Redis } from 'ioredis';
 import type { Foundation } from './foundation.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import { readSecret } from '../kube/read-secret.ts';
+import { createRegistryTurns } from '../queue/registry-turns.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import { credentialSources } from '../registry/credentials/index.ts';
+import { observeRegistries } from './observe-registries.ts';
 
-/** The client of all registries, with the fallback Secret as its credentials. */
-export function openRegistries({ settings, logger, metrics }: Foundation, client: KubeClient): RegistryClient {
+/** The client of all registries, with the fallback Secret as its credentials; `redis` fails fast, for the limits that all replicas share. */
+export function openRegistries(foundation: Foundation, client: KubeClient, redis: Redis): RegistryClient {
+  const { settings, logger } = foundation;
   const { config } = settings;
   const { namespace, name } = config.credentials.secret;
   const readFallback = async () => {
@@ -19,17 +23,15 @@ export function openRegistries({ settings, logger, metrics }: Foundation, client
     }
   };
   return createRegistryClient({
-    registries: config.registries.map(({ caFile, requestsPerSecond, ...rest }) => ({
+    registries: config.registries.map(({ caFile, requestsPerSecond, concurrency, ...rest }) => ({
       ...rest,
       ...(caFile !== undefined && { caFile }),
       ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+      ...(concurrency !== undefined && { concurrency }),
     })),
     allowedRegistries: config.allowedRegistries,
     credentials: credentialSources.secret({ name: `${namespace}/${name}`, readSecret: readFallback }),
-    onRequest({ host, kind, status, durationMs }) {
-      const answer = typeof status === 'number' ? `${Math.floor(status / 100)}xx` : status;
-      metrics.registryRequests.inc({ host, kind, answer });
-      metrics.registrySeconds.observe({ host, kind }, durationMs / 1_000);
-    },
+    ...observeRegistries(foundation),
+    sharedTurns: createRegistryTurns(redis, config.redis.prefix),
   });
 }

@@ -1,5 +1,6 @@
 /** The role `work`: cache, workers, poll. */
 import { hostname } from 'node:os';
+import type { Redis } from 'ioredis';
 import { describeError } from '../core/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
@@ -21,8 +22,8 @@ const concurrency = { push: 64, policy: 64, poll: 8 } as const;
 /** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
 const sweepMs = 60_000;
 
-/** Builds the role; `client` reaches the cluster. */
-export function composeWork(foundation: Foundation, client: KubeClient): Part {
+/** Builds the role; `client` reaches the cluster, `quick` is a connection to Redis that fails fast. */
+export function composeWork(foundation: Foundation, client: KubeClient, quick: Redis): Part {
   const { settings, logger, metrics } = foundation;
   const { config } = settings;
   const redis = connectWorker(config.redis.url);
@@ -31,7 +32,7 @@ export function composeWork(foundation: Foundation, client: KubeClient): Part {
   const access: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
   const queues = createWorkQueues(access);
   const cache = createClusterCache();
-  const registry = openRegistries(foundation, client);
+  const registry = openRegistries(foundation, client, quick);
   const recorder = createEventRecorder({
     client,
     component: 'image-watcher',

@@ -19,8 +19,13 @@ const registry = z.strictObject({
     .positive()
     .max(10_000)
     .optional()
-    .describe('How many requests are sent to it at most; no limit unless given.'),
-  concurrency: z.int().min(1).max(1_000).default(8).describe('How many requests it gets at the same time at most.'),
+    .describe('How many requests are sent to it at most, of all replicas together; no limit unless given.'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe('How many requests it gets at the same time at most, of all replicas together; 8 of each replica unless given.'),
 });
 
 /** The whole of it. */

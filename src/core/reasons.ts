@@ -34,6 +34,8 @@ export const reasons = {
 
   // What passes by itself.
   RegistryThrottled: 'the registry asked to be left alone for a while',
+  RegistryUnavailable: 'the registry fails or does not answer, and is left alone for a while',
+  RegistryBusy: 'too many requests wait for their turn at the registry',
   Retrying: 'a try failed and is repeated with growing pauses',
 } as const;
 

@@ -1,6 +1,5 @@
 import { WaitError } from '../core/errors.ts';
 import type { HttpAnswer } from './http.ts';
-import { parseRetryAfter } from './retry-after.ts';
 
 /** Time and chance, as parameters. */
 export interface Clock {
@@ -11,15 +10,14 @@ export interface Clock {
 // Those who were turned away together should not come back together.
 const spread = 0.1;
 
-/** The error for an answer that nobody expected, by what happens next: 429 and 503 with Retry-After wait, everything else is a plain Error (retry). */
+/** The error for an answer that nobody expected, by what happens next: what the host asked to wait for is a WaitError, everything else a plain Error (retry). */
 export function unexpectedAnswer(what: string, answer: HttpAnswer, { now, random }: Clock): Error {
-  const { status, url } = answer;
+  const { status, url, retryAt } = answer;
   const message = `${what}: registry answered ${status}${describeBody(answer.body)}`;
   const at = now();
-  const retryAt = status === 429 || status === 503 ? parseRetryAfter(answer.headers['retry-after'], at) : undefined;
   if (retryAt !== undefined) {
     const until = new Date(Math.ceil(retryAt + (retryAt - at) * spread * random()));
-    return new WaitError('RegistryThrottled', until, `${message}, and asks to wait until ${until.toISOString()}`);
+    return new WaitError('RegistryThrottled', until, `${message}, and is asked again at ${until.toISOString()}`);
   }
   if (status === 400 && url.protocol === 'http:') return new Error(`${message}; does it speak https? Then remove insecure: true for it`);
   return new Error(message);

@@ -4,7 +4,7 @@ import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { createAuthentication } from './authentication.ts';
 import { readBlob } from './blobs.ts';
 import type { CredentialSource } from './credential.ts';
-import { HostLimits } from './host-limits.ts';
+import { type HostEvent, HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
 import { createImages, type Image, type ImagePlatforms } from './images.ts';
 import { headManifest, type Manifest, type ManifestHead, readManifest } from './manifests.ts';
@@ -12,6 +12,7 @@ import type { Descriptor } from './parse-manifest.ts';
 import { listReferrers } from './referrers.ts';
 import { Registries, type RegistrySettings } from './registries.ts';
 import type { Session } from './session.ts';
+import type { SharedTurns } from './shared-turns.ts';
 import { SingleFlight } from './single-flight.ts';
 import { listTags } from './tags.ts';
 import { Tokens } from './token.ts';
@@ -51,6 +52,12 @@ export interface RegistryClientOptions {
   lookup?: LookupFunction;
   /** Called after each request, for metrics. */
   onRequest?: (request: RequestRecord) => void;
+  /** Called when something becomes known of a host, for metrics and logs. */
+  onHostEvent?: (event: HostEvent) => void;
+  /** Where turns at hosts whose limits the configuration names are shared with other replicas; without: each for itself. */
+  sharedTurns?: SharedTurns;
+  /** How long no request of a host has to end until fewer may wait for it. */
+  stuckAfterMs?: number;
   /** For one whole request, its body included, without the wait for its turn. */
   timeoutMs?: number;
 }
@@ -58,9 +65,10 @@ export interface RegistryClientOptions {
 /** Creates a client; throws an Error when a `caFile` cannot be read. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { allowedRegistries, credentials, now = Date.now, random = Math.random, lookup, onRequest, timeoutMs = 10_000 } = options;
+  const { onHostEvent: onEvent, sharedTurns: shared, stuckAfterMs } = options;
   const clock = { now, random };
   const registries = new Registries({ registries: options.registries, allowedRegistries, timeoutMs, lookup });
-  const limits = new HostLimits({ settings: (host) => registries.settings(host), now });
+  const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });
   const http = createHttp({ limits, timeoutMs, onRequest });
   const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials });
   const images = createImages();

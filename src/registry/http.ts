@@ -26,6 +26,8 @@ export interface HttpRequest {
   url: URL;
   headers: Readonly<Record<string, string>>;
   body?: string;
+  /** On whose account, where the host may count by that. */
+  account?: string;
   maxBytes: number;
   maxRedirects: number;
   signal?: AbortSignal | undefined;
@@ -37,6 +39,8 @@ export interface HttpAnswer {
   headers: IncomingHttpHeaders;
   body: Buffer;
   url: URL;
+  /** The time until which the host wants to be left alone. */
+  retryAt?: number;
 }
 
 export interface HttpOptions {
@@ -81,7 +85,25 @@ function guardUrl(url: URL, { registry, what }: HttpRequest): void {
   );
 }
 
+/** One visit to a host; the end of it tells the others what to expect there. */
 async function exchange(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  const { url, what, signal, method, kind, account } = request;
+  const subject = subjectOf(url);
+  const isPull = method === 'GET' && kind === 'manifest';
+  const visit = await options.limits.enter({ host: url.host, what, pullBy: isPull ? account : undefined, signal });
+  try {
+    const answer = await exchangeTwice(options, request);
+    const { status, headers } = answer;
+    const retryAt = visit.leave({ kind: 'answer', status, headers, subject, account, isPull });
+    return retryAt === undefined ? answer : { ...answer, retryAt };
+  } catch (error) {
+    const isFailure = error instanceof HostFailure;
+    visit.leave(isFailure ? { kind: 'failure', why: error.why, ...(!error.isWholeHost && { subject }) } : { kind: 'nothing' });
+    throw error;
+  }
+}
+
+async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
   try {
     return await exchangeOnce(options, request);
   } catch (error) {
@@ -91,9 +113,8 @@ async function exchange(options: HttpOptions, request: HttpRequest): Promise<Htt
   }
 }
 
-async function exchangeOnce({ limits, timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+async function exchangeOnce({ timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
   const { registry, kind, what, url, signal } = request;
-  const release = await limits.acquire(url.host, signal);
   const deadline = startDeadline(timeoutMs, signal);
   const startedAt = performance.now();
   let status: number | 'error' = 'error';
@@ -106,10 +127,9 @@ async function exchangeOnce({ limits, timeoutMs, onRequest }: HttpOptions, reque
     if (error instanceof PermanentError) throw error;
     if (error instanceof BodyTooLarge) throw new Error(`${what}: ${error.message}`, { cause: error });
     const why = deadline.isOver ? `no answer from ${url.host} within ${timeoutMs} ms` : explainConnectionError(error, url);
-    throw new Error(`${what}: ${why}`, { cause: error });
+    throw new HostFailure(what, why, !deadline.isOver, { cause: error });
   } finally {
     deadline.end();
-    release();
     onRequest?.({ host: registry.name, kind, status, durationMs: performance.now() - startedAt });
   }
 }
@@ -137,6 +157,24 @@ async function transfer({ registry, method, url, headers, body, maxBytes }: Http
 }
 
 class BodyTooLarge extends Error {}
+
+/** There was no answer, or only a part of one. */
+class HostFailure extends Error {
+  readonly why: string;
+  readonly isWholeHost: boolean;
+
+  constructor(what: string, why: string, isWholeHost: boolean, options: ErrorOptions) {
+    super(`${what}: ${why}`, options);
+    this.why = why;
+    this.isWholeHost = isWholeHost;
+  }
+}
+
+/** What of a host is asked: a repository, or whatever else has an address of its own. */
+function subjectOf({ pathname, search }: URL): string {
+  const repository = /^\/v2\/(.+)\/(?:manifests|tags|blobs|referrers)\/[^/]+$/.exec(pathname)?.[1];
+  return repository ?? pathname + search;
+}
 
 function withoutAuthorization(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'));

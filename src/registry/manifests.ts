@@ -1,5 +1,6 @@
 /** Manifests of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
 import { formatRepository, isDigest, isTag } from '../core/image-reference.ts';
+import { accessKey } from '../core/image-source.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import { checkDigest, claimedDigest, digestLike } from './content-digest.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
@@ -67,7 +68,19 @@ function isReference(text: string): boolean {
 function manifestCall(method: 'HEAD' | 'GET', { registry, source, signal }: Session, reference: string): HttpRequest {
   const what = `${method} manifest of ${formatRepository(source)}${isDigest(reference) ? '@' : ':'}${reference}`;
   const url = new URL(`/v2/${source.path}/manifests/${reference}`, registry.origin);
-  return { registry, kind: 'manifest', what, method, url, headers: { accept }, maxBytes: maxManifestBytes, maxRedirects: 3, signal };
+  const account = accessKey(source);
+  return {
+    registry,
+    kind: 'manifest',
+    what,
+    method,
+    url,
+    headers: { accept },
+    account,
+    maxBytes: maxManifestBytes,
+    maxRedirects: 3,
+    signal,
+  };
 }
 
 function withMediaType(digest: string, answer: HttpAnswer): ManifestHead {

@@ -79,8 +79,26 @@ export function createMetrics() {
     }),
     registryRequests: new Counter({
       name: 'image_watcher_registry_requests_total',
-      help: 'Requests to registries by host, kind and answer (a status class or error)',
+      help: 'Requests to registries by host (the first 200, then other), kind (manifest, blob, tags, referrers, token) and answer (a status class or error)',
       labelNames: ['host', 'kind', 'answer'],
+      registers,
+    }),
+    registryPostponed: new Counter({
+      name: 'image_watcher_registry_postponed_total',
+      help: 'Requests that were not sent but put off, by host and reason: RegistryThrottled, RegistryUnavailable, RegistryBusy',
+      labelNames: ['host', 'reason'],
+      registers,
+    }),
+    registryCircuitOpen: new Gauge({
+      name: 'image_watcher_registry_circuit_open',
+      help: 'Whether the host failed so often that it is left alone for a while (1), or answers again (0)',
+      labelNames: ['host'],
+      registers,
+    }),
+    registryPullsRemaining: new Gauge({
+      name: 'image_watcher_registry_pulls_remaining',
+      help: 'Pulls that remain by the RateLimit headers of the host, of the account that asked last',
+      labelNames: ['host'],
       registers,
     }),
     registrySeconds: new Histogram({

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HostLimits } from '../../src/registry/host-limits.ts';
 import { createLimiter } from '../../src/registry/limiter.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -58,13 +57,4 @@ test('who gives up while being paced frees the place', async () => {
   controller.abort(new Error('enough'));
   await assert.rejects(paced, /enough/);
   assert.equal(limiter.isIdle, true);
-});
-
-test('a busy host does not hold up another', async () => {
-  const limits = new HostLimits({ settings: () => ({ host: '', insecure: false, concurrency: 1 }) });
-  const release = await limits.acquire('slow.example.com');
-  const waiting = limits.acquire('slow.example.com');
-  (await limits.acquire('fast.example.com'))();
-  release();
-  (await waiting)();
 });

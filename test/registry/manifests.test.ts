@@ -122,6 +122,8 @@ const throttled: [name: string, answer: FakeAnswer, waitSeconds: number][] = [
   ['429 with a date', { status: 429, headers: { 'retry-after': 'Thu, 01 Jan 2026 00:02:00 GMT' } }, 120],
   ['503 with seconds', { status: 503, headers: { 'retry-after': '5' } }, 5],
   ['429 with a day', { status: 429, headers: { 'retry-after': '86400' } }, 3600],
+  ['429 without Retry-After', { status: 429 }, 1],
+  ['429 with rubbish', { status: 429, headers: { 'retry-after': 'soon' } }, 1],
 ];
 for (const [name, answer, seconds] of throttled) {
   test(`${name} is waited for`, async (t) => {
@@ -147,9 +149,7 @@ test('those who are throttled together do not all come back together', async (t)
 
 for (const [name, answer] of [
   ['500', { status: 500 }],
-  ['429 without Retry-After', { status: 429 }],
   ['503 without Retry-After', { status: 503 }],
-  ['429 with rubbish', { status: 429, headers: { 'retry-after': 'soon' } }],
   ['204', { status: 204 }],
 ] satisfies [string, FakeAnswer][]) {
   test(`${name} is a plain error: retry`, async (t) => {

@@ -1,0 +1,35 @@
+/** What metrics and log tell of registries. */
+import type { HostEvent } from '../registry/host-limits.ts';
+import type { RequestRecord } from '../registry/http.ts';
+import { createBoundedLabel } from '../telemetry/bounded-label.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Tenants choose hosts. */
+const maxHosts = 200;
+
+/** Listeners for the client of registries. */
+export function observeRegistries({ logger, metrics }: Pick<Foundation, 'logger' | 'metrics'>): {
+  onRequest: (request: RequestRecord) => void;
+  onHostEvent: (event: HostEvent) => void;
+} {
+  const label = createBoundedLabel(maxHosts);
+  const broken = new Set<string>();
+  return {
+    onRequest({ host, kind, status, durationMs }) {
+      const answer = typeof status === 'number' ? `${Math.floor(status / 100)}xx` : status;
+      metrics.registryRequests.inc({ host: label(host), kind, answer });
+      metrics.registrySeconds.observe({ host: label(host), kind }, durationMs / 1_000);
+    },
+    onHostEvent(event) {
+      const host = label(event.host);
+      if (event.kind === 'refused') metrics.registryPostponed.inc({ host, reason: event.reason });
+      if (event.kind === 'pulls') metrics.registryPullsRemaining.set({ host }, event.remaining);
+      if (event.kind !== 'circuit') return;
+      const { host: name, state } = event;
+      metrics.registryCircuitOpen.set({ host }, state === 'closed' ? 0 : 1);
+      if (state === 'open' && !broken.has(name)) logger.warn({ host: name }, 'registry fails, and is left alone for a while');
+      if (state === 'open') broken.add(name);
+      if (state === 'closed' && broken.delete(name)) logger.info({ host: name }, 'registry answers again');
+    },
+  };
+}

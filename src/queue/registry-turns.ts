@@ -1,0 +1,45 @@
+import type { Redis } from 'ioredis';
+import type { SharedTurns, TurnAnswer } from '../registry/shared-turns.ts';
+
+/**
+ * One set per host with the running turns by their end, one number with the time when the next may start. By the clock of Redis: those of
+ * replicas differ.
+ */
+const takeScript = `
+local lease, concurrency, spacing, life, ahead = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if concurrency > 0 and redis.call('ZCARD', KEYS[1]) >= concurrency then return {'full', 0} end
+local start = math.max(now, tonumber(redis.call('GET', KEYS[2]) or 0))
+if start - now > ahead then return {'late', math.ceil(start - now)} end
+if spacing > 0 then redis.call('SET', KEYS[2], start + spacing, 'PX', math.ceil(start - now + spacing) + 1000) end
+if concurrency > 0 then
+  redis.call('ZADD', KEYS[1], start + life, lease)
+  redis.call('PEXPIRE', KEYS[1], math.ceil(ahead + life))
+end
+return {'start', math.ceil(start - now)}`;
+
+const kinds: ReadonlySet<unknown> = new Set<TurnAnswer['kind']>(['start', 'full', 'late']);
+
+/** Turns at registries that all replicas share, under the queue's prefix. Rejects when Redis does not answer. */
+export function createRegistryTurns(redis: Redis, prefix: string): SharedTurns {
+  const keyOf = (host: string, what: 'turns' | 'next') => `${prefix}:registry:${host}:${what}`;
+  return {
+    async take(host, lease, { concurrency = 0, requestsPerSecond }, { lifeMs, maxAheadMs }) {
+      const spacingMs = requestsPerSecond === undefined ? 0 : 1_000 / requestsPerSecond;
+      const keys = [keyOf(host, 'turns'), keyOf(host, 'next')];
+      const answer: unknown = await redis.eval(takeScript, keys.length, ...keys, lease, concurrency, spacingMs, lifeMs, maxAheadMs);
+      const [kind, waitMs] = Array.isArray(answer) ? (answer as unknown[]) : [];
+      if (!isKind(kind)) throw new Error(`Redis answered ${String(kind)} to a question for a turn`);
+      return { kind, waitMs: Number(waitMs) };
+    },
+    async release(host, lease) {
+      await redis.zrem(keyOf(host, 'turns'), lease);
+    },
+  };
+}
+
+function isKind(text: unknown): text is TurnAnswer['kind'] {
+  return kinds.has(text);
+}

@@ -1,0 +1,91 @@
+import type { Clock } from './answer-errors.ts';
+
+export type CircuitState = 'closed' | 'open' | 'half-open';
+
+/**
+ * Whether a host is worth asking.
+ * ```
+ *           5 failures in a row                 the pause is over
+ *  closed ─────────────────────▶ open (1 … 60 s) ──────────▶ half-open: one request goes to see
+ *    ▲                            ▲  the pause doubles            │    │
+ *    │                            └───────────── it fails ────────┘    │
+ *    └──────────────────────── any answer ─────────────────────────────┘
+ * ```
+ */
+export interface Circuit {
+  readonly state: CircuitState;
+  /** Whether there is something to remember. */
+  readonly hasFailures: boolean;
+  /** Why and until when the host must not be asked; undefined when it may. */
+  refusal(): { readonly until: number; readonly why: string } | undefined;
+  /** A request goes out. */
+  begin(): void;
+  /** The host has answered. */
+  succeed(): void;
+  /** The host has not: `subject` is what was asked, where something else might have been answered. */
+  fail(why: string, subject?: string): void;
+  /** The request told nothing of the host. */
+  forget(): void;
+}
+
+const threshold = 5;
+const firstPauseMs = 1_000;
+const maxPauseMs = 60_000;
+// Those who come while one is on its way to see.
+const whileProbingMs = 1_000;
+
+/** A circuit that is closed. */
+export function createCircuit({ now, random }: Clock, onChange: (state: CircuitState) => void = () => undefined): Circuit {
+  let state: CircuitState = 'closed';
+  let failures = 0;
+  let lastWhy = '';
+  let pauseMs = 0;
+  let until = 0;
+  const subjects = new Set<string>();
+
+  const change = (next: CircuitState) => {
+    if (next === state) return;
+    state = next;
+    onChange(next);
+  };
+  const open = () => {
+    pauseMs = Math.min(pauseMs === 0 ? firstPauseMs : pauseMs * 2, maxPauseMs);
+    until = now() + Math.round(pauseMs * (1 - 0.2 * random()));
+    change('open');
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    get hasFailures() {
+      return failures > 0;
+    },
+    refusal() {
+      if (state === 'closed' || (state === 'open' && now() >= until)) return undefined;
+      return { until: state === 'open' ? until : now() + whileProbingMs, why: `it failed ${failures} times in a row, at last: ${lastWhy}` };
+    },
+    begin() {
+      if (state === 'open') change('half-open');
+    },
+    succeed() {
+      failures = 0;
+      pauseMs = 0;
+      subjects.clear();
+      change('closed');
+    },
+    fail(why, subject) {
+      // Those who were on their way when it opened have nothing new to tell.
+      if (state === 'open') return;
+      failures++;
+      lastWhy = why;
+      if (subject !== undefined && subjects.size < threshold) subjects.add(subject);
+      // One repository that cannot be read says nothing of the others.
+      const isWholeHost = subject === undefined || subjects.size > 1;
+      if (state === 'half-open' || (failures >= threshold && isWholeHost)) open();
+    },
+    forget() {
+      if (state === 'half-open') change('open');
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PushEvent } from '../../src/core/push-event.ts';
+import { connectProducer, connectWorker } from '../../src/queue/connection.ts';
+import type { PushJob } from '../../src/queue/jobs.ts';
+import { createPushQueue } from '../../src/queue/producer.ts';
+import { createWorker } from '../../src/queue/worker.ts';
+import { createRegistryClient } from '../../src/registry/client.ts';
+import { fakeDigest, startFakeRegistry } from '../harness/fake-registry.ts';
+import { startRedis } from '../harness/redis.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+const push = (registry: string, index: number): PushEvent => ({
+  id: `${registry.replace(/\D/g, '-')}-${index}-x`,
+  receiver: 'any',
+  provider: 'generic',
+  repository: { registry, path: `team/app-${index}` },
+  tag: '1.0.0',
+  receivedAt: new Date().toISOString(),
+});
+const pushes = (registry: string, count: number) => Array.from({ length: count }, (_, index) => push(registry, index));
+
+test('hundreds of repositories of registries that hang take no place from those of another', async (t) => {
+  const redis = await startRedis();
+  const [hanging, alsoHanging, healthy] = await Promise.all([startFakeRegistry(), startFakeRegistry(), startFakeRegistry()]);
+  const never = new Promise(() => {});
+  for (const fake of [hanging, alsoHanging]) fake.answerNext({ after: never }, { times: 1_000_000 });
+  const client = createRegistryClient({
+    registries: [hanging, alsoHanging, healthy].map(({ host }) => ({ host, insecure: true })),
+    allowedRegistries: [],
+    credentials: async () => undefined,
+    // A time that never comes: nothing but the bounds can help.
+    timeoutMs: 3_600_000,
+  });
+  const producer = connectProducer(redis.url);
+  const worker = connectWorker(redis.url);
+  const found: string[] = [];
+  const access = { prefix: '{p}', onError: () => undefined };
+  const queue = createPushQueue({ ...access, redis: producer }, 0);
+  const consumer = createWorker<PushJob>({
+    access: { ...access, redis: worker },
+    queue: 'push',
+    concurrency: 64,
+    now: Date.now,
+    random: Math.random,
+    async process({ repository, tag }, { signal }) {
+      const head = await client.headManifest(repository, tag, signal);
+      if (head) found.push(repository.path);
+    },
+  });
+  t.after(async () => {
+    await consumer.stop(10_000);
+    for (const connection of [producer, worker]) connection.disconnect();
+    await Promise.all([hanging, alsoHanging, healthy].map((fake) => fake.stop()));
+    await client.close();
+    await redis.stop();
+  });
+  await waitFor('the connection', () => producer.status === 'ready');
+
+  for (let index = 0; index < 40; index++) healthy.setTag(`team/app-${index}`, '1.0.0', fakeDigest('a'));
+  await queue.add([...pushes(hanging.host, 300), ...pushes(alsoHanging.host, 300)]);
+  consumer.start();
+  await waitFor('both to hang', () => hanging.requests.length === 8 && alsoHanging.requests.length === 8);
+  await queue.add(pushes(healthy.host, 40));
+  await waitFor('the pushes of the healthy one', () => found.length === 40);
+  assert.deepEqual([hanging.requests.length, alsoHanging.requests.length], [8, 8]);
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, test, type TestContext } from 'node:test';
+import { connectProducer } from '../../src/queue/connection.ts';
+import { createRegistryTurns } from '../../src/queue/registry-turns.ts';
+import { HostLimits } from '../../src/registry/host-limits.ts';
+import type { SharedTurns } from '../../src/registry/shared-turns.ts';
+import { startRedis, type Redis } from '../harness/redis.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+let redis: Redis;
+before(async () => (redis = await startRedis()));
+after(() => redis.stop());
+
+const times = { lifeMs: 3_600_000, maxAheadMs: 1_000 };
+const answered = { kind: 'answer', status: 200, headers: {}, subject: 'a', account: undefined, isPull: false } as const;
+
+async function connect(t: TestContext) {
+  const connection = connectProducer(redis.url);
+  t.after(() => connection.disconnect());
+  connection.on('error', () => undefined);
+  await waitFor('the connection', () => connection.status === 'ready');
+  return connection;
+}
+
+/** A replica that asks for shared turns, and counts how often. */
+async function startReplica(t: TestContext, settings: { concurrency?: number; requestsPerSecond?: number }) {
+  const turns = createRegistryTurns(await connect(t), '{p}');
+  const replica = { asked: 0 };
+  const shared: SharedTurns = {
+    take(...parameters) {
+      replica.asked++;
+      return turns.take(...parameters);
+    },
+    release: turns.release,
+  };
+  const limits = new HostLimits({
+    settings: (host) => (host.startsWith('named') ? { host, insecure: false, ...settings } : undefined),
+    clock: { now: Date.now, random: () => 0 },
+    timeoutMs: 3_600_000,
+    shared,
+  });
+  return { replica, enter: (host: string, signal?: AbortSignal) => limits.enter({ host, what: 'HEAD', signal }) };
+}
+
+test('no more turns at once than allowed, whoever asks; a released one is free, and one that is not ends by itself', async (t) => {
+  const connection = await connect(t);
+  const [one, two] = [connection, await connect(t)].map((connection) => createRegistryTurns(connection, '{p}'));
+  assert.ok(one && two);
+  const limits = { concurrency: 2 };
+  assert.deepEqual(await one.take('h', 'a', limits, times), { kind: 'start', waitMs: 0 });
+  assert.deepEqual(await two.take('h', 'b', limits, times), { kind: 'start', waitMs: 0 });
+  assert.equal((await one.take('h', 'c', limits, times)).kind, 'full');
+  assert.equal((await two.take('other', 'c', limits, times)).kind, 'start');
+  await one.release('h', 'a');
+  assert.equal((await two.take('h', 'c', limits, times)).kind, 'start');
+  assert.equal((await two.take('h', 'd', limits, times)).kind, 'full');
+  assert.ok((await connection.pttl('{p}:registry:h:turns')) > 0);
+
+  // A replica that was killed releases nothing.
+  assert.equal((await one.take('killed', 'a', { concurrency: 1 }, { ...times, lifeMs: 50 })).kind, 'start');
+  await waitFor('the end of its turn', async () => (await two.take('killed', 'b', { concurrency: 1 }, times)).kind === 'start');
+});
+
+test('turns are spaced evenly, whoever asks; who would have to wait for long is told when', async (t) => {
+  const connection = await connect(t);
+  const turns = createRegistryTurns(connection, '{p}');
+  // One in 1000 s: however slow this machine is, the second one comes too early.
+  const slow = { requestsPerSecond: 0.001 };
+  assert.deepEqual(await turns.take('slow', 'a', slow, times), { kind: 'start', waitMs: 0 });
+  const late = await turns.take('slow', 'b', slow, times);
+  assert.equal(late.kind, 'late');
+  assert.ok(late.waitMs > 1_000 && late.waitMs <= 1_000_000, String(late.waitMs));
+  const ahead = await turns.take('slow', 'b', slow, { ...times, maxAheadMs: 3_000_000 });
+  assert.equal(ahead.kind, 'start');
+  assert.ok(ahead.waitMs > 0);
+  const third = await turns.take('slow', 'c', slow, times);
+  assert.ok(third.waitMs > 1_000_000, String(third.waitMs));
+  assert.ok((await connection.pttl('{p}:registry:slow:next')) > 0);
+});
+
+test('replicas together keep the concurrency of a host that the configuration names; others cost no question', async (t) => {
+  const replicas = [await startReplica(t, { concurrency: 3 }), await startReplica(t, { concurrency: 3 })];
+  let running = 0;
+  let most = 0;
+  let finished = 0;
+  const visit = async (index: number): Promise<void> => {
+    const left = await replicas[index % 2]?.enter('named.example.com').catch(() => undefined);
+    if (!left) {
+      await new Promise((resolve) => setImmediate(resolve));
+      return visit(index);
+    }
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running--;
+    finished++;
+    left.leave(answered);
+  };
+  await Promise.all(Array.from({ length: 60 }, (_, index) => visit(index)));
+  assert.deepEqual([finished, running], [60, 0]);
+  assert.ok(most <= 3, `${most} at once`);
+
+  const asked = replicas.map(({ replica }) => replica.asked);
+  (await replicas[0]?.enter('unnamed.example.com'))?.leave(answered);
+  assert.deepEqual(
+    replicas.map(({ replica }) => replica.asked),
+    asked,
+  );
+});
+
+test('who gives up while all places are taken elsewhere leaves nothing behind', async (t) => {
+  const [one, two] = [await startReplica(t, { concurrency: 1 }), await startReplica(t, { concurrency: 1 })];
+  const visit = await one.enter('named-2.example.com');
+  const controller = new AbortController();
+  const waiting = two.enter('named-2.example.com', controller.signal);
+  await waitFor('the question', () => two.replica.asked > 0);
+  controller.abort(new Error('enough'));
+  await assert.rejects(waiting, (error: Error) => error.message === 'enough' || error.name === 'WaitError');
+  visit.leave(answered);
+  (await two.enter('named-2.example.com')).leave(answered);
+});
+
+test('when Redis hangs or is away, the limits of the replica go on', async (t) => {
+  const { enter, replica } = await startReplica(t, { concurrency: 1 });
+  redis.freeze();
+  const first = await enter('named-3.example.com');
+  const second = enter('named-3.example.com');
+  assert.equal(replica.asked, 1);
+  first.leave(answered);
+  (await second).leave(answered);
+  redis.thaw();
+  await redis.stop();
+  for (let i = 0; i < 20; i++) (await enter('named-3.example.com')).leave(answered);
+});
