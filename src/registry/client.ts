@@ -7,6 +7,7 @@ import type { CredentialSource } from './credential.ts';
 import { type HostEvent, HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
 import { createImages, type Image, type ImagePlatforms } from './images.ts';
+import { KnownPages } from './known-pages.ts';
 import { headManifest, type Manifest, type ManifestHead, readManifest } from './manifests.ts';
 import type { Descriptor } from './parse-manifest.ts';
 import { listReferrers } from './referrers.ts';
@@ -62,6 +63,9 @@ export interface RegistryClientOptions {
   timeoutMs?: number;
 }
 
+/** Of all tag lists together that registries give a name to. */
+const maxKnownCharacters = 32 * 1024 * 1024;
+
 /** Creates a client; throws an Error when a `caFile` cannot be read. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { allowedRegistries, credentials, now = Date.now, random = Math.random, lookup, onRequest, timeoutMs = 10_000 } = options;
@@ -72,6 +76,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const http = createHttp({ limits, timeoutMs, onRequest });
   const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials });
   const images = createImages();
+  const pages = new KnownPages(maxKnownCharacters);
   const lists = new SingleFlight<string[] | undefined>();
   const open = (source: ImageSource, signal?: AbortSignal): Session => ({ send, clock, registry: registries.find(source), source, signal });
   return {
@@ -84,7 +89,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     async listTags(source, signal) {
       const session = open(source);
       const key = `${formatRepository(source)} ${accessKey(source)}`;
-      return lists.run(key, (signal) => listTags({ ...session, signal }), signal);
+      return lists.run(key, (signal) => listTags({ ...session, signal }, pages), signal);
     },
     close: () => registries.close(),
   };

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it arrived; `path` includes the query. */
-export type FakeRequest = { method: string; path: string; authorization?: string; body: string };
+/** A request as it arrived; `path` includes the query, `condition` is what it must not match. */
+export type FakeRequest = { method: string; path: string; authorization?: string; condition?: string; body: string };
 
 /** How a request is answered instead of properly; `{}` is 200 with an empty body. */
 export type FakeAnswer = {
@@ -16,6 +16,8 @@ export type FakeAnswer = {
   destroy?: boolean;
   /** Sends headers and body, and then never ends. */
   stall?: boolean;
+  /** Closes the connection when the body is only half there. */
+  cut?: boolean;
   /** Answers when this is settled: to hold requests without sleeping. */
   after?: Promise<unknown>;
 };
@@ -50,6 +52,8 @@ export type FakeRegistry = {
   staleFor(repository: string, tag: string, oldDigest: string | undefined, times: number): void;
   /** Tags on a page at most, whatever `n` asks for. */
   setPageSize(size: number): void;
+  /** Gives tag lists an ETag from now on, and does not send again what has not changed. */
+  nameLists(): void;
   /** Answers matching requests in another way; faults are used up in the order in which they were given. */
   answerNext(answer: FakeAnswerFor, match?: FakeMatch): void;
   requireBasic(credentials: FakeCredentials): void;
@@ -75,6 +79,7 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
   let tokens = new Set<string>();
   let issued = 0;
   let pageSize = 1000;
+  let isNamingLists = false;
   let connections = 0;
   let auth: Auth | undefined;
   let origin = '';
@@ -103,7 +108,7 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     const [, repository = '', kind, reference = ''] = /^\/v2\/(.+)\/(manifests|tags|blobs)\/([^/]+)$/.exec(url.pathname) ?? [];
     if (kind === 'blobs') return blob(repository, reference);
     if (kind === 'manifests') return manifest(repository, reference);
-    return kind === 'tags' ? tagList(repository, url) : ociError(404, 'UNSUPPORTED');
+    return kind === 'tags' ? named(tagList(repository, url), request) : ociError(404, 'UNSUPPORTED');
   }
 
   function giveToken({ authorization, body }: FakeRequest, { user, password, identityToken, expiresIn }: BearerOptions): FakeAnswer {
@@ -165,6 +170,12 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     };
   }
 
+  function named(list: FakeAnswer, { condition }: FakeRequest): FakeAnswer {
+    if (!isNamingLists || list.status !== undefined) return list;
+    const etag = `"${createHash('sha256').update(JSON.stringify(list)).digest('hex')}"`;
+    return condition === etag ? { status: 304, headers: { etag } } : { ...list, headers: { ...list.headers, etag } };
+  }
+
   function setEntry(repository: string, tag: string, entry: Entry): void {
     const tags = repositories.get(repository) ?? new Map<string, Entry>();
     repositories.set(repository, tags.set(tag, entry));
@@ -192,6 +203,7 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     setBlob: hold,
     deleteTag: (repository, tag) => void repositories.get(repository)?.delete(tag),
     staleFor: (repository, tag, digest, times) => void stale.set(`${repository}:${tag}`, { digest, left: times }),
+    nameLists: () => void (isNamingLists = true),
     setPageSize: (size) => void (pageSize = size),
     answerNext: (answer, match = {}) => void faults.push({ answer, match, left: match.times ?? 1 }),
     requireBasic: (credentials) => void (auth = { basic: credentials }),
@@ -214,8 +226,15 @@ export function fakeDigest(digit: string): string {
 async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
   let body = '';
   for await (const chunk of incoming) body += String(chunk);
-  const { authorization } = incoming.headers;
-  return { method: incoming.method ?? '', path: incoming.url ?? '', ...(authorization !== undefined && { authorization }), body };
+  const { authorization, 'if-none-match': name, 'if-modified-since': time } = incoming.headers;
+  const condition = name ?? time;
+  return {
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    ...(authorization !== undefined && { authorization }),
+    ...(condition !== undefined && { condition }),
+    body,
+  };
 }
 
 function takeFault(faults: Fault[], request: FakeRequest): FakeAnswer | undefined {
@@ -237,11 +256,12 @@ function matches({ method, path }: FakeMatch, request: FakeRequest): boolean {
 function send(
   response: ServerResponse,
   { method }: FakeRequest,
-  { status = 200, headers = {}, body = '', destroy, stall }: FakeAnswer,
+  { status = 200, headers = {}, body = '', destroy, stall, cut }: FakeAnswer,
 ): void {
   if (destroy) return void response.destroy();
-  const length = stall ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const length = stall ? {} : { 'content-length': String(Buffer.byteLength(body) * (cut ? 2 : 1)) };
   response.writeHead(status, { 'content-type': 'application/json', ...length, ...headers });
+  if (cut) return void response.write(body, () => response.destroy());
   if (method !== 'HEAD') response.write(body);
   if (stall) response.flushHeaders();
   else response.end();

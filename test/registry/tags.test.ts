@@ -89,3 +89,52 @@ test('a body that never ends is a timeout', async (t) => {
   fake.answerNext({ stall: true, body: '{"tags":["a"' });
   await assert.rejects(client.listTags(repository), { name: 'Error', message: /no answer from .* within 50 ms$/ });
 });
+
+test('pages that have not changed are not sent again; those that have, are', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  for (const tag of ['1.0', '1.1', '1.2']) fake.setTag('team/app', tag, fakeDigest('a'));
+  fake.setPageSize(2);
+  fake.nameLists();
+  const conditions = () => fake.requests.splice(0).map(({ condition }) => condition !== undefined);
+  assert.deepEqual(await client.listTags(repository), ['1.0', '1.1', '1.2']);
+  assert.deepEqual(conditions(), [false, false]);
+  assert.deepEqual(await client.listTags(repository), ['1.0', '1.1', '1.2']);
+  assert.deepEqual(conditions(), [true, true]);
+  fake.setTag('team/app', '1.3', fakeDigest('a'));
+  assert.deepEqual(await client.listTags(repository), ['1.0', '1.1', '1.2', '1.3']);
+  fake.deleteTag('team/app', '1.0');
+  assert.deepEqual(await client.listTags(repository), ['1.1', '1.2', '1.3']);
+  fake.requests.length = 0;
+  const access = { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] };
+  assert.deepEqual(await client.listTags({ ...repository, access }), ['1.1', '1.2', '1.3']);
+  assert.deepEqual(conditions(), [false, false], 'what one may see is not told to others');
+});
+
+const times: [name: string, headers: Record<string, string>, condition: string | undefined][] = [
+  [
+    'long past',
+    { date: 'Thu, 01 Jan 2026 00:02:00 GMT', 'last-modified': 'Thu, 01 Jan 2026 00:01:00 GMT' },
+    'Thu, 01 Jan 2026 00:01:00 GMT',
+  ],
+  ['a moment ago', { date: 'Thu, 01 Jan 2026 00:02:00 GMT', 'last-modified': 'Thu, 01 Jan 2026 00:02:00 GMT' }, undefined],
+  ['that is none', { 'last-modified': 'yesterday' }, undefined],
+];
+for (const [name, headers, condition] of times) {
+  test(`a list last changed at a time ${name} is ${condition === undefined ? 'read again' : 'asked for if it has changed since'}`, async (t) => {
+    const { fake, client, repository } = await startWorld(t);
+    fake.answerNext({ body: '{"tags":["a"]}', headers });
+    await client.listTags(repository);
+    fake.answerNext(condition === undefined ? { body: '{"tags":["a"]}' } : { status: 304 });
+    assert.deepEqual(await client.listTags(repository), ['a']);
+    assert.deepEqual(
+      fake.requests.map((request) => request.condition),
+      [undefined, condition],
+    );
+  });
+}
+
+test('304 to a question without a condition is a plain error: retry', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  fake.answerNext({ status: 304 });
+  await assert.rejects(client.listTags(repository), { name: 'Error', message: /registry answered 304$/ });
+});
