@@ -27,6 +27,7 @@ const hostPattern = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-
 const pathPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const digestPattern = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
+const maxPort = 65_535;
 const maxNameLength = 255;
 /** Longer text is no name however it is normalised; workloads hold anything, and trimming slashes takes time squared. */
 const maxTextLength = 1024;
@@ -62,7 +63,7 @@ export function normaliseRepository(registry: string, path: string, aliases?: Re
   if (registry.length + path.length > maxTextLength) throw tooLong();
   const host = normaliseRegistry(registry, aliases);
   const lower = path.toLowerCase().replace(/^\/+/, '').replace(/\/+$/, '');
-  if (!hostPattern.test(host)) throw new PermanentError('InvalidPolicy', `"${shorten(registry)}" is not a registry host`);
+  if (!isHost(host)) throw new PermanentError('InvalidPolicy', `"${shorten(registry)}" is not a registry host`);
   if (!pathPattern.test(lower)) {
     throw new PermanentError(
       'InvalidPolicy',
@@ -77,6 +78,7 @@ export function normaliseRepository(registry: string, path: string, aliases?: Re
 /** Parses `[host[:port]/]path[:tag][@digest]`; throws PermanentError(InvalidPolicy) with what is wrong. */
 export function parseImageReference(text: string, aliases?: RegistryAliases): ImageReference {
   const [beforeDigest = '', digest, ...tooMany] = text.trim().split('@');
+  refuseStrangers(text, beforeDigest, digest);
   if (tooMany.length > 0 || (digest !== undefined && !isDigest(digest))) {
     throw new PermanentError('InvalidPolicy', `"${shorten(text)}" has a digest that is not sha256:<64 hex digits>`);
   }
@@ -84,7 +86,12 @@ export function parseImageReference(text: string, aliases?: RegistryAliases): Im
   const hasTag = colon > beforeDigest.lastIndexOf('/');
   const name = hasTag ? beforeDigest.slice(0, colon) : beforeDigest;
   const tag = hasTag ? beforeDigest.slice(colon + 1) : undefined;
-  if (tag !== undefined && !isTag(tag)) throw new PermanentError('InvalidPolicy', `"${shorten(text)}" has a tag that is not valid`);
+  if (tag !== undefined && !isTag(tag)) {
+    throw new PermanentError(
+      'InvalidPolicy',
+      `"${shorten(text)}" has a tag that is not valid: letters, digits and . _ -, at most 128, none of . - first`,
+    );
+  }
   const [host, path] = splitName(name);
   const repository = normaliseRepository(host, path, aliases);
   return { repository, name, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
@@ -107,6 +114,21 @@ export function formatRepository(repository: Repository): string {
 /** Whether two repositories are the same; both must be in normal form. */
 export function sameRepository(a: Repository, b: Repository): boolean {
   return a.registry === b.registry && a.path === b.path;
+}
+
+/** What is often taken for an image name; a password must not come back in a message. */
+function refuseStrangers(text: string, beforeDigest: string, digest: string | undefined): void {
+  if (text.trim() === '') throw new PermanentError('InvalidPolicy', 'the image name is empty');
+  if (/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(text.trim())) {
+    throw new PermanentError('InvalidPolicy', 'an image name has no scheme: leave out what is before the host, with ://');
+  }
+  if (digest?.includes('/') && !beforeDigest.includes('/')) {
+    throw new PermanentError('InvalidPolicy', 'an image name holds no user or password: leave out what is before the host, with @');
+  }
+}
+
+function isHost(text: string): boolean {
+  return hostPattern.test(text) && Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= maxPort;
 }
 
 /** The first segment is a host when it has a dot or a port, or is `localhost` (distribution/reference). */

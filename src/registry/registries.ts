@@ -65,7 +65,9 @@ export class Registries {
       );
     }
     const insecure = this.#settings.get(name)?.insecure ?? false;
-    const origin = new URL(`${insecure ? 'http' : 'https'}://${apiHosts[name] ?? name}`).origin;
+    const address = `${insecure ? 'http' : 'https'}://${apiHosts[name] ?? name}`;
+    if (!URL.canParse(address)) throw new PermanentError('InvalidPolicy', `${name} is not the host of a registry: it is no address`);
+    const { origin } = new URL(address);
     return { name, origin, insecure, agent: this.#agents.get(name) ?? this.#defaultAgent };
   }
 

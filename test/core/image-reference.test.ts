@@ -45,35 +45,57 @@ for (const [text, repository, rest] of parsed) {
   });
 }
 
-const refused: [name: string, text: string][] = [
-  ['nothing', ''],
-  ['only a tag', ':1.2'],
-  ['an empty tag', 'nginx:'],
-  ['a tag with a forbidden sign', 'nginx:1+2'],
-  ['a tag of 129 characters', `nginx:${'a'.repeat(129)}`],
-  ['a tag that begins with a dot', 'nginx:.1'],
-  ['a short digest', 'nginx@sha256:abc'],
-  ['a digest in capitals', `nginx@sha256:${'A'.repeat(64)}`],
-  ['two digests', `nginx@${digest}@${digest}`],
-  ['a scheme', 'https://registry.example.com/app'],
-  ['a path that begins with a dash', 'team/-app'],
-  ['three underscores', 'a___b'],
-  ['two dots', 'a..b/c'],
-  ['a path that climbs', 'registry.example.com/../app'],
-  ['an empty segment', 'registry.example.com/a//b'],
-  ['a space', 'team/my app'],
-  ['a port that is none', 'registry.example.com:https/app'],
-  ['a host with an underscore', 'my_registry.example.com/app'],
-  ['credentials', 'user:password@registry.example.com/app'],
-  ['256 characters', `registry.example.com/${'a'.repeat(235)}`],
-  ['a template', '{{ .Values.image }}'],
+const notPath = (path: string) => `"${path}" is not a repository path: lower-case letters, digits and . _ - between slashes`;
+const notTag = (text: string) => `"${text}" has a tag that is not valid: letters, digits and . _ -, at most 128, none of . - first`;
+const notDigest = (text: string) => `"${text}" has a digest that is not sha256:<64 hex digits>`;
+const notHost = (host: string) => `"${host}" is not a registry host`;
+const tooLong = (path: string) => `the image name "${path}" is longer than 255 characters`;
+const noPassword = 'an image name holds no user or password: leave out what is before the host, with @';
+const noScheme = 'an image name has no scheme: leave out what is before the host, with ://';
+const cut = (text: string) => `${text.slice(0, 100)}…`;
+
+const refused: [name: string, text: string, message: string][] = [
+  ['nothing', '', 'the image name is empty'],
+  ['spaces', ' \n', 'the image name is empty'],
+  ['only a tag', ':1.2', notPath('')],
+  ['an empty tag', 'nginx:', notTag('nginx:')],
+  ['a tag with a forbidden sign', 'nginx:1+2', notTag('nginx:1+2')],
+  ['a tag of 129 characters', `nginx:${'a'.repeat(129)}`, notTag(cut(`nginx:${'a'.repeat(129)}`))],
+  ['a tag that begins with a dot', 'nginx:.1', notTag('nginx:.1')],
+  ['two tags', 'nginx:1:2', notPath('nginx:1')],
+  ['a short digest', 'nginx@sha256:abc', notDigest('nginx@sha256:abc')],
+  ['a digest in capitals', `nginx@sha256:${'A'.repeat(64)}`, notDigest(`nginx@sha256:${'A'.repeat(64)}`)],
+  ['a digest that is none', 'nginx@latest', notDigest('nginx@latest')],
+  ['an empty digest', 'nginx@', notDigest('nginx@')],
+  ['two digests', `nginx@${digest}@${digest}`, notDigest(cut(`nginx@${digest}@${digest}`))],
+  ['a scheme', 'https://registry.example.com/app', noScheme],
+  ['the scheme of a tool', 'docker://nginx:1', noScheme],
+  ['a path that begins with a dash', 'team/-app', notPath('team/-app')],
+  ['three underscores', 'a___b', notPath('a___b')],
+  ['two dots', 'a..b/c', notHost('a..b')],
+  ['a path that climbs', 'registry.example.com/../app', notPath('../app')],
+  ['a host without a path', 'registry.example.com/', notPath('')],
+  ['an empty segment', 'registry.example.com/a//b', notPath('a//b')],
+  ['a space', 'team/my app', notPath('team/my app')],
+  ['a port that is none', 'registry.example.com:https/app', notHost('registry.example.com:https')],
+  ['a port that is too high', 'registry.example.com:65536/app', notHost('registry.example.com:65536')],
+  ['a host with an underscore', 'my_registry.example.com/app', notHost('my_registry.example.com')],
+  ['a host that begins with a dash', '-registry.example.com/app', notHost('-registry.example.com')],
+  ['credentials', 'user:password@registry.example.com/app', noPassword],
+  ['a user', 'user@registry.example.com/app', noPassword],
+  ['256 characters', `registry.example.com/${'a'.repeat(235)}`, tooLong(cut('a'.repeat(235)))],
+  ['a template', '{{ .Values.image }}', notPath('{{ .Values.image }}')],
 ];
 
-for (const [name, text] of refused) {
-  test(`refuses ${name}`, () => {
+for (const [name, text, message] of refused) {
+  test(`refuses ${name}, and says what is wrong`, () => {
     assert.throws(
       () => parseImageReference(text),
-      (error) => error instanceof PermanentError && error.reason === 'InvalidPolicy',
+      (error) => {
+        assert.ok(error instanceof PermanentError);
+        assert.deepEqual([error.reason, error.message], ['InvalidPolicy', message]);
+        return true;
+      },
     );
     assert.equal(tryParseImageReference(text), undefined);
   });

@@ -32,6 +32,15 @@ for (const host of ['169.254.169.254', '169.254.169.254:80', '[fe80::1]', '[fd00
   });
 }
 
+for (const host of ['1.2.3.4.5', '256.1.1.1', '[:::]']) {
+  test(`a host that is no address, ${host}, is permanent`, async (t) => {
+    await assert.rejects(clientFor(t, {}).listTags({ registry: host, path: 'a' }), {
+      name: 'PermanentError',
+      message: /is not the host of a registry/,
+    });
+  });
+}
+
 const toMetadata: LookupFunction = (_hostname, { all }, callback) =>
   all ? callback(null, [{ address: '169.254.169.254', family: 4 }]) : callback(null, '169.254.169.254', 4);
 
