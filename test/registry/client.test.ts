@@ -47,6 +47,27 @@ test('a real registry', async (t) => {
     assert.deepEqual((await client.listTags(repository))?.sort(), ['1.0.0', '1.1.0']);
   });
 
+  await t.test('tells the platforms of an image and of an index, and what they are made of', async () => {
+    const image = await client.readImage(repository, '1.0.0');
+    assert.deepEqual(image?.platforms, ['linux/amd64']);
+    const index = await client.readImage(repository, '1.1.0');
+    assert.deepEqual(index?.platforms, ['linux/amd64', 'linux/arm64']);
+    const manifest = await client.readManifest(repository, '1.0.0');
+    assert.equal(manifest?.digest, image?.digest);
+    assert.deepEqual(await client.readManifest(repository, image?.digest ?? ''), manifest);
+    const { config } = JSON.parse(manifest?.bytes.toString() ?? '') as { config: { digest: string; size: number } };
+    assert.equal((await client.readBlob(repository, config.digest, config.size))?.length, config.size);
+    await assert.rejects(client.readBlob(repository, config.digest, config.size - 1), /is larger than/);
+    assert.deepEqual(await client.listReferrers(repository, manifest?.digest ?? ''), []);
+    const missing = `sha256:${'0'.repeat(64)}`;
+    for (const nothing of [
+      client.readImage(repository, missing),
+      client.readManifest(repository, '9'),
+      client.readBlob(repository, missing, 9),
+    ])
+      assert.equal(await nothing, undefined);
+  });
+
   await t.test('works again after the registry was restarted under the open connections', async () => {
     await registry.restart();
     assert.ok(await client.headManifest(repository, '1.0.0'));

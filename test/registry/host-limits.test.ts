@@ -67,6 +67,12 @@ test('when nothing comes back, those who wait are sent away, but for a few', asy
   for (const visit of again) (await visit).leave(answered(200));
 });
 
+test('who would have to wait long for the pace must come again', async () => {
+  const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, requestsPerSecond: 0.1 }) });
+  (await enter()).leave(answered(200));
+  await assert.rejects(enter(), waits('RegistryBusy', 10_000));
+});
+
 test('a pause is for everybody who asks that host, and for nobody else', async () => {
   const { enter, world } = limitsOf();
   const first = await enter();
