@@ -3,11 +3,11 @@ import { formatRepository } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { createAuthentication } from './authentication.ts';
 import { readBlob } from './blobs.ts';
+import { conditional } from './conditional.ts';
 import type { CredentialSource } from './credential.ts';
 import { type HostEvent, HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
 import { createImages, type Image, type ImagePlatforms } from './images.ts';
-import { KnownPages } from './known-pages.ts';
 import { headManifest, type Manifest, type ManifestHead, readManifest } from './manifests.ts';
 import type { Descriptor } from './parse-manifest.ts';
 import { listReferrers } from './referrers.ts';
@@ -63,9 +63,6 @@ export interface RegistryClientOptions {
   timeoutMs?: number;
 }
 
-/** Of all tag lists together that registries give a name to. */
-const maxKnownCharacters = 32 * 1024 * 1024;
-
 /** Creates a client; throws an Error when a `caFile` cannot be read. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { allowedRegistries, credentials, now = Date.now, random = Math.random, lookup, onRequest, timeoutMs = 10_000 } = options;
@@ -75,8 +72,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });
   const http = createHttp({ limits, timeoutMs, onRequest });
   const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials });
+  const sendForList = conditional(send);
   const images = createImages();
-  const pages = new KnownPages(maxKnownCharacters);
   const lists = new SingleFlight<string[] | undefined>();
   const open = (source: ImageSource, signal?: AbortSignal): Session => ({ send, clock, registry: registries.find(source), source, signal });
   return {
@@ -89,7 +86,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     async listTags(source, signal) {
       const session = open(source);
       const key = `${formatRepository(source)} ${accessKey(source)}`;
-      return lists.run(key, (signal) => listTags({ ...session, signal }, pages), signal);
+      return lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal);
     },
     close: () => registries.close(),
   };
