@@ -110,6 +110,29 @@ test('pages that have not changed are not sent again; those that have, are', asy
   assert.deepEqual(conditions(), [false, false], 'what one may see is not told to others');
 });
 
+const times: [name: string, headers: Record<string, string>, condition: string | undefined][] = [
+  [
+    'long past',
+    { date: 'Thu, 01 Jan 2026 00:02:00 GMT', 'last-modified': 'Thu, 01 Jan 2026 00:01:00 GMT' },
+    'Thu, 01 Jan 2026 00:01:00 GMT',
+  ],
+  ['a moment ago', { date: 'Thu, 01 Jan 2026 00:02:00 GMT', 'last-modified': 'Thu, 01 Jan 2026 00:02:00 GMT' }, undefined],
+  ['that is none', { 'last-modified': 'yesterday' }, undefined],
+];
+for (const [name, headers, condition] of times) {
+  test(`a list last changed at a time ${name} is ${condition === undefined ? 'read again' : 'asked for if it has changed since'}`, async (t) => {
+    const { fake, client, repository } = await startWorld(t);
+    fake.answerNext({ body: '{"tags":["a"]}', headers });
+    await client.listTags(repository);
+    fake.answerNext(condition === undefined ? { body: '{"tags":["a"]}' } : { status: 304 });
+    assert.deepEqual(await client.listTags(repository), ['a']);
+    assert.deepEqual(
+      fake.requests.map((request) => request.condition),
+      [undefined, condition],
+    );
+  });
+}
+
 test('304 to a question without a condition is a plain error: retry', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ status: 304 });
