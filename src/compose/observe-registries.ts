@@ -25,9 +25,9 @@ export function observeRegistries({ logger, metrics }: Pick<Foundation, 'logger'
       if (event.kind === 'refused') metrics.registryPostponed.inc({ host, reason: event.reason });
       if (event.kind === 'pulls') metrics.registryPullsRemaining.set({ host }, event.remaining);
       if (event.kind !== 'circuit') return;
-      const { host: name, state } = event;
+      const { host: name, state, why } = event;
       metrics.registryCircuitOpen.set({ host }, state === 'closed' ? 0 : 1);
-      if (state === 'open' && !broken.has(name)) logger.warn({ host: name }, 'registry fails, and is left alone for a while');
+      if (state === 'open' && !broken.has(name)) logger.warn({ host: name, why }, 'registry fails, and is left alone for a while');
       if (state === 'open') broken.add(name);
       if (state === 'closed' && broken.delete(name)) logger.info({ host: name }, 'registry answers again');
     },

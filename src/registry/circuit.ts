@@ -35,7 +35,10 @@ const maxPauseMs = 60_000;
 const whileProbingMs = 1_000;
 
 /** A circuit that is closed. */
-export function createCircuit({ now, random }: Clock, onChange: (state: CircuitState) => void = () => undefined): Circuit {
+export function createCircuit(
+  { now, random }: Clock,
+  onChange: (state: CircuitState, lastFailure: string) => void = () => undefined,
+): Circuit {
   let state: CircuitState = 'closed';
   let failures = 0;
   let lastWhy = '';
@@ -46,7 +49,7 @@ export function createCircuit({ now, random }: Clock, onChange: (state: CircuitS
   const change = (next: CircuitState) => {
     if (next === state) return;
     state = next;
-    onChange(next);
+    onChange(next, lastWhy);
   };
   const open = () => {
     pauseMs = Math.min(pauseMs === 0 ? firstPauseMs : pauseMs * 2, maxPauseMs);

@@ -13,7 +13,7 @@ import { createSharedGate, type SharedGate, type SharedTurns } from './shared-tu
 
 /** What became known of a host, for metrics and logs. */
 export type HostEvent =
-  | { readonly host: string; readonly kind: 'circuit'; readonly state: CircuitState }
+  | { readonly host: string; readonly kind: 'circuit'; readonly state: CircuitState; readonly why: string }
   | { readonly host: string; readonly kind: 'refused'; readonly reason: Reason }
   | { readonly host: string; readonly kind: 'pulls'; readonly remaining: number; readonly limit: number };
 
@@ -169,7 +169,7 @@ export class HostLimits {
         now: clock.now,
         line: { maxWaiting: maxPlaces - running, maxWaitingWhenStuck, stuckAfterMs, maxPaceMs: 1_000, refuse },
       }),
-      circuit: createCircuit(clock, (state) => onEvent?.({ host: name, kind: 'circuit', state })),
+      circuit: createCircuit(clock, (state, why) => onEvent?.({ host: name, kind: 'circuit', state, why })),
       pause: createHostPause(clock.now),
       quota: createPullQuota(clock.now),
       gate:

@@ -37,8 +37,9 @@ export interface ReportPorts {
 
 /** A failure may be over at the next try: it is worth a write to the policy's status only when it lasts. */
 const failuresBeforeStatus = 2;
-/** And so may a wait; hundreds of policies may wait for one busy registry. */
+/** And so may be a wait for a registry, where hundreds of policies may wait for the same one. */
 const shortWaitMs = 5_000;
+const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
 
 /** Reports an ending. Throws when the status or the record could not be written: the job is then done once more. */
 export async function reportOutcome(
@@ -83,17 +84,17 @@ export async function reportFailure(
   signal: AbortSignal,
 ): Promise<void> {
   const isWait = error instanceof WaitError;
-  const isLongWait = isWait && error.until.getTime() - ports.now().getTime() >= shortWaitMs;
+  const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.now().getTime() < shortWaitMs;
   const reason: Reason = isWait ? error.reason : 'Retrying';
   const message = describeError(error);
   ports.metrics.reconciles.inc({ source: cause.source, outcome: isWait ? 'waiting' : 'retrying', reason });
-  ports.logger[isWait && !isLongWait ? 'debug' : 'warn'](
+  ports.logger[isShortWait ? 'debug' : 'warn'](
     { policy: key, source: cause.source, event: cause.eventId, reason, why: message, failures },
     'reconcile failed, will be repeated',
   );
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
   const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
-  const tellsStatus = policy !== undefined && (isLongWait || isLastTry || failures >= failuresBeforeStatus);
+  const tellsStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);
   const results = await Promise.allSettled([
     settle(key, { kind, reason, message }, cause, ports),
     tellsStatus && ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now()), signal),

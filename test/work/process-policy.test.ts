@@ -88,6 +88,14 @@ test('a wait is told at once', async () => {
   assert.equal(world.statusOf('web').waiting, undefined);
 });
 
+test('a wait of a moment for a registry is not worth a write to the status, but recorded', async () => {
+  const soon = new WaitError('RegistryBusy', new Date(startTime + 4_999), 'too many wait');
+  const world = createWorld({ headManifest: () => Promise.reject(soon) });
+  await assert.rejects(processPolicyJob(unresolved, contextOf(), world.ports), soon);
+  assert.equal(world.fates.get(key)?.kind, 'waiting');
+  assert.deepEqual(world.statusOf('web'), createWorld().statusOf('web'));
+});
+
 test('a failure that cannot be reported is still the failure', async () => {
   const broken = new Error('502');
   const { eventLog } = createWorld().ports;
