@@ -6,6 +6,7 @@ import { BoundedMap } from './bounded-map.ts';
 import { headManifest, readManifest } from './manifests.ts';
 import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from './parse-manifest.ts';
 import type { Session } from './session.ts';
+import { SingleFlight } from './single-flight.ts';
 
 /** What of an image costs one or two requests: of an index, only its own bytes are read. */
 export interface ImagePlatforms {
@@ -39,15 +40,17 @@ const maxUnlabelled = 8;
 const imageConfigs = new Set(['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json']);
 const createdAnnotation = 'org.opencontainers.image.created';
 
-/** Reads images. What a digest names never changes, so that each is read once for all who may see the same. */
+/** Reads images. What a digest names never changes, so that each is read once for all who may see the same, also at the same time. */
 export function createImages(): Images {
   const known = new BoundedMap<string, Facts>(maxImages);
+  const flights = new SingleFlight<Facts | undefined>();
 
   const factsOf = async (session: Session, reference: string, depth = 0): Promise<Facts | undefined> => {
     const digest = isDigest(reference) ? reference : (await headManifest(session, reference))?.digest;
     if (digest === undefined) return undefined;
     const key = `${formatRepository(session.source)} ${accessKey(session.source)} ${digest} ${depth}`;
-    const found = known.get(key) ?? (await readFacts(session, digest, depth));
+    const read = (signal: AbortSignal) => readFacts({ ...session, signal }, digest, depth);
+    const found = known.get(key) ?? (await flights.run(key, read, session.signal));
     if (found) known.set(key, found);
     return found;
   };

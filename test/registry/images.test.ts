@@ -111,6 +111,14 @@ test('what is known of a digest is not asked again, but a tag is; and nothing is
   assert.equal(fake.requests.length, 6);
 });
 
+test('simultaneous looks at one digest are one', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
+  const images = await Promise.all(Array.from({ length: 10 }, () => client.readImage(repository, digest)));
+  assert.ok(images.every((image) => image?.digest === digest));
+  assert.equal(fake.requests.length, 2);
+});
+
 test('what is not there is undefined', async (t) => {
   const { client, repository } = await startWorld(t);
   for (const reference of ['1', fakeDigest('a'), '../..', 'sha256:abc']) {
