@@ -140,7 +140,13 @@ test('every provider is in the list, under its own id, with samples, a test and 
 
 test('every strategy is in the list, under its own id, with a test', () => {
   assert.deepEqual(Object.keys(strategies).sort(), membersIn('core/strategies', /^export function \w+\(.*\): TagStrategy/m));
-  const built = [strategies.semver({}), strategies.digest({ tag: 'latest' }), strategies.alphabetical(), strategies.numerical()];
+  const built = [
+    strategies.semver({}),
+    strategies.digest({ tag: 'latest' }),
+    strategies.newest(),
+    strategies.alphabetical(),
+    strategies.numerical(),
+  ];
   assert.deepEqual(built.map(({ id }) => id).sort(), Object.keys(strategies).sort());
   for (const id of Object.keys(strategies)) assert.ok(existsSync(join(root, `test/core/strategies/${id}.test.ts`)), id);
 });

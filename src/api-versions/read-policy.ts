@@ -68,17 +68,21 @@ function checkSpec(raw: unknown, namespace: string): Spec {
 }
 
 function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContext): PolicySpec {
-  // What is only not done yet is told after what is wrong for good, except where it is the choice itself.
-  const { refused, idle } = notYetActing(raw, context);
-  const strategy = spec.select.newest === undefined ? readStrategy(spec) : undefined;
+  const strategy = readStrategy(spec);
   const repository = inField('spec.image', () => readRepository(spec.image, context.aliases));
-  const pollIntervalMs = readInterval(spec.poll?.interval) ?? context.defaultPollIntervalMs;
-  if (refused.length > 0 || strategy === undefined) throw notYetSupported(refused, context);
+  const pollIntervalMs = readDuration('spec.poll.interval', spec.poll?.interval) ?? context.defaultPollIntervalMs;
+  const minAgeMs = readDuration('spec.minAge', spec.minAge);
+  const { platforms = [] } = spec;
+  // What is only not done yet is told after what is wrong for good.
+  const { refused, idle } = notYetActing(raw, context);
+  if (refused.length > 0) throw notYetSupported(refused, context);
   return {
     repository,
     strategy,
     pin: spec.update?.pin ?? (spec.select.digest === undefined ? 'Tag' : 'Digest'),
     allowDowngrade: spec.update?.allowDowngrade ?? false,
+    ...(platforms.length > 0 && { platforms }),
+    ...(minAgeMs !== undefined && { minAgeMs }),
     targets: spec.targets.map((target, index) => readTarget(target, index, namespace)),
     pollIntervalMs,
     suspended: spec.suspend,
@@ -96,12 +100,13 @@ function readStrategy({ select, tags = {} }: Spec): TagStrategy {
   return inField('spec', () => filterTags(strategy, tags), '.');
 }
 
-function buildStrategy({ semver, digest, alphabetical, numerical }: Spec['select']): TagStrategy {
+function buildStrategy({ semver, digest, newest, alphabetical, numerical }: Spec['select']): TagStrategy {
   if (semver !== undefined) {
     const { range, prereleases } = semver;
     return inField('range', () => strategies.semver({ prereleases, ...(range !== undefined && { range }) }));
   }
   if (digest !== undefined) return strategies.digest(digest);
+  if (newest !== undefined) return strategies.newest();
   if (alphabetical !== undefined) return strategies.alphabetical(alphabetical);
   if (numerical !== undefined) return strategies.numerical(numerical);
   throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical');
@@ -113,11 +118,11 @@ function readRepository(image: string, aliases: RegistryAliases): Repository {
   throw invalid('write only the repository, without a tag or digest: select chooses the tag');
 }
 
-function readInterval(text: string | undefined): number | undefined {
+function readDuration(field: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const milliseconds = parseDuration(text);
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
-  throw invalid(`spec.poll.interval: "${text}" is not a duration such as 30s, 10m or 1h30m`);
+  throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
 }
 
 function readTarget({ kind, name, namespace, containers }: Spec['targets'][number], index: number, ownNamespace: string): PolicyTarget {

@@ -10,13 +10,14 @@ const time = (what: string) => z.iso.datetime().describe(what);
 const reason = text(64, 'A stable word for programs.');
 
 const source = z
-  .enum(['Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'Approval', 'Rollback', 'Request'])
+  .enum(['Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'WaitOver', 'Approval', 'Rollback', 'Request'])
   .describe('What made us look.');
 
 const latest = z
   .object({
     tag: tag('The selected tag.'),
     digest: digest('What the tag pointed to.').optional(),
+    createdAt: time('When the image was created, by its own word; known where select.newest asks for it.').optional(),
     selectedAt: time('When it was selected first.'),
   })
   .describe('What the policy selects.');
@@ -35,6 +36,7 @@ const waiting = z
   .object({
     tag: tag('The tag that waits.').optional(),
     digest: digest('The digest that waits.').optional(),
+    since: time('Since when it waits: the first sight of the digest.').optional(),
     until: time('When it is looked at again.'),
     reason,
   })

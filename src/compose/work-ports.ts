@@ -18,6 +18,7 @@ import { createEventLog } from '../queue/event-log.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { createKeyedMutex } from '../work/keyed-mutex.ts';
+import { createTagMemory } from '../work/tag-memory.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -81,6 +82,9 @@ export function createWorkPorts(
       if (written !== undefined) cache.policies.observe(readPolicy(written, readContext));
     },
     headManifest: (source, tag, signal) => registry.headManifest(source, tag, signal),
+    readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
+    readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
+    tagMemory: createTagMemory(),
     listTags: (source, signal) => registry.listTags(source, signal),
     sourceOf: (_, spec) => spec.repository,
     addPolicyJobs: (jobs) => queues.addPolicyJobs(jobs),

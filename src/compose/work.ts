@@ -30,7 +30,7 @@ export function composeWork(foundation: Foundation, client: KubeClient, quick: R
   redis.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
   const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue');
   const access: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
-  const queues = createWorkQueues(access);
+  const queues = createWorkQueues(access, Date.now);
   const cache = createClusterCache();
   const registry = openRegistries(foundation, client, quick);
   const recorder = createEventRecorder({

@@ -23,7 +23,10 @@ type Part = { readonly value: string } | { readonly rejection: string };
 export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrategy {
   const { allow, extract, ignore = [] } = filter;
   if (allow === undefined && extract === undefined && ignore.length === 0) return strategy;
-  const partOf = buildReader(filter);
+  const { knowing } = strategy;
+  const read = buildReader(filter);
+  // Where images are compared, nothing of the name is.
+  const partOf = knowing === undefined ? read : (tag: string) => wholeOf(tag, read(tag));
   const filtered: TagStrategy = {
     ...strategy,
     description: strategy.description + describe(filter),
@@ -39,6 +42,7 @@ export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrateg
       const part = partOf(tag);
       return 'value' in part ? part.value : undefined;
     },
+    ...(knowing !== undefined && { knowing: (created) => filterTags(knowing(created), filter) }),
   };
   const { movingTag } = strategy;
   const rejection = movingTag === undefined ? undefined : filtered.reject(movingTag);
@@ -47,6 +51,10 @@ export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrateg
     'InvalidTagPolicy',
     `tags: no tag is left to follow: ${rejection}; remove tags, which select.digest does not need`,
   );
+}
+
+function wholeOf(tag: string, part: Part): Part {
+  return 'value' in part ? { value: tag } : part;
 }
 
 function buildReader({ allow, extract, ignore = [] }: TagFilter): (tag: string) => Part {

@@ -27,6 +27,10 @@ export interface PolicySpec {
   readonly pin: 'Tag' | 'Digest';
   /** Whether what is selected replaces what is newer, too. */
   readonly allowDowngrade: boolean;
+  /** `os/architecture[/variant]`: the image must have all of them. */
+  readonly platforms?: readonly string[];
+  /** How long a digest must have been known before it is used. */
+  readonly minAgeMs?: number;
   readonly targets: readonly PolicyTarget[];
   readonly pollIntervalMs: number;
   /** Whether the policy is left alone. */

@@ -10,5 +10,17 @@ export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: 
   if (strategy.movingTag !== undefined) return true;
   const before = status.latest?.tag;
   if (before !== undefined && strategy.reject(before) === undefined) return strategy.compare(candidate.tag, before) >= 0;
-  return !plan.targets.some(({ kept }) => kept.some(({ reason }) => reason === 'OlderThanRunning'));
+  return !isOlderThanRunning(plan);
+}
+
+/**
+ * The same for the best of all that the registry holds. Where images are compared, what runs may be gone from the registry and is selected still: the time of
+ * its creation is known nowhere else.
+ */
+export function isBestSelection({ strategy, allowDowngrade }: PolicySpec, plan: UpdatePlan): boolean {
+  return strategy.knowing === undefined || allowDowngrade || !isOlderThanRunning(plan);
+}
+
+function isOlderThanRunning(plan: UpdatePlan): boolean {
+  return plan.targets.some(({ kept }) => kept.some(({ reason }) => reason === 'OlderThanRunning'));
 }

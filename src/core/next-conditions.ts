@@ -4,6 +4,7 @@ import type { Outcome, Postponement } from './outcome.ts';
 import type { Condition } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import { cut, toSeconds } from './status-text.ts';
+import { describeWaiting } from './waiting.ts';
 import { formatWorkload } from './workload.ts';
 
 type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
@@ -20,7 +21,7 @@ const maxMessageLength = 1024;
  * | updated, unchanged   | True  |                                               |
  * | suspended            | True  | it is as the spec wants it: nothing to wait for |
  * | stalled              | False | Stalled: the user must act                    |
- * | postponed            | False | Reconciling: another try follows              |
+ * | postponed, or waiting after any but stalled and suspended | False | Reconciling: another try follows |
  */
 export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date): Condition[] {
   const old = policy.status.conditions ?? [];
@@ -39,6 +40,8 @@ function mainClaims(ending: Outcome | Postponement): Claim[] {
   switch (ending.kind) {
     case 'updated':
     case 'unchanged':
+    case 'waiting':
+      if (ending.place?.next !== undefined) return reconciling(ending.place.next.reason, describeWaiting(ending.place.next));
       return [{ type: 'Ready', status: 'True', reason: 'UpToDate', message: ending.running ?? message }];
     case 'suspended':
       return [{ type: 'Ready', status: 'True', reason, message }];
@@ -48,13 +51,17 @@ function mainClaims(ending: Outcome | Postponement): Claim[] {
         { type: 'Stalled', status: 'True', reason, message },
       ];
     case 'postponed':
-      return [
-        { type: 'Ready', status: 'False', reason, message },
-        { type: 'Reconciling', status: 'True', reason, message },
-      ];
+      return reconciling(reason, message);
     case 'ignored':
       return [];
   }
+}
+
+function reconciling(reason: Reason, message: string): Claim[] {
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Reconciling', status: 'True', reason, message },
+  ];
 }
 
 function notActing({ spec }: Judged): Claim[] {

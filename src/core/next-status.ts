@@ -5,6 +5,7 @@ import type { Outcome, Postponement } from './outcome.ts';
 import type { Candidate } from './plan-update.ts';
 import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from './policy-status.ts';
 import { cut, toSeconds } from './status-text.ts';
+import { isPlace, nextWaiting } from './waiting.ts';
 
 /** What made us look. */
 export interface LookCause {
@@ -31,17 +32,25 @@ export function nextStatus(
 ): PolicyStatus | undefined {
   const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
   if (ending.kind === 'ignored' || isOverdue) return undefined;
-  const { waiting: _, ...old } = policy.status;
+  const { waiting: current, ...old } = policy.status;
+  const settled = ending.kind === 'postponed' ? ending : settlePlace(ending, current);
   const next: PolicyStatus = {
     ...old,
     observedGeneration: policy.generation,
-    conditions: nextConditions(policy, ending, now),
-    ...(ending.kind === 'postponed' ? postponed(ending) : looked(old, ending, cause, now)),
+    conditions: nextConditions(policy, settled, now),
+    ...(settled.kind === 'postponed' ? postponed(settled, current) : looked(old, settled, cause, now)),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
 
-function postponed({ until, reason, tag, digest }: Postponement): { waiting?: Waiting } {
+/** The outcome with what waits after it for good: somebody else may have taken the place meanwhile. */
+function settlePlace({ place, ...outcome }: Outcome, current: Waiting | undefined): Outcome {
+  const next = nextWaiting(current, place);
+  return next === undefined ? outcome : { ...outcome, place: { next } };
+}
+
+function postponed({ until, reason, tag, digest }: Postponement, current: Waiting | undefined): { waiting?: Waiting } {
+  if (isPlace(current)) return { waiting: current };
   if (until === undefined) return {};
   // Rounded up: at that time it is over.
   const time = toSeconds(new Date(Math.ceil(until.getTime() / 1_000) * 1_000));
@@ -49,12 +58,14 @@ function postponed({ until, reason, tag, digest }: Postponement): { waiting?: Wa
 }
 
 function looked(old: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date): PolicyStatus {
-  const { selection } = outcome;
+  const { selection, place } = outcome;
+  const waiting = place?.next;
   const latest = nextLatest(old.latest, selection?.candidate, now);
   const history = nextHistory(old, outcome, cause.source, now);
   const newest = history?.[0];
-  const hasAsked = outcome.kind === 'updated' || outcome.kind === 'unchanged';
+  const hasAsked = outcome.kind === 'updated' || outcome.kind === 'unchanged' || outcome.kind === 'waiting';
   return {
+    ...(waiting !== undefined && { waiting }),
     ...(latest !== undefined && { latest }),
     ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
     ...(hasAsked && { lastCheckTime: toSeconds(now) }),
@@ -68,8 +79,8 @@ function looked(old: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date
 
 function nextLatest(old: LatestImage | undefined, selected: Candidate | undefined, now: Date): LatestImage | undefined {
   if (selected === undefined) return old;
-  const { tag, digest } = selected;
-  const image = { tag, ...(digest !== undefined && { digest }) };
+  const { tag, digest, createdAt } = selected;
+  const image = { tag, ...(digest !== undefined && { digest }), ...(createdAt !== undefined && { createdAt }) };
   return old === undefined || isOther(old, image) ? { ...image, selectedAt: toSeconds(now) } : { ...old, ...image };
 }
 

@@ -2,6 +2,7 @@ import { containerStates } from './container-states.ts';
 import type { Candidate, AppliedChange, KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
 import type { ContainerState } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
+import { describeWaiting, type Place } from './waiting.ts';
 import { formatWorkload, type WorkloadRef } from './workload.ts';
 
 /** How one policy's look at a push (or a poll, or its own change) ended. An expected ending is a value, never an exception. */
@@ -18,15 +19,17 @@ export interface Outcome {
   readonly running?: string;
   /** What the policy selects and where its targets stand to that; absent where the look was at something else, such as an older tag. */
   readonly selection?: { readonly candidate: Candidate; readonly containers: readonly ContainerState[] };
+  /** What waits to be applied; absent where that was not looked at. */
+  readonly place?: Place;
   /** Targets in other namespaces whose owners did not consent, and which are changed all the same; absent where that was not looked at. */
   readonly tolerated?: readonly WorkloadRef[];
 }
 
 /**
  * updated: a workload was changed · unchanged: nothing to do · ignored: the push is not for this policy · stalled: the user must act ·
- * suspended: the user wants nothing to be done.
+ * suspended: the user wants nothing to be done · waiting: something is selected, and applied later.
  */
-export type OutcomeKind = 'updated' | 'unchanged' | 'ignored' | 'stalled' | 'suspended';
+export type OutcomeKind = 'updated' | 'unchanged' | 'ignored' | 'stalled' | 'suspended' | 'waiting';
 
 /** A container that runs an image by our hand. */
 export interface OwnImage {
@@ -52,13 +55,14 @@ export const fieldManager = 'image-watcher';
 
 /** The outcome of a plan once its changes were made (`applied`; empty when there were none). `isSelection`: the candidate is what the policy selects. */
 export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], isSelection: boolean): Outcome {
-  const { tag, digest } = plan.candidate;
-  const candidate = { tag, ...(digest !== undefined && { digest }) };
+  const { tag, digest, createdAt } = plan.candidate;
+  const image = { tag, ...(digest !== undefined && { digest }) };
+  const candidate = { ...image, ...(createdAt !== undefined && { createdAt }) };
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
   const kept = plan.targets.flatMap((target) => target.kept);
   const ours = plan.targets.flatMap(ownImages);
   const details = {
-    ...candidate,
+    ...image,
     running: describeRunning(plan, applied),
     ...(applied.length > 0 && { changes: applied }),
     ...(ours.length > 0 && { ours }),
@@ -69,6 +73,29 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
   if (applied.length > 0) return { kind: 'updated', reason: 'Updated', message: applied.map(describeChange).join('; '), ...details };
   const notable = kept.find((container) => container.reason !== 'UpToDate') ?? kept[0];
   return { kind: 'unchanged', ...(notable ? pick(notable) : { reason: 'UpToDate', message: 'nothing to change' }), ...details };
+}
+
+/** The outcome with what waits after it. `postponed`: something is selected that is not applied because of that. */
+export function withPlace(outcome: Outcome, place: Place, postponed: boolean): Outcome {
+  const { next } = place;
+  if (!postponed || outcome.kind !== 'unchanged' || next === undefined) return { ...outcome, place };
+  const { tag, digest } = next;
+  return {
+    ...outcome,
+    kind: 'waiting',
+    reason: next.reason,
+    message: describeWaiting(next),
+    tag,
+    ...(digest !== undefined && { digest }),
+    place,
+  };
+}
+
+/** The outcome, and what a user would not understand it without. */
+export function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
+  if (notes.length === 0) return outcome;
+  const { message, running } = outcome;
+  return { ...outcome, message: [message, ...notes].join('; '), ...(running !== undefined && { running: [running, ...notes].join('; ') }) };
 }
 
 function isOurs({ reason, owner }: KeptContainer): boolean {

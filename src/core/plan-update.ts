@@ -25,6 +25,8 @@ import { formatWorkload, type Workload, type WorkloadContainer, type WorkloadRef
 export interface Candidate {
   readonly tag: string;
   readonly digest?: string;
+  /** When the image was created, where the choice hangs on that. */
+  readonly createdAt?: string;
 }
 
 export interface ContainerChange {
@@ -153,8 +155,14 @@ function judge(running: ImageReference, { spec, candidate, hasApplied }: PlanInp
   const what = tag ?? running.digest ?? running.name;
   return {
     reason: 'NotComparable',
-    message: `"${what}" runs, which the policy does not select: change the image by hand once, or the policy`,
+    message: `"${what}" runs, which the policy does not select${because(spec, tag)}: change the image by hand once, or the policy`,
   };
+}
+
+/** Where it is not the name that is not selected, the name alone would not tell. */
+function because({ strategy }: PolicySpec, tag: string | undefined): string {
+  const why = strategy.knowing === undefined || tag === undefined ? undefined : strategy.reject(tag);
+  return why === undefined ? '' : ` (${why})`;
 }
 
 function judgeSame(running: ImageReference, tag: string, spec: PolicySpec, candidate: Candidate): Verdict {

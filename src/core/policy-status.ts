@@ -29,12 +29,14 @@ export interface Condition {
 }
 
 /** What makes somebody look at a policy. */
-export type TriggerSource = 'Webhook' | 'Poll' | 'PolicyChange' | 'TargetChange' | 'Approval' | 'Rollback' | 'Request';
+export type TriggerSource = 'Webhook' | 'Poll' | 'PolicyChange' | 'TargetChange' | 'WaitOver' | 'Approval' | 'Rollback' | 'Request';
 
 /** What the policy selects. */
 export interface LatestImage {
   readonly tag: string;
   readonly digest?: string;
+  /** When the image was created, where the choice hangs on that. */
+  readonly createdAt?: string;
   readonly selectedAt: string;
 }
 
@@ -51,6 +53,8 @@ export interface Trigger {
 export interface Waiting {
   readonly tag?: string;
   readonly digest?: string;
+  /** Since when it waits. */
+  readonly since?: string;
   readonly until: string;
   readonly reason: string;
 }

@@ -13,6 +13,7 @@ export const reasons = {
   OlderThanRunning: 'what runs is newer than what was pushed',
   Retagged: 'the tag moved to another digest, but the policy pins tags only',
   NotComparable: 'what runs cannot be compared with the candidates of the policy',
+  PlatformMissing: 'the image does not have every platform that the policy asks for',
   TagNotFound: 'the registry does not hold the announced tag',
   PolicyGone: 'the policy was deleted before its turn came',
   Suspended: 'the policy is left alone because its spec says so',
@@ -33,6 +34,7 @@ export const reasons = {
   PatchRejected: 'the API server refused the change for good',
 
   // What passes by itself.
+  MinAge: 'the image is not as old yet as the policy wants it',
   RegistryThrottled: 'the registry asked to be left alone for a while',
   RegistryUnavailable: 'the registry fails or does not answer, and is left alone for a while',
   RegistryBusy: 'too many requests wait for their turn at the registry',

@@ -1,17 +1,18 @@
 /** The processors of the queue `poll`: which repositories are due, and what one of them holds that no webhook announced. */
 import { PermanentError } from '../core/errors.ts';
-import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
-import { accessKey, type ImageSource } from '../core/image-source.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import { accessKey } from '../core/image-source.ts';
 import type { LookCause } from '../core/next-status.ts';
-import { outcomeOf } from '../core/outcome.ts';
-import { hasChanges, type Candidate } from '../core/plan-update.ts';
+import { isBestSelection } from '../core/is-selection.ts';
+import { outcomeOf, withNotes, withPlace, type Outcome } from '../core/outcome.ts';
+import { hasChanges, type Candidate, type UpdatePlan } from '../core/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { chooseTag } from '../work/choose-tag.ts';
+import type { Chosen } from '../work/choice.ts';
+import { chooseBest } from '../work/choose-best.ts';
 import { planWith } from '../work/plan-with.ts';
 import type { PushPorts } from '../work/process-push.ts';
 import { reportFailure, reportOutcome, type ReportPorts } from '../work/report.ts';
-import { formatTag } from '../work/resolve-candidate.ts';
 import { duePolls, pollGroups } from './due-polls.ts';
 
 export interface PollPorts extends PushPorts {
@@ -45,10 +46,11 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   for (const policy of policies) {
     if (!isUsable(policy.spec)) continue;
     try {
-      const candidate = await findCandidate(policy.spec, job.repository, ask, context.signal);
-      const plan = planWith(policy, policy.spec, candidate, ports);
-      if (hasChanges(plan)) found.push(toPolicyJob(policy, candidate, job));
-      else await reportOutcome(policy, outcomeOf(plan, [], true), cause, report, context.signal);
+      const chosen = await chooseBest(policy, policy.spec, { announced: false, isOnlyFound: true }, ask, context.signal);
+      if ('kind' in chosen) continue;
+      const plan = planWith(policy, chosen.spec, chosen.candidate, ports);
+      if (hasChanges(plan)) found.push(toPolicyJob(policy, chosen.candidate, job));
+      else await reportOutcome(policy, endOf(policy, plan, chosen), cause, report, context.signal);
     } catch (error) {
       if (error instanceof PermanentError) {
         await reportOutcome(policy, { kind: 'stalled', reason: error.reason, message: error.message }, cause, report, context.signal);
@@ -72,10 +74,11 @@ function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { so
 }
 
 /** The registry's answers, each asked for once, however many policies want it. */
-function askOnce(ports: PollPorts): Pick<PollPorts, 'listTags' | 'headManifest'> {
+function askOnce(ports: PollPorts): PollPorts {
   let tags: ReturnType<PollPorts['listTags']> | undefined;
   const heads = new Map<string, ReturnType<PollPorts['headManifest']>>();
   return {
+    ...ports,
     listTags: (source, signal) => (tags ??= ports.listTags(source, signal)),
     headManifest(source, tag, signal) {
       const head = heads.get(tag) ?? ports.headManifest(source, tag, signal);
@@ -85,20 +88,19 @@ function askOnce(ports: PollPorts): Pick<PollPorts, 'listTags' | 'headManifest'>
   };
 }
 
-/** A tag that is pinned by its name needs no digest to be found new; before it is applied, the reconcile asks for it. */
-async function findCandidate(
-  spec: PolicySpec,
-  source: ImageSource,
-  ask: ReturnType<typeof askOnce>,
-  signal: AbortSignal,
-): Promise<Candidate> {
-  const tag = await chooseTag(spec.strategy, source, ask.listTags, signal);
-  if (spec.pin === 'Tag') return { tag };
-  const head = await ask.headManifest(source, tag, signal);
-  if (head !== undefined) return { tag, digest: head.digest };
-  throw new PermanentError('NoMatchingTag', `the registry holds no ${formatTag(spec.repository, tag)}`);
+/** Nothing is better than what runs, so nothing waits. */
+function endOf({ status }: ImagePolicy, plan: UpdatePlan, { spec, notes }: Chosen): Outcome {
+  const outcome = withNotes(outcomeOf(plan, [], isBestSelection(spec, plan)), notes);
+  return withPlace(outcome, status.waiting === undefined ? {} : { seen: status.waiting }, false);
 }
 
-function toPolicyJob({ namespace, name, uid }: ImagePolicy, candidate: Candidate, { receivedAt }: PollJob): PolicyJob {
-  return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: `poll:${receivedAt}`, receivedAt, hint: candidate };
+function toPolicyJob({ namespace, name, uid }: ImagePolicy, { tag, digest }: Candidate, { receivedAt }: PollJob): PolicyJob {
+  return {
+    schema: 1,
+    policy: { namespace, name, uid },
+    source: 'Poll',
+    cause: `poll:${receivedAt}`,
+    receivedAt,
+    hint: { tag, ...(digest !== undefined && { digest }) },
+  };
 }

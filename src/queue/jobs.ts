@@ -26,6 +26,8 @@ export interface PolicyJob extends Versioned {
   readonly receivedAt: string;
   /** The generation that the cause speaks of: whoever takes the job must not look at an older one. */
   readonly generation?: number;
+  /** Of what rings when a wait is over: `until` is the wait's own end, `at` when the job may run. */
+  readonly alarm?: { readonly until: string; readonly at: string };
   readonly eventId?: string;
   /** Who received the push. */
   readonly receiver?: string;

@@ -51,12 +51,12 @@ export interface WorkQueues {
 }
 
 /** Queues for policies and polls. */
-export function createWorkQueues(access: QueueAccess): WorkQueues {
+export function createWorkQueues(access: QueueAccess, now: () => number): WorkQueues {
   const policies = openQueue<PolicyJob>('policy', access);
   const polls = openQueue<PollJob | TickJob>('poll', access);
   return {
     async addPolicyJobs(jobs) {
-      if (jobs.length > 0) await policies.addBulk(jobs.map((data) => job('policy', data, policyJobId(data))));
+      if (jobs.length > 0) await policies.addBulk(jobs.map((data) => job('policy', data, policyJobId(data), delayOf(data, now()))));
     },
     async addPolls(due) {
       const jobs = due.map((data) => ({ name: 'poll', data, opts: { ...pollOptions, jobId: pollJobId(data) } }));
@@ -92,6 +92,11 @@ function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueAccess):
   return queue;
 }
 
-function job<T>(name: string, data: T, jobId: string): { name: string; data: T; opts: JobsOptions } {
-  return { name, data, opts: { ...jobOptions, jobId } };
+/** How long an alarm sleeps. */
+function delayOf({ alarm }: PolicyJob, now: number): JobsOptions {
+  return alarm === undefined ? {} : { delay: Math.max(0, Date.parse(alarm.at) - now) };
+}
+
+function job<T>(name: string, data: T, jobId: string, options: JobsOptions = {}): { name: string; data: T; opts: JobsOptions } {
+  return { name, data, opts: { ...jobOptions, ...options, jobId } };
 }

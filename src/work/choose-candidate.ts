@@ -1,36 +1,12 @@
-import { PermanentError } from '../core/errors.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
-import type { ImageSource } from '../core/image-source.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { hasChanges, type Candidate } from '../core/plan-update.ts';
-import { chooseTag, type ListTags } from './choose-tag.ts';
-import { planWith, type PlanPorts } from './plan-with.ts';
-import { formatTag, resolveCandidate, type HeadManifest, type Hint } from './resolve-candidate.ts';
-
-export interface ChoosePorts {
-  readonly headManifest: HeadManifest;
-  readonly listTags: ListTags;
-  /** Where a policy's images come from, and on whose behalf the registry is asked. */
-  readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
-  readonly now: () => number;
-}
-
-/** Where to look, and how much of it is believed. */
-export interface ChoiceRequest {
-  /** Without one the whole repository is listed. */
-  readonly hint?: Hint;
-  /** Whether a webhook announced the hint, so that the registry may still be about to show it. */
-  readonly announced: boolean;
-  /** What the registry said of the hint a moment ago. */
-  readonly resolved?: Candidate;
-}
-
-/** The image that should run. */
-export interface Chosen {
-  readonly candidate: Candidate;
-  /** Whether it is the best of all tags, not just the one that somebody pointed at. */
-  readonly isComplete: boolean;
-}
+import { mayGoBack, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
+import { chooseBest } from './choose-best.ts';
+import { examineTag } from './examine-tag.ts';
+import { learnSome } from './learn-times.ts';
+import { neededTags } from './needed-tags.ts';
+import type { PlanPorts } from './plan-with.ts';
+import { resolveCandidate, type Hint } from './resolve-candidate.ts';
 
 /** Why a policy does not want a tag, or undefined; costs no request. */
 export function rejectHint(spec: PolicySpec, tag: string): Outcome | undefined {
@@ -49,43 +25,58 @@ export async function chooseCandidate(
   const { hint } = request;
   const rejection = hint === undefined ? undefined : rejectHint(spec, hint.tag);
   if (rejection !== undefined) return rejection;
-  const source = ports.sourceOf(policy, spec);
-  const isComplete = hint === undefined || mayGoBack(spec);
-  const tag = isComplete ? await chooseTag(spec.strategy, source, ports.listTags, signal, hint?.tag) : hint.tag;
-  // A tag that would change nothing, whatever its digest, needs no question to the registry.
-  if (spec.pin === 'Tag' && !hasChanges(planWith(policy, spec, { tag }, ports))) return { candidate: { tag }, isComplete };
-  if (request.resolved?.tag === tag) return { candidate: request.resolved, isComplete };
-  const isHinted = hint?.tag === tag;
-  const candidate = await resolveCandidate(source, isHinted ? hint : { tag }, ports.headManifest, {
-    announced: request.announced && isHinted,
-    signal,
-    now: ports.now,
-  });
-  if (candidate !== undefined) return { candidate, isComplete };
-  const message = `the registry holds no ${formatTag(spec.repository, tag)}`;
-  if (!isHinted) throw new PermanentError('NoMatchingTag', message);
-  return { kind: 'ignored', reason: 'TagNotFound', message, tag };
+  if (hint === undefined || mayGoBack(spec)) return chooseBest(policy, spec, request, ports, signal);
+  return chooseHinted(policy, spec, { ...request, hint }, ports, signal);
 }
 
 /**
- * The choice once more, because what runs changed since the registry was asked. Where candidates have an order there is no need to; digests have none,
+ * The choice once more, because what runs changed since the registry was asked. Where names have an order there is no need to; digests have none,
  * and a policy that may go back does not go by it: whoever changed what runs may have had the newer answer.
  */
 export async function chooseAgain(
   chosen: Chosen,
   policy: ImagePolicy,
-  spec: PolicySpec,
-  ports: ChoosePorts,
+  ports: ChoosePorts & PlanPorts,
   signal: AbortSignal,
 ): Promise<Chosen> {
-  if (spec.pin !== 'Digest' && !mayGoBack(spec)) return chosen;
+  const { spec, candidate } = chosen;
+  if (mayGoBack(spec)) {
+    const best = await chooseBest(policy, spec, { announced: false }, ports, signal);
+    return 'kind' in best ? chosen : best;
+  }
+  const isUnasked = candidate.digest === undefined && spec.minAgeMs !== undefined;
+  if (spec.pin !== 'Digest' && spec.strategy.knowing === undefined && !isUnasked) return chosen;
   const source = ports.sourceOf(policy, spec);
-  const tag = mayGoBack(spec) ? await chooseTag(spec.strategy, source, ports.listTags, signal) : chosen.candidate.tag;
-  const candidate = await resolveCandidate(source, { tag }, ports.headManifest, { announced: false, signal, now: ports.now });
-  return candidate === undefined ? chosen : { ...chosen, candidate };
+  const found = await resolveCandidate(source, { tag: candidate.tag }, ports.headManifest, { announced: false, signal, now: ports.now });
+  return found === undefined ? chosen : compareAnew({ ...chosen, candidate: found }, policy, ports, signal);
 }
 
-/** Then a pushed tag may be older than the best one, and only a look at all of them tells. */
-function mayGoBack({ allowDowngrade, strategy }: PolicySpec): boolean {
-  return allowDowngrade && strategy.movingTag === undefined;
+/** One tag that somebody pointed at: whether it is newer than what runs is all that counts. */
+async function chooseHinted(
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  request: ChoiceRequest & { readonly hint: Hint },
+  ports: ChoosePorts & PlanPorts,
+  signal: AbortSignal,
+): Promise<Chosen | Outcome> {
+  const { tag } = request.hint;
+  const found = await examineTag(tag, { policy, spec, source: ports.sourceOf(policy, spec), request }, ports, signal);
+  if ('reason' in found) return { kind: 'ignored', ...found, tag };
+  const chosen = await compareAnew({ candidate: found.candidate, isComplete: false, spec, notes: [] }, policy, ports, signal);
+  return rejectHint(chosen.spec, tag) ?? chosen;
+}
+
+/** The choice with the knowledge that its strategy needs to compare it with what runs. */
+async function compareAnew(chosen: Chosen, policy: ImagePolicy, ports: ChoosePorts & PlanPorts, signal: AbortSignal): Promise<Chosen> {
+  const { candidate, spec } = chosen;
+  const { tag, digest } = candidate;
+  const { knowing } = spec.strategy;
+  if (knowing === undefined || digest === undefined) return chosen;
+  const source = ports.sourceOf(policy, spec);
+  const image = await ports.readImage(source, digest, signal);
+  if (image === undefined) throw new Error(`the registry holds no image ${digest}, which it named a moment ago`);
+  ports.tagMemory.set(source, tag, { created: image.created, readAt: ports.now() });
+  const lesson = { source, needed: [tag, ...neededTags(policy, spec, ports)], latest: policy.status.latest };
+  const { created, notes } = await learnSome(lesson, ports, signal);
+  return { ...chosen, created, spec: { ...spec, strategy: knowing(created) }, notes };
 }

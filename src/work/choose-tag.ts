@@ -1,30 +1,39 @@
 import { PermanentError } from '../core/errors.ts';
 import { formatRepository } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
-import { selectTag } from '../core/select-tag.ts';
+import { naturalOrder } from '../core/natural-order.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
 
 /** All tags of a repository; undefined when the registry does not know it. */
 export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;
 
 /**
- * The tag that a policy selects of everything that the registry holds, and of what was announced, which the registry may not list yet; throws
- * PermanentError when there is none.
+ * The tags among which a policy chooses: everything that the registry holds, and what was announced, which the registry may not list yet. Throws
+ * PermanentError when there is nothing.
  */
-export async function chooseTag(
+export async function listCandidates(
   strategy: TagStrategy,
   source: ImageSource,
   listTags: ListTags,
   signal: AbortSignal,
   announced?: string,
-): Promise<string> {
-  if (strategy.movingTag !== undefined) return strategy.movingTag;
+): Promise<readonly string[]> {
+  if (strategy.movingTag !== undefined) return [strategy.movingTag];
   const listed = await listTags(source, signal);
   const tags = announced === undefined ? listed : [...(listed ?? []), announced];
   const name = formatRepository(source);
   if (tags === undefined)
     throw new PermanentError('RepositoryNotFound', `the registry does not know ${name}: check the name, or push an image`);
-  const tag = selectTag(strategy, tags);
-  if (tag !== undefined) return tag;
-  throw new PermanentError('NoMatchingTag', `none of the ${tags.length} tags of ${name} is ${strategy.description}`);
+  const candidates = tags.filter((tag) => strategy.reject(tag) === undefined);
+  if (candidates.length > 0) return candidates;
+  throw noneSelected(strategy, source, tags);
+}
+
+/** Says why not, of the tag that looks newest: of one with a number in it, if there is one. */
+export function noneSelected(strategy: TagStrategy, source: ImageSource, tags: readonly string[]): PermanentError {
+  const numbered = tags.filter((tag) => /[0-9]/.test(tag));
+  const [example] = (numbered.length > 0 ? numbered : tags).toSorted((a, b) => naturalOrder(b, a));
+  const why = example === undefined ? '' : `; for example ${strategy.reject(example)}`;
+  const what = `none of the ${tags.length} tags of ${formatRepository(source)} is ${strategy.description}${why}`;
+  return new PermanentError('NoMatchingTag', what);
 }

@@ -5,8 +5,8 @@
 import { PermanentError } from '../core/errors.ts';
 import { toleratedTargets } from '../core/guard-plan.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
-import { isSelection } from '../core/is-selection.ts';
-import { outcomeOf, type Outcome } from '../core/outcome.ts';
+import { isBestSelection, isSelection } from '../core/is-selection.ts';
+import { outcomeOf, withNotes, withPlace, type Outcome } from '../core/outcome.ts';
 import {
   hasChanges,
   type Candidate,
@@ -16,21 +16,18 @@ import {
   type AppliedChange,
 } from '../core/plan-update.ts';
 import { suspendedOutcome } from '../core/suspended-outcome.ts';
+import { takeTurns, type Turn } from '../core/take-turns.ts';
+import { isSameImage, type PlacedWaiting } from '../core/waiting.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
-import { chooseAgain, chooseCandidate, type ChoosePorts, type Chosen } from './choose-candidate.ts';
+import { checkPlace } from './check-place.ts';
+import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
+import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
 import { gatherConsents, type ConsentPorts } from './gather-consents.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
-import type { Hint } from './resolve-candidate.ts';
 
-export interface ReconcileRequest {
+export interface ReconcileRequest extends ChoiceRequest {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
-  /** Where to look; without one the whole repository is listed. */
-  readonly hint?: Hint;
-  /** Whether a webhook announced the hint, so that the registry may still be about to show it. */
-  readonly announced: boolean;
-  /** What the registry said of the hint a moment ago. */
-  readonly resolved?: Candidate;
 }
 
 export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts {
@@ -68,7 +65,8 @@ async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal
     const seen = runningImages(policy.spec, ports.findWorkload);
     const chosen = await chooseCandidate(policy, policy.spec, request, ports, signal);
     if ('kind' in chosen) return chosen;
-    const choice = { ...chosen, seen, generation: policy.generation };
+    const holder = await checkPlace(policy, chosen, ports, signal);
+    const choice = { chosen, seen, policy, ...(holder && { holder }) };
     return await ports.mutex.run(policyKey(policy), () => bringTo(choice, request, ports, signal));
   } catch (error) {
     if (error instanceof PermanentError) return { kind: 'stalled', reason: error.reason, message: error.message };
@@ -77,10 +75,14 @@ async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal
 }
 
 /** What was chosen, and with what in view. */
-interface Choice extends Chosen {
+interface Choice {
+  readonly chosen: Chosen;
   /** What the targets ran before the registry was asked. */
   readonly seen: string;
-  readonly generation: number;
+  /** The policy as it was then. */
+  readonly policy: ImagePolicy;
+  /** What waits, and still may. */
+  readonly holder?: PlacedWaiting;
 }
 
 /** Plans and patches until the cluster agrees; what a patch found changed is read again and planned again. */
@@ -90,33 +92,53 @@ async function bringTo(
   ports: ReconcilePorts,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  let chosen: Chosen = choice;
-  let { seen } = choice;
+  let { chosen, seen } = choice;
   const fresh = new Map<string, Workload | undefined>();
   const applied: AppliedChange[] = [];
   const findWorkload = (ref: WorkloadRef) => (fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : ports.findWorkload(ref));
   const cluster = { ...ports, findWorkload };
   for (let attempt = 0; attempt < maxPlans; attempt++) {
     const policy = findSame(request, ports);
-    if (policy?.generation !== choice.generation || !isUsable(policy.spec)) return undefined;
-    const { spec } = policy;
-    const running = runningImages(spec, findWorkload);
-    if (running !== seen && hasChanges(planWith(policy, spec, chosen.candidate, cluster))) {
-      chosen = await chooseAgain(chosen, policy, spec, ports, signal);
+    if (policy?.generation !== choice.policy.generation) return undefined;
+    const running = runningImages(chosen.spec, findWorkload);
+    if (running !== seen && hasChanges(planWith(policy, chosen.spec, chosen.candidate, cluster))) {
+      chosen = await chooseAgain(chosen, policy, cluster, signal);
       seen = running;
     }
-    const consents = await gatherConsents(policy, planWith(policy, spec, chosen.candidate, cluster), { fresh, ports, signal });
+    const { spec } = chosen;
+    const isWanted = (candidate: Candidate) => hasChanges(planWith(policy, spec, candidate, cluster));
+    const turn = turnOf(choice, chosen, isWanted, ports.now());
+    const candidate = withTime(turn.apply ?? chosen.candidate, chosen);
+    const consents = await gatherConsents(policy, planWith(policy, spec, candidate, cluster), { fresh, ports, signal });
     // What was read for them may show that somebody was faster.
     if (runningImages(spec, findWorkload) !== running) continue;
-    const plan = planWith(policy, spec, chosen.candidate, cluster, consents);
-    const conflicts = await applyPlan(plan, policy, { applied, fresh, ports, signal });
+    const plan = planWith(policy, spec, candidate, cluster, consents);
+    const conflicts = turn.apply === undefined ? 0 : await applyPlan(plan, policy, { applied, fresh, ports, signal });
     if (conflicts === 0) {
-      const isSelected = chosen.isComplete || isSelection(chosen.candidate, spec, policy, plan);
       const tolerated = toleratedTargets(plan, { policy, crossNamespace: ports.crossNamespace, consents });
-      return { ...outcomeOf(plan, applied, isSelected), tolerated };
+      const isNowSelected = turn.apply !== undefined && isSelected(chosen, plan, policy);
+      const outcome = withNotes({ ...outcomeOf(plan, applied, isNowSelected), tolerated }, chosen.notes);
+      const { waiting } = choice.policy.status;
+      const next = turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined;
+      return withPlace(outcome, { ...(waiting && { seen: waiting }), ...(next && { next }) }, turn.apply === undefined);
     }
   }
   throw new Error(`the targets of ${policyKey(request.policy)} changed under ${maxPlans} plans in a row`);
+}
+
+/** Whether the plan brings the targets to what the policy selects, and not just to something on the way there. */
+function isSelected({ candidate, isComplete, spec }: Chosen, plan: UpdatePlan, policy: ImagePolicy): boolean {
+  const isBest = isComplete && isSameImage(candidate, plan.candidate);
+  return isBest ? isBestSelection(spec, plan) : isSelection(plan.candidate, spec, policy, plan);
+}
+
+/** Whose turn it is: where images need no age, the chosen one's. */
+function turnOf({ policy, holder }: Choice, { candidate, spec }: Chosen, isWanted: (candidate: Candidate) => boolean, now: number): Turn {
+  const { minAgeMs } = spec;
+  if (minAgeMs === undefined) return { apply: candidate };
+  // Where the best one runs already, what waits would be a way back.
+  const mayStay = holder !== undefined && (!mayGoBack(spec) || isWanted(candidate));
+  return takeTurns({ minAgeMs, candidate, status: policy.status, isWanted, now, ...(mayStay && { holder }) });
 }
 
 interface Progress {

@@ -15,24 +15,39 @@ export interface Hint {
 /** How long a registry is given to show what it announced, and the first pause; pauses double. */
 const patience = { totalMs: 10_000, firstMs: 50 };
 
+/** How long an answer is doubted. */
+export interface Patience {
+  /** Whether a webhook announced the hint. */
+  readonly announced: boolean;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  readonly isWhole?: (digest: string) => Promise<boolean>;
+}
+
 /**
  * Asks the registry what the tag points to. Registries announce a tag before it can be read (measured: 43 of 300 moving tags still
- * had the old digest): while the answer is missing or is not the announced digest, it is asked again for a while, and then believed.
+ * had the old digest): while the answer is missing or is not the announced digest, it is asked again for a while, and then believed. Where no digest was
+ * announced, `isWhole` tells whether it may be: the index of several platforms comes after the first of them.
  */
 export async function resolveCandidate(
   source: ImageSource,
   hint: Hint,
   headManifest: HeadManifest,
-  { announced, signal, now }: { announced: boolean; signal: AbortSignal; now: () => number },
+  { announced, signal, now, isWhole }: Patience,
 ): Promise<Candidate | undefined> {
   const deadline = now() + patience.totalMs;
   for (let pauseMs = patience.firstMs; ; pauseMs *= 2) {
     const head = await headManifest(source, hint.tag, signal);
-    const isAnnounced = head !== undefined && (hint.digest === undefined || hint.digest === head.digest);
     const remainingMs = deadline - now();
-    if (isAnnounced || !announced || remainingMs <= 0) return head && { tag: hint.tag, digest: head.digest };
+    if (!announced || remainingMs <= 0 || (await isAnnounced(hint, head, isWhole))) return head && { tag: hint.tag, digest: head.digest };
     await delay(Math.min(pauseMs, remainingMs), undefined, { signal });
   }
+}
+
+async function isAnnounced(hint: Hint, head: { digest: string } | undefined, isWhole: Patience['isWhole']): Promise<boolean> {
+  if (head === undefined) return false;
+  if (hint.digest !== undefined) return hint.digest === head.digest;
+  return isWhole === undefined || (await isWhole(head.digest));
 }
 
 /** For messages: `harbor.example.com/shop/web:1.2`. */

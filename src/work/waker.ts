@@ -1,6 +1,7 @@
 import type { ImagePolicy } from '../core/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
 import type { Workload, WorkloadRef } from '../core/workload.ts';
+import { alarmJob } from './alarm-job.ts';
 import { wakeJob } from './wake-policies.ts';
 
 export interface WakerPorts {
@@ -46,10 +47,11 @@ export function createWaker(ports: WakerPorts): Waker {
     }
   };
   const consider = (policy: ImagePolicy) => {
-    const job = wakeJob(policy, ports.findWorkload, ports.now());
-    if (job === undefined) return;
-    pending.set(policyJobId(job), job);
-    schedule(0);
+    for (const job of [wakeJob(policy, ports.findWorkload, ports.now()), alarmJob(policy)]) {
+      if (job === undefined) continue;
+      pending.set(policyJobId(job), job);
+      schedule(0);
+    }
   };
 
   return {

@@ -150,11 +150,10 @@ const problems: [name: string, raw: unknown, reason: string, message: RegExp][] 
   ],
   [
     'what does not act yet, and would restrict',
-    { ...spec, minAge: '30m', update: { mode: 'Approval' } },
+    { ...spec, verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }] } }, update: { mode: 'Approval' } },
     'NotYetSupported',
-    /spec\.minAge "30m", spec\.update\.mode "Approval".*remove/,
+    /spec\.update\.mode "Approval".*remove/,
   ],
-  ['a choice that does not act yet', { ...spec, select: { newest: {} } }, 'NotYetSupported', /spec\.select\.newest/],
   [
     'a kind that does not act yet',
     { ...spec, targets: [{ ...target, kind: 'DaemonSet' }] },
@@ -167,7 +166,7 @@ const problems: [name: string, raw: unknown, reason: string, message: RegExp][] 
     'NotYetSupported',
     /targets\[0\]\.selector/,
   ],
-  ['what is wrong for good is told first', { ...spec, image: 'a:b', minAge: '30m' }, 'InvalidPolicy', /spec\.image/],
+  ['what is wrong for good is told first', { ...spec, image: 'a:b', update: { mode: 'Approval' } }, 'InvalidPolicy', /spec\.image/],
 ];
 
 for (const [name, raw, reason, message] of problems) {

@@ -53,15 +53,15 @@ describe('a policy in v1', () => {
   });
 
   it('does not act on what would be restricted by fields that do not act yet, and acts when they are gone', async () => {
-    await create('aged', { minAge: '30m', platforms: ['linux/amd64'] });
-    const stalled = await world.waitForCondition('aged', 'Stalled', 'NotYetSupported');
-    assert.match(stalled.message, /spec\.minAge "30m".*remove/);
-    await push('aged', '1.0.1');
-    assertPatchedTimes(await world.readDeployment('aged'), 0);
-    await world.patchPolicy('aged', { minAge: null, platforms: null });
-    await world.waitForImage('aged', image('aged', '1.0.1'));
-    await world.waitForCondition('aged', 'Ready', 'UpToDate');
-    assert.equal(await world.condition('aged', 'Stalled'), undefined);
+    await create('held', { update: { mode: 'Approval' } });
+    const stalled = await world.waitForCondition('held', 'Stalled', 'NotYetSupported');
+    assert.match(stalled.message, /spec\.update\.mode "Approval".*remove/);
+    await push('held', '1.0.1');
+    assertPatchedTimes(await world.readDeployment('held'), 0);
+    await world.patchPolicy('held', { update: null });
+    await world.waitForImage('held', image('held', '1.0.1'));
+    await world.waitForCondition('held', 'Ready', 'UpToDate');
+    assert.equal(await world.condition('held', 'Stalled'), undefined);
   });
 
   it('acts, and says what of it does not act yet', async () => {

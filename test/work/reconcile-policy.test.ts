@@ -73,7 +73,11 @@ test('a tag that the registry does not hold is applied by nobody', async () => {
   assert.deepEqual([hinted.kind, hinted.reason], ['ignored', 'TagNotFound']);
   world.tags.set('1.3.0', '');
   const listed = await reconcile(world, {}, { headManifest: async () => undefined });
-  assert.deepEqual([listed.kind, listed.reason], ['stalled', 'NoMatchingTag']);
+  assert.deepEqual([listed.kind, listed.tag], ['unchanged', '1.2.3']);
+  assert.match(listed.message, /passed over: the registry holds no registry\.example\.com\/shop\/web:1\.3\.0/);
+  world.tags.delete('1.2.3');
+  const none = await reconcile(world, {}, { headManifest: async () => undefined });
+  assert.deepEqual([none.kind, none.reason], ['stalled', 'NoMatchingTag']);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 

@@ -13,6 +13,8 @@ import type { JobContext } from '../../src/queue/worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
+import type { ImageFacts } from '../../src/work/read-images.ts';
+import { createTagMemory } from '../../src/work/tag-memory.ts';
 import type { ObjectEvent } from '../../src/work/report.ts';
 import { deployments, digestOf, policyOf, web, workloadOf } from '../core/samples.ts';
 
@@ -26,7 +28,9 @@ export interface World {
   readonly workloads: Map<string, Workload>;
   /** What the registry holds: tag → digest. */
   readonly tags: Map<string, string>;
-  /** `HEAD tag`, `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
+  /** What images are: digest → platforms and creation time; the others are of linux/amd64, and do not say when they were created. */
+  readonly facts: Map<string, Partial<ImageFacts>>;
+  /** `HEAD tag`, `READ letter` (of a digest, once, as the client does), `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
   readonly requests: string[];
   /** Namespace → its annotation of consent. */
   readonly namespaces: Map<string, string>;
@@ -51,6 +55,8 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     ['1.2.3', digestOf('a')],
     ['1.3.0', digestOf('b')],
   ]);
+  const facts = new Map<string, Partial<ImageFacts>>();
+  const readDigests = new Set<string>();
   const requests: string[] = [];
   const namespaces = new Map<string, string>();
   const jobs: PolicyJob[] = [];
@@ -60,6 +66,15 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
   const matched = new Map<string, readonly string[]>();
   const fates = new Map<string, PolicyFate>();
   let lastTick: number | undefined;
+
+  const readImage = async (_: unknown, reference: string): Promise<ImageFacts | undefined> => {
+    const digest = reference.startsWith('sha256:') ? reference : tags.get(reference);
+    if (reference !== digest) requests.push(`HEAD ${reference}`);
+    if (digest === undefined) return undefined;
+    if (!readDigests.has(digest)) requests.push(`READ ${digest.slice(7, 8)}`);
+    readDigests.add(digest);
+    return { digest, platforms: ['linux/amd64'], ...facts.get(digest) };
+  };
 
   const ports: PollPorts = {
     findPolicy: (namespace, name) => policies.get(policyKey({ namespace, name })),
@@ -87,6 +102,9 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
       const digest = tags.get(tag);
       return digest === undefined ? undefined : { digest };
     },
+    readImage,
+    readPlatforms: readImage,
+    tagMemory: createTagMemory(),
     listTags: async (repository) => {
       requests.push(`LIST ${repository.path}`);
       return [...tags.keys()];
@@ -131,6 +149,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     policies,
     workloads,
     tags,
+    facts,
     requests,
     namespaces,
     jobs,

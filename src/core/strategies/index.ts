@@ -1,7 +1,8 @@
 /** The list of strategies: a new one is a file here, a line here and a test. */
 import { alphabetical } from './alphabetical.ts';
 import { digest } from './digest.ts';
+import { newest } from './newest.ts';
 import { numerical } from './numerical.ts';
 import { semver } from './semver.ts';
 
-export const strategies = { alphabetical, digest, numerical, semver } as const;
+export const strategies = { alphabetical, digest, newest, numerical, semver } as const;

@@ -1,8 +1,10 @@
-import { Range, compareBuild, parse } from 'semver';
+import { Range, compareBuild, parse, type SemVer } from 'semver';
 import { PermanentError } from '../errors.ts';
 import type { TagStrategy } from './strategy.ts';
 
 const maxRangeLength = 256;
+/** What prereleases are called; other suffixes (-alpine, -slim) may be variants. */
+const stages = /^(?:alpha|a|beta|b|rc|c|pre|preview|dev|snapshot|next|canary|nightly|milestone|m|ea)[0-9]*$/i;
 
 /**
  * The highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is no version).
@@ -18,12 +20,33 @@ export function semver(options: { range?: string; prereleases?: boolean }): TagS
     description: describe(written, prereleases),
     reject(tag) {
       const version = parse(tag);
-      if (version === null) return `"${tag}" is not a semantic version`;
+      if (version === null) return `"${tag}" is not a semantic version${describeFault(tag)}`;
       if (range.test(version)) return undefined;
-      return version.prerelease.length > 0 && !written ? `"${tag}" is a prerelease` : `"${tag}" is outside the range "${range.raw}"`;
+      return explain(tag, version, range);
     },
     compare: (a, b) => compareBuild(a, b),
   };
+}
+
+function explain(tag: string, { prerelease, major, minor, patch }: SemVer, range: Range): string {
+  if (prerelease.length === 0) return `"${tag}" is outside the range "${range.raw}"`;
+  const isInside = range.test(`${major}.${minor}.${patch}`);
+  if (!isInside) return `"${tag}" is a prerelease, and outside the range "${range.raw}"`;
+  const [first = ''] = prerelease;
+  if (typeof first === 'number' || stages.test(first)) return `"${tag}" is a prerelease`;
+  const suffix = tag.slice(tag.indexOf('-'));
+  return `"${tag}" is a prerelease by its "${suffix}": if that is a variant of the image, take it off with tags.allow and tags.extract`;
+}
+
+/** What people meet who took their tags for versions. */
+function describeFault(tag: string): string {
+  const numbers = /^v?([0-9]+(?:\.[0-9]+)*)(?=$|[-+])/.exec(tag)?.[1]?.split('.');
+  if (numbers === undefined) return '';
+  if (numbers.some((number) => /^0[0-9]/.test(number)))
+    return ', in which no number may begin with 0: for dates use select.alphabetical, or select.numerical with tags.extract';
+  if (numbers.length !== 3) return `, which has three numbers, not ${numbers.length}: nothing is filled in`;
+  if (numbers.some((number) => Number(number) > Number.MAX_SAFE_INTEGER)) return ': a number in it is too large';
+  return '';
 }
 
 function describe(range: string | undefined, prereleases: boolean): string {

@@ -4,7 +4,7 @@
  */
 export interface TagStrategy {
   /** The one id: in the file name, in messages and in metrics. */
-  readonly id: 'semver' | 'digest' | 'alphabetical' | 'numerical';
+  readonly id: 'semver' | 'digest' | 'newest' | 'alphabetical' | 'numerical';
   /** What is selected, for sentences: `the highest version in ">=1.2 <2"`. */
   readonly description: string;
   /** The one tag that is followed by its digest; other strategies choose among the repository's tags. */
@@ -15,7 +15,12 @@ export interface TagStrategy {
   compare(a: string, b: string): number;
   /** The part of the tag that is compared, where it is not the whole tag; undefined where the tag has no such part. */
   partOf?(tag: string): string | undefined;
+  /** Where the order is not in the names: the same strategy, told when the image of each tag was created. */
+  readonly knowing?: (created: CreationTimes) => TagStrategy;
 }
+
+/** When the image of a tag was created, by its own word: undefined where it does not say; absent where nobody looked. */
+export type CreationTimes = ReadonlyMap<string, Date | undefined>;
 
 /** Ascending: the last one in ascending order wins, which is the greatest. Descending: the smallest. */
 export type Order = 'Ascending' | 'Descending';

@@ -1,0 +1,47 @@
+import { PermanentError } from '../core/errors.ts';
+import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { selectTag } from '../core/select-tag.ts';
+import type { ChoiceRequest, ChoosePorts, Chosen } from './choice.ts';
+import { listCandidates, noneSelected } from './choose-tag.ts';
+import { examineTag } from './examine-tag.ts';
+import { learnAll } from './learn-times.ts';
+import { neededTags } from './needed-tags.ts';
+import type { PlanPorts } from './plan-with.ts';
+
+/** How many are looked at before the best that can be used is given up. */
+const maxLooks = 10;
+
+/** The best of all that the registry holds; where that cannot be used, the next best. Throws PermanentError when there is none. */
+export async function chooseBest(
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  request: ChoiceRequest,
+  ports: ChoosePorts & PlanPorts,
+  signal: AbortSignal,
+): Promise<Chosen | Outcome> {
+  const source = ports.sourceOf(policy, spec);
+  const tags = await listCandidates(spec.strategy, source, ports.listTags, signal, request.hint?.tag);
+  const { knowing } = spec.strategy;
+  const lesson = { source, needed: neededTags(policy, spec, ports), latest: policy.status.latest };
+  const learnt = knowing === undefined ? undefined : await learnAll(tags, lesson, ports, signal);
+  const known = knowing === undefined || learnt === undefined ? spec : { ...spec, strategy: knowing(learnt.created) };
+  const remaining = new Set(tags);
+  const passedOver: { readonly reason: 'PlatformMissing' | 'NoMatchingTag'; readonly message: string }[] = [];
+  while (passedOver.length < maxLooks) {
+    const tag = selectTag(known.strategy, remaining);
+    if (tag === undefined) break;
+    const found = await examineTag(tag, { policy, spec: known, source, request }, ports, signal);
+    if ('candidate' in found) {
+      const notes = [...passedOver.map(({ message }) => `passed over: ${message}`), ...(learnt?.notes ?? [])];
+      return { candidate: found.candidate, isComplete: true, spec: known, notes, ...(learnt && { created: learnt.created }) };
+    }
+    if (request.hint?.tag === tag && found.reason === 'TagNotFound') return { kind: 'ignored', ...found, tag };
+    remaining.delete(tag);
+    passedOver.push({ reason: found.reason === 'PlatformMissing' ? found.reason : 'NoMatchingTag', message: found.message });
+  }
+  const [best] = passedOver;
+  if (best === undefined) throw noneSelected(known.strategy, source, tags);
+  const others = passedOver.length === 1 ? '' : `, and none of the next ${passedOver.length - 1} can be used`;
+  throw new PermanentError(best.reason, best.message + others);
+}

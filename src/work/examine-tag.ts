@@ -1,0 +1,73 @@
+import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
+import { formatRepository } from '../core/image-reference.ts';
+import type { ImageSource } from '../core/image-source.ts';
+import { describeMissing, missingPlatforms } from '../core/missing-platforms.ts';
+import { hasChanges, type Candidate } from '../core/plan-update.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { ChoiceRequest } from './choice.ts';
+import { planWith, type PlanPorts } from './plan-with.ts';
+import type { ReadPlatforms } from './read-images.ts';
+import { formatTag, resolveCandidate, type HeadManifest } from './resolve-candidate.ts';
+
+export interface ExaminePorts {
+  readonly headManifest: HeadManifest;
+  readonly readPlatforms: ReadPlatforms;
+  readonly now: () => number;
+}
+
+/** In whose eyes a tag is looked at. */
+export interface Examination {
+  readonly policy: ImagePolicy;
+  readonly spec: PolicySpec;
+  readonly source: ImageSource;
+  readonly request: ChoiceRequest;
+}
+
+/** What the registry says of a tag, or why it cannot be used. */
+type Examined = { readonly candidate: Candidate } | { readonly reason: Reason; readonly message: string };
+
+/** Asks the registry what a tag is, and whether that has what the policy asks of an image. A tag that would change nothing costs no request. */
+export async function examineTag(
+  tag: string,
+  { policy, spec, source, request }: Examination,
+  ports: ExaminePorts & PlanPorts,
+  signal: AbortSignal,
+): Promise<Examined> {
+  // Whether an image is newer than what runs, where the names do not say it, is not known yet.
+  const isComparable = spec.strategy.knowing === undefined || request.hint === undefined;
+  if (isComparable && spec.pin === 'Tag' && !hasChanges(planWith(policy, spec, { tag }, ports))) return { candidate: { tag } };
+  if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return { candidate: { tag } };
+  const isHinted = request.hint?.tag === tag;
+  const lackOf = async (digest: string) => findLack(tag, digest, spec, source, ports, signal);
+  // What was asked for others did not wait for all platforms.
+  const isDone = spec.platforms === undefined || request.hint?.digest !== undefined;
+  const candidate =
+    request.resolved?.tag === tag && isDone
+      ? request.resolved
+      : await resolveCandidate(source, (isHinted ? request.hint : undefined) ?? { tag }, ports.headManifest, {
+          announced: request.announced && isHinted,
+          signal,
+          now: ports.now,
+          isWhole: async (digest) => (await lackOf(digest)) === undefined,
+        });
+  if (candidate?.digest === undefined)
+    return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
+  const lack = await lackOf(candidate.digest);
+  return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
+}
+
+/** Why an image is not for this policy; what a digest is never changes, so that asking again costs nothing. */
+export async function findLack(
+  tag: string,
+  digest: string,
+  { platforms }: PolicySpec,
+  source: ImageSource,
+  { readPlatforms }: Pick<ExaminePorts, 'readPlatforms'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (platforms === undefined) return undefined;
+  const image = await readPlatforms(source, digest, signal);
+  if (image === undefined) throw new Error(`${formatRepository(source)} holds no image ${digest}, which it named a moment ago`);
+  const missing = missingPlatforms(platforms, image.platforms);
+  return missing.length === 0 ? undefined : describeMissing(tag, missing, image.platforms);
+}

@@ -1,0 +1,102 @@
+/** When images were created, asked of the registry for strategies that order by it: a bounded number of them in each look. */
+import { PermanentError, WaitError, describeError } from '../core/errors.ts';
+import type { ImageSource } from '../core/image-source.ts';
+import { naturalOrder } from '../core/natural-order.ts';
+import type { LatestImage } from '../core/policy-status.ts';
+import type { CreationTimes } from '../core/strategies/strategy.ts';
+import type { ReadImage } from './read-images.ts';
+import type { TagMemory } from './tag-memory.ts';
+
+export interface LearnPorts {
+  readonly readImage: ReadImage;
+  readonly tagMemory: TagMemory;
+  readonly now: () => number;
+}
+
+export interface Lesson {
+  readonly source: ImageSource;
+  /** What the targets run and what waits: these are asked for first. */
+  readonly needed: readonly string[];
+  /** What was selected before: its time is known even when the registry holds it no more. */
+  readonly latest: LatestImage | undefined;
+}
+
+/** What was learnt, and what a user should know of what was not. */
+export interface Learnt {
+  readonly created: CreationTimes;
+  readonly notes: readonly string[];
+}
+
+const maxReads = 100;
+const parallelReads = 8;
+
+/** The times of a few tags: what is remembered costs nothing. */
+export async function learnSome(lesson: Lesson, ports: LearnPorts, signal: AbortSignal): Promise<Learnt> {
+  const { source, needed, latest } = lesson;
+  const isUnknown = (tag: string) => ports.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
+  const failures = await readAll(needed.filter(isUnknown), source, ports, signal);
+  return { created: recall(needed, lesson, ports), notes: describe(failures) };
+}
+
+/**
+ * The times of all tags of a repository, of which so many are read in one look: what is needed, then what was never read, the likely newest first, then
+ * what was read longest ago, because tags move. The next look goes on.
+ */
+export async function learnAll(tags: readonly string[], lesson: Lesson, ports: LearnPorts, signal: AbortSignal): Promise<Learnt> {
+  const { source, needed } = lesson;
+  const readAt = (tag: string) => (needed.includes(tag) ? -1 : (ports.tagMemory.get(source, tag)?.readAt ?? 0));
+  const inTurn = [...tags].sort((a, b) => readAt(a) - readAt(b) || naturalOrder(b, a));
+  const failures = await readAll(inTurn.slice(0, maxReads), source, ports, signal);
+  const created = recall([...tags, ...needed], lesson, ports);
+  const unread = tags.filter((tag) => !created.has(tag)).length - failures.size;
+  const limit = `${unread} of ${tags.length} tags were not looked at yet (${maxReads} in each look): narrow them with tags.allow`;
+  return { created, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
+}
+
+/** Those that could not be read, and why. One broken image among many does not hold up the others, unless it is all there is. */
+async function readAll(
+  tags: readonly string[],
+  source: ImageSource,
+  { readImage, tagMemory, now }: LearnPorts,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, unknown>> {
+  const failures = new Map<string, unknown>();
+  const waiting = tags.values();
+  let isOver = false;
+  const readInTurn = async () => {
+    for (const tag of waiting) {
+      if (isOver) return;
+      try {
+        const image = await readImage(source, tag, signal);
+        if (image !== undefined) tagMemory.set(source, tag, { created: image.created, readAt: now() });
+      } catch (error) {
+        isOver = error instanceof WaitError || error instanceof PermanentError || signal.aborted;
+        if (isOver) throw error;
+        failures.set(tag, error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: parallelReads }, readInTurn));
+  const [first] = failures.values();
+  if (failures.size > 0 && failures.size === tags.length) throw first;
+  return failures;
+}
+
+function recall(tags: readonly string[], { source, latest }: Lesson, { tagMemory }: LearnPorts): CreationTimes {
+  const created = new Map<string, Date | undefined>();
+  for (const tag of tags) {
+    const known = tagMemory.get(source, tag) ?? latestTime(latest, tag);
+    if (known !== undefined) created.set(tag, known.created);
+  }
+  return created;
+}
+
+function latestTime(latest: LatestImage | undefined, tag: string): { created: Date } | undefined {
+  return latest?.tag === tag && latest.createdAt !== undefined ? { created: new Date(latest.createdAt) } : undefined;
+}
+
+function describe(failures: ReadonlyMap<string, unknown>): string[] {
+  const [first] = failures;
+  if (first === undefined) return [];
+  return [`${failures.size} images could not be read, among them ${first[0]}: ${describeError(first[1])}`];
+}

@@ -1,0 +1,37 @@
+import { formatRepository } from '../core/image-reference.ts';
+import { accessKey, type ImageSource } from '../core/image-source.ts';
+
+/** What was found of a tag when its image was read last. */
+export interface RememberedTag {
+  /** Undefined where the image does not say. */
+  readonly created: Date | undefined;
+  /** In ms since 1970. */
+  readonly readAt: number;
+}
+
+/** When the images of tags were created, as far as this process has read them; each for those who may see the same. */
+export interface TagMemory {
+  get(source: ImageSource, tag: string): RememberedTag | undefined;
+  set(source: ImageSource, tag: string, found: RememberedTag): void;
+}
+
+const maxTags = 100_000;
+
+/** An empty memory, which forgets what was read longest ago. */
+export function createTagMemory(): TagMemory {
+  const tags = new Map<string, RememberedTag>();
+  return {
+    get: (source, tag) => tags.get(keyOf(source, tag)),
+    set(source, tag, found) {
+      const key = keyOf(source, tag);
+      tags.delete(key);
+      tags.set(key, found);
+      const [oldest] = tags.size > maxTags ? tags.keys() : [];
+      if (oldest !== undefined) tags.delete(oldest);
+    },
+  };
+}
+
+function keyOf(source: ImageSource, tag: string): string {
+  return `${formatRepository(source)}:${tag} ${accessKey(source)}`;
+}
