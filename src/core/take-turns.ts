@@ -44,25 +44,23 @@ export function takeTurns({ candidate, holder, ...input }: TurnInput): Turn {
   return heldIsDue ? { apply: toCandidate(others), next: own } : { next: others };
 }
 
-function startWait({ tag, digest }: Candidate, { minAgeMs, status, now }: Omit<TurnInput, 'candidate' | 'holder'>): PlacedWaiting {
+function startWait(image: Candidate, { minAgeMs, status, now }: Omit<TurnInput, 'candidate' | 'holder'>): PlacedWaiting {
+  const { tag, digest } = image;
   // Rounded up: at that time it is over.
-  const since = Math.ceil((firstSight(digest, status, minAgeMs) ?? now) / 1_000) * 1_000;
+  const since = Math.ceil((firstSight(image, status, minAgeMs) ?? now) / 1_000) * 1_000;
   const until = Math.ceil((since + minAgeMs) / 1_000) * 1_000;
   const times = { since: toSeconds(new Date(since)), until: toSeconds(new Date(until)) };
   return { tag, ...(digest !== undefined && { digest }), ...times, reason: 'MinAge' };
 }
 
-/** In ms since 1970; undefined for what was never seen. What ran once was seen once. */
-function firstSight(
-  digest: string | undefined,
-  { waiting, latest, history = [] }: TurnInput['status'],
-  minAgeMs: number,
-): number | undefined {
+/** In ms since 1970; undefined for what was never seen. */
+function firstSight({ digest }: Candidate, { waiting, latest, history = [] }: TurnInput['status'], minAgeMs: number): number | undefined {
   if (digest === undefined) return undefined;
   const times = [
     ...(waiting?.digest === digest ? [waiting.since === undefined ? Date.parse(waiting.until) - minAgeMs : Date.parse(waiting.since)] : []),
     ...(latest?.digest === digest ? [Date.parse(latest.selectedAt)] : []),
-    ...history.filter((entry) => entry.digest === digest).map(({ at }) => Date.parse(at)),
+    // What was applied was old enough then.
+    ...history.filter((entry) => entry.digest === digest).map(({ at }) => Date.parse(at) - minAgeMs),
   ].filter((time) => !Number.isNaN(time));
   return times.length === 0 ? undefined : Math.min(...times);
 }

@@ -1,9 +1,9 @@
-import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
-import { WaitError } from '../core/errors.ts';
+import { policyKey } from '../core/image-policy.ts';
 import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
+import { answerAlarm } from './answer-alarm.ts';
 import { catchUp, type CatchUpPorts } from './catch-up.ts';
 import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
 import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
@@ -48,22 +48,11 @@ export async function lookAtPolicy(
 /** Shorter than a lock of the queue: what a killed worker left behind is asked for anew. */
 const resolvedLastsMs = 3_000;
 
-/**
- * Whether the job is the alarm of a wait that is over: something else took the place, or none did. Throws WaitError for one that rings too early,
- * because clocks differ.
- */
-async function isOutdated({ alarm, policy: { namespace, name } }: PolicyJob, ports: PolicyPorts, signal: AbortSignal): Promise<boolean> {
-  if (alarm === undefined) return false;
-  const at = new Date(alarm.at);
-  if (ports.clock() < at) throw new WaitError('MinAge', at, 'the alarm rang too early');
-  const isAbout = (policy: ImagePolicy | undefined) => policy?.status.waiting?.until === alarm.until;
-  return !isAbout(ports.findPolicy(namespace, name)) && !isAbout(await ports.readPolicy(namespace, name, signal));
-}
-
 /** The processor of the queue `policy`. */
-export async function processPolicyJob(job: PolicyJob, context: JobContext, ports: PolicyPorts): Promise<void> {
+export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
   const { policy, source, receivedAt, eventId, receiver, hint, resolved } = job;
-  if (await isOutdated(job, ports, context.signal)) return;
+  const ports = job.alarm === undefined ? allPorts : await answerAlarm(job.alarm, policy, allPorts, context.signal);
+  if (ports === undefined) return;
   const isFresh = context.failures === 0 && ports.clock().getTime() - Date.parse(receivedAt) < resolvedLastsMs;
   const request: ReconcileRequest = {
     policy,

@@ -57,6 +57,7 @@ export async function reportOutcome(
     settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports),
   ]);
   if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
+  if (outcome.kind === 'waiting') reportWaiting(policy, outcome, ports);
 }
 
 /** Reports an ending that no policy is there to show: it was deleted before its turn came. */
@@ -129,6 +130,13 @@ function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts
   ports.logger.info({ policy: policyKey(policy), reason: outcome.reason, why: outcome.message }, 'policy stalled');
   const { reason, message } = outcome;
   ports.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
+}
+
+/** An Event when something begins to wait, not each time that it is found waiting. */
+function reportWaiting(policy: ImagePolicy, { reason, message, place }: Outcome, ports: ReportPorts): void {
+  if (place?.next?.until === policy.status.waiting?.until) return;
+  ports.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waits');
+  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Wait', message });
 }
 
 async function settle(

@@ -192,7 +192,7 @@ const runningImage = text(1024, 'harbor.example.com/shop/web:1.4.2', 'nginx');
 const message = text(1024, 'up to date', 'the registry says no: "401"');
 const reason = text(64, 'UpToDate', 'MinAge', 'NoConsent');
 const container = text(63, 'web', 'sidecar');
-const source = fc.constantFrom('Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'Approval', 'Rollback', 'Request');
+const source = fc.constantFrom('Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'WaitOver', 'Approval', 'Rollback', 'Request');
 const workload = { kind: text(63, 'Deployment', 'StatefulSet'), namespace, name };
 const count = fc.nat({ max: 1_000_000 });
 const condition = some(
@@ -228,14 +228,14 @@ export const v1StatusArbitrary: fc.Arbitrary<Status> = wire(
   some({
     observedGeneration: count,
     conditions,
-    latest: some({ tag, digest, selectedAt: dateTime }, ['tag', 'selectedAt']),
+    latest: some({ tag, digest, createdAt: dateTime, selectedAt: dateTime }, ['tag', 'selectedAt']),
     trigger: some({ source, receiver: text(63, 'harbor'), event: text(128, 'e1'), receivedAt: dateTime, handledAt: dateTime }, [
       'source',
       'handledAt',
     ]),
     lastCheckTime: dateTime,
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
-    waiting: some({ tag, digest, until: dateTime, reason }, ['until', 'reason']),
+    waiting: some({ tag, digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
     targets: list(
       some({ ...workload, container, image: runningImage, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
         'kind',

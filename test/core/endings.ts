@@ -4,6 +4,7 @@ import type { PolicySpec } from '../../src/core/image-policy.ts';
 import { nextStatus, type LookCause } from '../../src/core/next-status.ts';
 import type { Outcome, Postponement } from '../../src/core/outcome.ts';
 import type { ContainerState, PolicyStatus } from '../../src/core/policy-status.ts';
+import type { PlacedWaiting } from '../../src/core/waiting.ts';
 import { digestOf, policyOf, specOf, webDeployment } from './samples.ts';
 
 export const now = new Date('2026-03-01T12:00:00.789Z');
@@ -45,6 +46,16 @@ export const waiting: Postponement = {
   tag: '1.3.0',
   digest: digestOf('a'),
 };
+export const place: PlacedWaiting = {
+  tag: '1.4.0',
+  digest: digestOf('d'),
+  since: '2026-03-01T11:50:00Z',
+  until: '2026-03-01T12:20:00Z',
+  reason: 'MinAge',
+};
+export const soaking: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.4.0 waits', tag: '1.4.0', place: { next: place } };
+/** 1.3.0 was applied when it was through, and 1.4.0 waits after it. */
+export const through: Outcome = { ...updated, place: { seen: { ...place, tag: '1.3.0' }, next: place } };
 export const tolerated: Outcome = { ...unchanged, tolerated: [{ ...webDeployment, namespace: 'ops' }] };
 
 export const next = (status: PolicyStatus, ending: Outcome | Postponement, generation = 2, at = now, spec: Partial<PolicySpec> = {}) =>

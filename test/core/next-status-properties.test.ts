@@ -3,7 +3,23 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readStatus } from '../../src/api-versions/read-status.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
-import { ignored, next, older, ours, postponed, seconds, stalled, suspended, tolerated, unchanged, updated, waiting } from './endings.ts';
+import {
+  ignored,
+  next,
+  older,
+  ours,
+  postponed,
+  seconds,
+  stalled,
+  suspended,
+  soaking,
+  through,
+  place,
+  tolerated,
+  unchanged,
+  updated,
+  waiting,
+} from './endings.ts';
 import { appliedOnce, digestOf } from './samples.ts';
 
 const condition = fc.record({
@@ -20,11 +36,25 @@ const before = fc.record(
     lastAppliedTag: fc.constantFrom('1.2.0', '1.3.0'),
     history: fc.constantFrom([], appliedOnce('1.2.0'), appliedOnce('1.3.0'), Array.from({ length: 10 }, () => appliedOnce('1.1.0')).flat()),
     latest: fc.constantFrom({ tag: '1.3.0', selectedAt: seconds }, { tag: '1.2.0', digest: digestOf('c'), selectedAt: seconds }),
+    waiting: fc.constantFrom(place, { ...place, tag: '1.3.0' }, { until: seconds, reason: 'RegistryThrottled' }),
     conditions: fc.uniqueArray(condition, { selector: ({ type }) => type }),
   },
   { requiredKeys: [] },
 );
-const ending = fc.constantFrom(updated, unchanged, ours, older, tolerated, stalled, suspended, ignored, postponed, waiting);
+const ending = fc.constantFrom(
+  soaking,
+  through,
+  updated,
+  unchanged,
+  ours,
+  older,
+  tolerated,
+  stalled,
+  suspended,
+  ignored,
+  postponed,
+  waiting,
+);
 
 test('once written, the same ending at the same time has nothing to write', () => {
   fc.assert(

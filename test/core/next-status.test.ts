@@ -15,10 +15,13 @@ import {
   next,
   now,
   older,
+  place,
   postponed,
   seconds,
+  soaking,
   stalled,
   suspended,
+  through,
   tolerated,
   unchanged,
   upToDate,
@@ -204,6 +207,38 @@ test('a look at something else than what is selected leaves what is known of the
   }
 });
 
+test('what waits in a place is Reconciling, whatever else the look did', () => {
+  const conditions = ['Ready=False MinAge', 'Reconciling=True MinAge'];
+  assert.deepEqual([next({}, soaking)?.waiting, kinds(next({}, soaking))], [place, conditions]);
+  const before = { waiting: { ...place, tag: '1.3.0' } };
+  const passed = next(before, through);
+  assert.deepEqual([passed?.waiting, kinds(passed), passed?.lastAppliedTag], [place, conditions, '1.3.0']);
+  assert.deepEqual(kinds(next({ waiting: place }, unchanged)), conditions);
+  assert.deepEqual(kinds(next({ waiting: place }, { ...stalled, place: { seen: place, next: place } })), [
+    'Ready=False TargetNotFound',
+    'Stalled=True TargetNotFound',
+  ]);
+});
+
+test('a place is kept through looks that did not ask for it; the wait of a job is not', () => {
+  for (const ending of [stalled, suspended, unchanged, postponed, waiting])
+    assert.deepEqual(next({ waiting: place }, ending)?.waiting, place);
+  const throttled = after({}, waiting);
+  assert.equal(throttled.waiting?.reason, 'RegistryThrottled');
+  for (const ending of [stalled, suspended, unchanged, updated]) assert.equal(next(throttled, ending)?.waiting, undefined);
+});
+
+test('a look takes away only the place that it saw', () => {
+  assert.equal(next({ waiting: place }, { ...updated, place: { seen: place } })?.waiting, undefined);
+  assert.deepEqual(next({ waiting: place }, { ...updated, place: {} })?.waiting, place);
+});
+
+test('when the image was created is kept with what is selected', () => {
+  const createdAt = '2026-02-01T00:00:00.000Z';
+  const status = next({}, { ...unchanged, selection: { candidate: { tag: '1.3.0', createdAt }, containers: [] } });
+  assert.deepEqual(status?.latest, { tag: '1.3.0', createdAt, selectedAt: seconds });
+});
+
 test('the registry was asked only when there is an answer', () => {
   assert.equal(next({}, stalled)?.lastCheckTime, undefined);
   assert.equal(next({}, suspended)?.lastCheckTime, undefined);
@@ -228,6 +263,7 @@ test('everything stays inside the bounds of the schema', () => {
   const endings = [
     { ...stalled, message: long },
     { ...waiting, message: long, tag: long },
+    through,
     {
       ...updated,
       changes: [{ workload: webDeployment, container: 'web', index: 0, from: long, to: long }],

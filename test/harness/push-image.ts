@@ -10,9 +10,13 @@ type Descriptor = { mediaType: string; digest: string; size: number };
 const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
 const ociIndex = 'application/vnd.oci.image.index.v1+json';
 
-/** Pushes a small image as a real client does: blobs, then the manifest under the tag. Other `content` makes another digest. */
-export async function pushImage({ content = 'image', ...target }: PushTarget & { content?: string }): Promise<Pushed> {
-  return putManifest(target, target.tag, ociManifest, await pushContent(target, 'amd64', content));
+/** Pushes a small image as a real client does: blobs, then the manifest under the tag. Other `content` makes another digest; `created` is its own word. */
+export async function pushImage({
+  content = 'image',
+  created,
+  ...target
+}: PushTarget & { content?: string; created?: string }): Promise<Pushed> {
+  return putManifest(target, target.tag, ociManifest, await pushContent(target, 'amd64', content, created));
 }
 
 /** Pushes an image of several platforms: an index under the tag, which names one image for each architecture. */
@@ -31,9 +35,15 @@ export async function pushIndex({
   return putManifest(target, target.tag, ociIndex, { schemaVersion: 2, mediaType: ociIndex, manifests });
 }
 
-async function pushContent(target: PushTarget, architecture: string, content: string): Promise<object> {
+async function pushContent(target: PushTarget, architecture: string, content: string, created?: string): Promise<object> {
   const layerBytes = Buffer.from(content);
-  const config = { architecture, os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [digestOf(layerBytes)] } };
+  const config = {
+    ...(created && { created }),
+    architecture,
+    os: 'linux',
+    config: {},
+    rootfs: { type: 'layers', diff_ids: [digestOf(layerBytes)] },
+  };
   return {
     schemaVersion: 2,
     mediaType: ociManifest,

@@ -36,6 +36,17 @@ test('a change is an Event of the workload and one of the policy', async () => {
   assert.deepEqual([kind, afterMs, changes], ['updated', 1_500, updated.changes]);
 });
 
+test('waiting is an Event when it begins, not each time', async () => {
+  const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
+  const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', place: { next } };
+  const begins = createWorld();
+  await report(begins, waiting);
+  assert.deepEqual(told(begins), [['ImagePolicy', 'web', 'Normal', 'MinAge']]);
+  const lasts = createWorld();
+  await report(lasts, waiting, policyOf({ status: { waiting: next } }));
+  assert.deepEqual([told(lasts), lasts.fates.get('push-1 shop/web')?.kind], [[], 'waiting']);
+});
+
 test('stalled is an Event when it begins and when its reason changes, not each time', async () => {
   const begins = createWorld();
   await report(begins, stalled);

@@ -38,6 +38,18 @@ test('jobs of one moment go together, each once; who sleeps is left alone', asyn
   assert.equal(batches.length, 1);
 });
 
+test('what a policy waits for is an alarm, beside its look', async (t) => {
+  const jobs: PolicyJob[] = [];
+  const { waker, pass } = start(t, { addPolicyJobs: async (added) => void jobs.push(...added) });
+  const waiting = { tag: '1.4.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' };
+  waker.consider(policyOf({ generation: 2, status: { observedGeneration: 1, waiting } }));
+  await pass(0);
+  assert.deepEqual(
+    jobs.map(({ cause }) => cause),
+    ['generation:2', 'alarm:2026-03-01T12:30:00Z'],
+  );
+});
+
 test('a sweep of many goes in parts', async (t) => {
   const { waker, batches, pass } = start(t, { policies: () => policies(1_200) });
   waker.considerAll();

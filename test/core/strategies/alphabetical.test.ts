@@ -5,6 +5,10 @@ import { alphabetical } from '../../../src/core/strategies/alphabetical.ts';
 
 const table: [name: string, order: 'Ascending' | 'Descending', tags: string[], selected: string | undefined][] = [
   ['dates', 'Ascending', ['20260101', '20251231', '20260102'], '20260102'],
+  ['dates with leading zeros', 'Ascending', ['2026.03.01', '2026.12.01', '2026.03.11'], '2026.12.01'],
+  ['dates without leading zeros are in no order', 'Ascending', ['2026.9.1', '2026.10.1'], '2026.9.1'],
+  ['1.9 after 1.10: versions are for semver', 'Ascending', ['1.9', '1.10'], '1.9'],
+  ['times of RFC 3339', 'Ascending', ['2026-03-01T12-00-00Z', '2026-03-01T09-30-00Z'], '2026-03-01T12-00-00Z'],
   ['text, not numbers', 'Ascending', ['main-9', 'main-10'], 'main-9'],
   ['capitals before small letters', 'Ascending', ['Zeta', 'alpha'], 'alpha'],
   ['what is longer comes later', 'Ascending', ['a', 'ab'], 'ab'],

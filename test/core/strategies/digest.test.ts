@@ -12,6 +12,10 @@ test('follows one tag and no other', () => {
   assert.match(latest.reject('1.0.0') ?? 'selected', /"1\.0\.0" is not the followed tag "latest"/);
 });
 
+test('whatever the tag looks like', () => {
+  for (const tag of ['1.2', 'main', '0123456', '1.2.3-alpine', '_']) assert.equal(selectTag(digest({ tag }), ['1.2.3', tag]), tag);
+});
+
 test('a tag is neither older nor newer than itself', () => assert.equal(latest.compare('latest', 'latest'), 0));
 
 test('says what is selected', () => assert.equal(latest.description, 'the digest of the tag "latest"'));

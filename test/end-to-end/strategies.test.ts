@@ -1,0 +1,110 @@
+/** What chooses by more than names, against real images in a real registry: creation time, platforms, age. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Redis } from 'ioredis';
+import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import { pushImage, pushIndex } from '../harness/push-image.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { announce, assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, startWorld, type Service, type World } from './world.ts';
+
+const any = { strategy: 'SemVer' } as const;
+
+describe('a policy that chooses by more than names', () => {
+  let world: World;
+  let service: Service;
+  before(async () => {
+    world = await startWorld();
+    service = await world.start();
+    await announce(world.registry, service);
+  });
+  after(() => world.stop());
+
+  const repository = (name: string) => `${world.registry.host}/shop/${name}`;
+  const target = (name: string, tag: string) => ({ host: world.registry.host, repository: `shop/${name}`, tag, content: `${name} ${tag}` });
+  const create = async (name: string, running: string, spec: Partial<Spec>) => {
+    await world.createDeployment(name, `${repository(name)}:${running}`);
+    await world.createPolicy(name, repository(name), any, spec);
+    await world.waitForFirstLook(name);
+  };
+  const readyMessage = (name: string, pattern: RegExp) =>
+    waitFor(`Ready of ${name} to say ${pattern.source}`, async () => pattern.test((await world.condition(name, 'Ready'))?.message ?? ''));
+
+  it('follows the image that was created last, whatever its name and whenever it is pushed', async () => {
+    const push = (tag: string, created: string) => pushImage({ ...target('newest', tag), created });
+    await push('zebra', '2026-01-02T00:00:00Z');
+    await create('newest', 'zebra', { select: { newest: {} }, tags: { ignore: ['^pr-'] } });
+    await push('yak', '2026-01-01T00:00:00Z');
+    await push('pr-7', '2026-01-09T00:00:00Z');
+    await push('ant', '2026-01-03T00:00:00Z');
+    assertPatchedTimes(await world.waitForImage('newest', `${repository('newest')}:ant`), 1);
+    await waitFor('what is selected', async () => {
+      const { latest } = await world.readStatus('newest');
+      return latest?.tag === 'ant' && latest.createdAt === '2026-01-03T00:00:00.000Z';
+    });
+  });
+
+  it('finds the newest of all when it is created, by an index as well', async () => {
+    await pushImage({ ...target('old', 'one'), created: '2026-01-01T00:00:00Z' });
+    await pushImage({ ...target('old', 'three'), created: '2026-01-03T00:00:00Z' });
+    await pushImage({ ...target('old', 'two'), created: '2026-01-02T00:00:00Z' });
+    await pushImage({ ...target('old', 'reproducible'), created: '1970-01-01T00:00:00Z' });
+    await create('old', 'one', { select: { newest: {} } });
+    assertPatchedTimes(await world.waitForImage('old', `${repository('old')}:three`), 1);
+  });
+
+  it('waits for all platforms of an image, of which the index comes last', async () => {
+    await pushIndex(target('both', '1.0.0'));
+    await pushImage(target('both', '1.1.0'));
+    await create('both', '1.0.0', { platforms: ['linux/amd64', 'linux/arm64'] });
+    await readyMessage('both', /passed over: 1\.1\.0 has linux\/amd64, not linux\/arm64/);
+    assertPatchedTimes(await world.readDeployment('both'), 0);
+    await pushIndex(target('both', '1.1.0'));
+    assertPatchedTimes(await world.waitForImage('both', `${repository('both')}:1.1.0`), 1);
+  });
+
+  it('is stalled while no image has the platforms, until one is pushed', async () => {
+    await pushImage(target('arm', '1.0.0'));
+    await create('arm', '0.9.0', { platforms: ['linux/arm64'] });
+    const stalled = await world.waitForCondition('arm', 'Stalled', 'PlatformMissing');
+    assert.equal(stalled.message, '1.0.0 has linux/amd64, not linux/arm64');
+    await pushIndex(target('arm', '1.0.1'));
+    await world.waitForImage('arm', `${repository('arm')}:1.0.1`);
+    await waitFor('the policy not to be stalled', async () => (await world.condition('arm', 'Stalled')) === undefined);
+  });
+
+  it('lets an image get old, over a restart and a wiped Redis, and the next one after it', async () => {
+    const host = world.quiet.host;
+    const image = (tag: string) => `${host}/shop/aged:${tag}`;
+    const push = (tag: string) => pushImage({ host, repository: 'shop/aged', tag, content: `aged ${tag}` });
+    await push('1.0.0');
+    await world.createDeployment('aged', image('1.0.0'));
+    await world.createPolicy('aged', `${host}/shop/aged`, any, { minAge: '5s' });
+    await world.waitForFirstLook('aged');
+    const { digest } = await push('1.1.0');
+    assert.equal((await deliver(service, harborBody(host, 'shop/aged', [{ tag: '1.1.0', digest }]))).status, 202);
+    const { waiting, conditions } = await waitFor('1.1.0 to wait', async () => {
+      const { waiting, conditions } = await world.readStatus('aged');
+      return waiting?.tag === '1.1.0' && { waiting, conditions };
+    });
+    assert.deepEqual([waiting.digest, waiting.reason], [digest, 'MinAge']);
+    assert.equal(conditions?.find(({ type }) => type === 'Reconciling')?.reason, 'MinAge');
+
+    await service.kill9();
+    const redis = new Redis(world.redis.url);
+    await redis.flushall();
+    redis.disconnect();
+    await service.restart();
+    const next = await push('1.2.0');
+    await deliverUntilAccepted(harborBody(host, 'shop/aged', [{ tag: '1.2.0', digest: next.digest }]), service);
+    await world.waitForImage('aged', image('1.2.0'), 90_000);
+    const status = await waitFor('nothing to wait', async () => {
+      const found = await world.readStatus('aged');
+      return found.waiting === undefined && found.lastAppliedTag === '1.2.0' && found;
+    });
+    const [second, first] = status.history ?? [];
+    assert.deepEqual([first?.tag, first?.trigger, second?.tag, second?.trigger], ['1.1.0', 'WaitOver', '1.2.0', 'WaitOver']);
+    assert.ok((first?.at ?? '') >= waiting.until, `${first?.at} is before ${waiting.until}`);
+    assertPatchedTimes(await world.readDeployment('aged'), 2);
+    assert.equal((await world.condition('aged', 'Ready'))?.reason, 'UpToDate');
+  });
+});
