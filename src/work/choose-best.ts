@@ -23,7 +23,8 @@ export async function chooseBest(
   const source = ports.sourceOf(policy, spec);
   const tags = await listCandidates(spec.strategy, source, ports.listTags, signal, request.hint?.tag);
   const { knowing } = spec.strategy;
-  const lesson = { source, needed: neededTags(policy, spec, ports), latest: policy.status.latest };
+  const announced = request.hint === undefined ? [] : [request.hint.tag];
+  const lesson = { source, needed: [...announced, ...neededTags(policy, spec, ports)], latest: policy.status.latest };
   const learnt = knowing === undefined ? undefined : await learnAll(tags, lesson, ports, signal);
   const known = knowing === undefined || learnt === undefined ? spec : { ...spec, strategy: knowing(learnt.created) };
   const remaining = new Set(tags);

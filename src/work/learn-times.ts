@@ -29,31 +29,37 @@ export interface Learnt {
 
 const maxReads = 100;
 const parallelReads = 8;
+/** Policies of one repository look one after the other. */
+const freshMs = 10_000;
 
 /** The times of a few tags: what is remembered costs nothing. */
 export async function learnSome(lesson: Lesson, ports: LearnPorts, signal: AbortSignal): Promise<Learnt> {
   const { source, needed, latest } = lesson;
   const isUnknown = (tag: string) => ports.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
   const failures = await readAll(needed.filter(isUnknown), source, ports, signal);
-  return { created: recall(needed, lesson, ports), notes: describe(failures) };
+  const created = recall(needed, lesson, ports);
+  checkFailures(failures, created, needed);
+  return { created, notes: describe(failures) };
 }
 
 /**
  * The times of all tags of a repository, of which so many are read in one look: what is needed, then what was never read, the likely newest first, then
- * what was read longest ago, because tags move. The next look goes on.
+ * what was read longest ago, because tags move. The next look goes on. What was read a moment ago is believed, except of what is needed.
  */
 export async function learnAll(tags: readonly string[], lesson: Lesson, ports: LearnPorts, signal: AbortSignal): Promise<Learnt> {
   const { source, needed } = lesson;
   const readAt = (tag: string) => (needed.includes(tag) ? -1 : (ports.tagMemory.get(source, tag)?.readAt ?? 0));
-  const inTurn = [...tags].sort((a, b) => readAt(a) - readAt(b) || naturalOrder(b, a));
+  const isFresh = (tag: string) => ports.now() - readAt(tag) < freshMs;
+  const inTurn = tags.filter((tag) => !isFresh(tag)).sort((a, b) => readAt(a) - readAt(b) || naturalOrder(b, a));
   const failures = await readAll(inTurn.slice(0, maxReads), source, ports, signal);
   const created = recall([...tags, ...needed], lesson, ports);
+  checkFailures(failures, created, needed);
   const unread = tags.filter((tag) => !created.has(tag)).length - failures.size;
   const limit = `${unread} of ${tags.length} tags were not looked at yet (${maxReads} in each look): narrow them with tags.allow`;
   return { created, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
 }
 
-/** Those that could not be read, and why. One broken image among many does not hold up the others, unless it is all there is. */
+/** Those that could not be read, and why. */
 async function readAll(
   tags: readonly string[],
   source: ImageSource,
@@ -77,9 +83,14 @@ async function readAll(
     }
   };
   await Promise.all(Array.from({ length: parallelReads }, readInTurn));
-  const [first] = failures.values();
-  if (failures.size > 0 && failures.size === tags.length) throw first;
   return failures;
+}
+
+/** One broken image among many does not hold up the others. It does when it is what runs, because nothing could be told to be newer; or all there is. */
+function checkFailures(failures: ReadonlyMap<string, unknown>, created: CreationTimes, needed: readonly string[]): void {
+  for (const [tag, error] of failures) {
+    if (created.size === 0 || (needed.includes(tag) && !created.has(tag))) throw error;
+  }
 }
 
 function recall(tags: readonly string[], { source, latest }: Lesson, { tagMemory }: LearnPorts): CreationTimes {

@@ -8,7 +8,7 @@ import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { processPush } from '../../src/work/process-push.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/work/reconcile-policy.ts';
 import { createTagMemory } from '../../src/work/tag-memory.ts';
-import { appliedOnce, digestOf, policyOf, specOf } from '../core/samples.ts';
+import { appliedOnce, digestOf, policyOf, specOf, webDeployment } from '../core/samples.ts';
 import { contextOf, createWorld, image, pushOf, runs, type World } from './world.ts';
 
 const signal = new AbortController().signal;
@@ -150,6 +150,17 @@ test('of a large repository so many are read in each look, the likely newest fir
   assert.equal(new Set(heads()).size, 250);
 });
 
+test('policies of one repository share what was read a moment ago', async () => {
+  const world = start({ a: 1, b: 2, c: 3 });
+  await look(world);
+  world.put(policyOf({ name: 'other', spec: specOf({ strategy: strategies.newest(), targets: [{ ...webDeployment, name: 'other' }] }) }));
+  runs(world, { web: `${image}:a` }, { name: 'other' });
+  world.requests.length = 0;
+  const other = { namespace, name: 'other', uid: policyOf({ name: 'other' }).uid };
+  assert.equal((await reconcile(world, { policy: other })).tag, 'c');
+  assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD a', 'HEAD c', 'PATCH other']);
+});
+
 test('one broken image does not hold up the others; all of them do', async () => {
   const world = start({ a: 1, b: 3, c: 2 });
   const broken = new Error('500');
@@ -159,6 +170,16 @@ test('one broken image does not hold up the others; all of them do', async () =>
   assert.deepEqual([outcome.kind, world.images()], ['updated', [`${image}:c`]]);
   assert.match(outcome.message, /1 images could not be read, among them b: 500/);
   await assert.rejects(reconcile(world, {}, { readImage: () => Promise.reject(broken), tagMemory: createTagMemory() }), broken);
+});
+
+test('what runs cannot be read: tried again, rather than taken for old', async () => {
+  const world = start({ a: 5, b: 2 });
+  const broken = new Error('500');
+  const readImage: ReconcilePorts['readImage'] = (source, reference, signal) =>
+    reference === 'a' ? Promise.reject(broken) : world.ports.readImage(source, reference, signal);
+  await assert.rejects(reconcile(world, {}, { readImage }), broken);
+  await assert.rejects(reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true }, { readImage }), broken);
+  assert.deepEqual(world.images(), [`${image}:a`]);
 });
 
 test('back by creation time, where that is allowed', async () => {
