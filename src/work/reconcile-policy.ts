@@ -15,6 +15,7 @@ import {
   type UpdatePlan,
   type AppliedChange,
 } from '../core/plan-update.ts';
+import { tellRetagged } from '../core/retagged.ts';
 import { suspendedOutcome } from '../core/suspended-outcome.ts';
 import { takeTurns, type Turn } from '../core/take-turns.ts';
 import { isSameImage, type PlacedWaiting } from '../core/waiting.ts';
@@ -120,7 +121,7 @@ async function bringTo(
       const outcome = withNotes({ ...outcomeOf(plan, applied, isNowSelected), tolerated }, chosen.notes);
       const { waiting } = choice.policy.status;
       const next = turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined;
-      return withPlace(outcome, { ...(waiting && { seen: waiting }), ...(next && { next }) }, turn.apply === undefined);
+      return withPlace(tellRetagged(outcome, policy, request), { ...(waiting && { seen: waiting }), ...(next && { next }) }, turn.apply === undefined);
     }
   }
   throw new Error(`the targets of ${policyKey(request.policy)} changed under ${maxPlans} plans in a row`);

@@ -52,6 +52,18 @@ test('delivered twice, it changes once', async () => {
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
 });
 
+test('a tag that was pushed again under a policy that pins tags: told, without another request', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  const before = world.requests.length;
+  await processPush(pushOf({ id: 'push-2', digest: digestOf('c') }), contextOf(), world.ports);
+  const fate = world.fates.get('push-2 shop/web');
+  assert.deepEqual([fate?.kind, fate?.reason, world.requests.length], ['unchanged', 'Retagged', before]);
+  const { conditions, latest } = world.statusOf('web');
+  assert.match(conditions?.find(({ type }) => type === 'Ready')?.message ?? '', /1\.3\.0 was pushed again/);
+  assert.equal(latest?.digest, digestOf('b'), 'what nobody checked is not written down');
+});
+
 test('one policy that does not want the tag: the fate says why', async () => {
   const world = createWorld();
   await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
