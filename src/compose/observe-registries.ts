@@ -1,18 +1,15 @@
 /** What metrics and log tell of registries. */
 import type { HostEvent } from '../registry/host-limits.ts';
 import type { RequestRecord } from '../registry/http.ts';
-import { createBoundedLabel } from '../telemetry/bounded-label.ts';
+import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import type { Foundation } from './foundation.ts';
-
-/** Tenants choose hosts. */
-const maxHosts = 200;
 
 /** Listeners for the client of registries. */
 export function observeRegistries({ logger, metrics }: Pick<Foundation, 'logger' | 'metrics'>): {
   onRequest: (request: RequestRecord) => void;
   onHostEvent: (event: HostEvent) => void;
 } {
-  const label = createBoundedLabel(maxHosts);
+  const label = createBoundedLabel(maxRegistryLabels);
   const broken = new Set<string>();
   return {
     onRequest({ host, kind, status, durationMs }) {

@@ -13,14 +13,19 @@ import { readObject } from '../kube/read-object.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
 import { objectPath } from '../kube/resource-path.ts';
 import { targets } from '../kube/targets/index.ts';
+import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createEventLog } from '../queue/event-log.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
+import { createEventReader } from '../queue/read-events.ts';
+import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import { createKeyedMutex } from '../work/keyed-mutex.ts';
 import { createTagMemory } from '../work/tag-memory.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
+import { pollPlacesOf } from './poll-places.ts';
 
 export const policyResource = { apiVersion, resource: plural };
 const supportedKinds: ReadonlySet<string> = new Set(targets.map((target) => target.kind));
@@ -91,6 +96,9 @@ export function createWorkPorts(
     addPolls: (polls) => queues.addPolls(polls),
     readLastTick: () => queues.readLastTick(),
     writeLastTick: (at) => queues.writeLastTick(at),
+    pollGate: createPollGate({ placesOf: pollPlacesOf(settings.config.registries), now: Date.now, random: Math.random }),
+    finds: createUnannouncedFinds(access.redis, access.prefix, createEventReader(access)),
+    registryLabel: createBoundedLabel(maxRegistryLabels),
     recordEvent: recorder.record,
     eventLog: createEventLog(access.redis, access.prefix),
     mutex: createKeyedMutex(),

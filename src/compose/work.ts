@@ -4,7 +4,9 @@ import type { Redis } from 'ioredis';
 import { describeError } from '../core/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
-import { processPoll, processTick, tickMs, type PollPorts } from '../poll/process-poll.ts';
+import { tickMs } from '../poll/poll-turn.ts';
+import { processPoll, type PollPorts } from '../poll/process-poll.ts';
+import { createTick } from '../poll/tick.ts';
 import { connectWorker } from '../queue/connection.ts';
 import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
@@ -18,7 +20,9 @@ import { checkReflector, startReflectors, type NamedReflector } from './reflecto
 import { openRegistries } from './registries.ts';
 import { createWorkPorts } from './work-ports.ts';
 
-const concurrency = { push: 64, policy: 64, poll: 8 } as const;
+const concurrency = { push: 64, policy: 64, poll: 32 } as const;
+/** A poll that fails is tried again no less often than its own interval, and than this. */
+const longestPollPauseMs = 3_600_000;
 /** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
 const sweepMs = 60_000;
 
@@ -93,6 +97,7 @@ export function composeWork(foundation: Foundation, client: KubeClient, quick: R
 }
 
 function createWorkers(access: QueueAccess, ports: PollPorts): QueueWorker[] {
+  const tick = createTick(ports);
   const common = { access, now: Date.now, random: Math.random };
   return [
     createWorker<PushJob>({
@@ -111,7 +116,8 @@ function createWorkers(access: QueueAccess, ports: PollPorts): QueueWorker[] {
       ...common,
       queue: 'poll',
       concurrency: concurrency.poll,
-      process: (job, context) => (context.name === 'tick' ? processTick(ports) : processPoll(job, context, ports)),
+      process: (job, context) => (context.name === 'tick' ? tick() : processPoll(job, context, ports)),
+      longestPauseMs: ({ intervalMs }) => Math.min(intervalMs, longestPollPauseMs),
     }),
   ];
 }

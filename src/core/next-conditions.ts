@@ -1,4 +1,5 @@
 import { consentAnnotation } from './consent.ts';
+import { describeGone } from './gone-tags.ts';
 import { isUsable, type ImagePolicy } from './image-policy.ts';
 import type { Outcome, Postponement } from './outcome.ts';
 import type { Condition } from './policy-status.ts';
@@ -10,7 +11,7 @@ import { formatWorkload } from './workload.ts';
 type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
 type Claim = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
 
-const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'NotActing', 'CrossNamespace'];
+const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'NotActing', 'CrossNamespace', 'TagGone'];
 const maxMessageLength = 1024;
 
 /**
@@ -25,14 +26,16 @@ const maxMessageLength = 1024;
  */
 export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date): Condition[] {
   const old = policy.status.conditions ?? [];
-  const claims = [...mainClaims(ending), ...notActing(policy), ...crossNamespace(policy, ending)];
+  const claims = [...mainClaims(ending), ...notActing(policy), ...crossNamespace(policy, ending), ...tagGone(ending)];
   const own = claims.map(({ type, status, reason, message }): Condition => {
     const previous = old.find((condition) => condition.type === type);
     const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
     return { type, status, reason, message: cut(message, maxMessageLength), lastTransitionTime, observedGeneration: policy.generation };
   });
-  const isUnjudged = (type: string) => type === 'CrossNamespace' && toleratedBy(ending) === undefined;
-  return [...own, ...old.filter(({ type }) => !ownTypes.includes(type) || isUnjudged(type))];
+  const isUnjudged = ({ type, observedGeneration }: Condition) =>
+    (type === 'CrossNamespace' && toleratedBy(ending) === undefined) ||
+    (type === 'TagGone' && goneBy(ending) === undefined && observedGeneration === policy.generation);
+  return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isUnjudged(condition))];
 }
 
 function mainClaims(ending: Outcome | Postponement): Claim[] {
@@ -77,6 +80,17 @@ function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): 
     `changed without the consent of its owners, because the policy was created as v1alpha1: ${tolerated.map(formatWorkload).join(', ')}. ` +
     `A future version will require the annotation ${consentAnnotation}: "${namespace}" on the target or its Namespace`;
   return [{ type: 'CrossNamespace', status: 'True', reason: 'NoConsent', message }];
+}
+
+function tagGone(ending: Outcome | Postponement): Claim[] {
+  const gone = goneBy(ending) ?? [];
+  return gone.length === 0 ? [] : [{ type: 'TagGone', status: 'True', reason: 'TagGone', message: describeGone(gone) }];
+}
+
+function goneBy(ending: Outcome | Postponement): Outcome['gone'] {
+  if (ending.kind === 'postponed') return undefined;
+  // What was changed was changed to something that is there.
+  return ending.kind === 'updated' ? (ending.gone ?? []) : ending.gone;
 }
 
 function toleratedBy(ending: Outcome | Postponement): Outcome['tolerated'] {

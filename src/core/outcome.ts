@@ -23,6 +23,8 @@ export interface Outcome {
   readonly place?: Place;
   /** Targets in other namespaces whose owners did not consent, and which are changed all the same; absent where that was not looked at. */
   readonly tolerated?: readonly WorkloadRef[];
+  /** Containers whose tags the registry does not hold any more, in words; absent where nobody looked at all tags. */
+  readonly gone?: readonly string[];
 }
 
 /**

@@ -14,6 +14,7 @@ export const reasons = {
   Retagged: 'the tag moved to another digest, but the policy pins tags only',
   NotComparable: 'what runs cannot be compared with the candidates of the policy',
   PlatformMissing: 'the image does not have every platform that the policy asks for',
+  TagGone: 'the registry does not hold the tag that runs any more; it is kept',
   TagNotFound: 'the registry does not hold the announced tag',
   PolicyGone: 'the policy was deleted before its turn came',
   Suspended: 'the policy is left alone because its spec says so',
@@ -32,6 +33,9 @@ export const reasons = {
   RegistryDenied: 'the registry refused the credentials',
   RegistryRefused: 'the registry is not one this service may talk to',
   PatchRejected: 'the API server refused the change for good',
+
+  // What somebody should look at.
+  WebhookMissing: 'polls found images that no webhook had announced',
 
   // What passes by itself.
   MinAge: 'the image is not as old yet as the policy wants it',

@@ -1,43 +1,40 @@
 import { isUsable, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
-import { formatRepository } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
+import { accessDelayMs, dueIn, pollTurn, type PollTurn } from './poll-turn.ts';
 
-/** A repository, on whose behalf it is listed, and how often; all policies with all of it in common share one poll. */
-export interface PollGroup {
+/** A repository to be listed on somebody's behalf, for all policies that have that and the interval in common, and how long to wait with it. */
+export interface DuePoll {
   readonly repository: ImageSource;
   readonly intervalMs: number;
+  readonly delayMs: number;
 }
 
-/** The polls that the policies ask for, each once. */
-export function pollGroups(policies: Iterable<ImagePolicy>, sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource): PollGroup[] {
-  const groups = new Map<string, PollGroup>();
-  for (const policy of policies) {
-    const { spec } = policy;
-    if (!isUsable(spec) || spec.suspended) continue;
-    const group = { repository: sourceOf(policy, spec), intervalMs: spec.pollIntervalMs };
-    groups.set(groupKey(group), group);
-  }
-  return [...groups.values()];
-}
+/** The polls of the policies whose turn falls into the time after `from` up to `to`, each once. */
+export type DuePolls = (policies: Iterable<ImagePolicy>, from: number, to: number) => DuePoll[];
 
-/**
- * The groups whose turn falls into the time after `from` up to `to`. Turns come once per interval, at a point of it that hangs on the
- * group's name: spread out, the same in every replica, and without any memory that a restart could lose.
- */
-export function duePolls(groups: readonly PollGroup[], from: number, to: number): PollGroup[] {
-  return groups.filter((group) => turnAt(group, to) > turnAt(group, from));
-}
-
-function turnAt(group: PollGroup, at: number): number {
-  return Math.floor((at + offsetMs(group)) / group.intervalMs);
-}
-
-function offsetMs(group: PollGroup): number {
-  let hash = 2_166_136_261;
-  for (const character of groupKey(group)) hash = Math.imul(hash ^ character.charCodeAt(0), 16_777_619) >>> 0;
-  return hash % group.intervalMs;
-}
-
-function groupKey({ repository, intervalMs }: PollGroup): string {
-  return `${formatRepository(repository)} ${intervalMs} ${accessKey(repository)}`;
+/** Remembers the turn of each policy object, because a tick asks for all of them; on whose behalf they ask is asked of those only whose turn it is. */
+export function createDuePolls(sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource): DuePolls {
+  const turns = new WeakMap<PolicySpec, PollTurn>();
+  const turnOf = (spec: PolicySpec): PollTurn => {
+    const known = turns.get(spec);
+    if (known !== undefined) return known;
+    const turn = pollTurn(spec.repository, spec.pollIntervalMs);
+    turns.set(spec, turn);
+    return turn;
+  };
+  return (policies, from, to) => {
+    const due = new Map<string, DuePoll>();
+    for (const policy of policies) {
+      const { spec } = policy;
+      if (!isUsable(spec) || spec.suspended) continue;
+      const turn = turnOf(spec);
+      const delayMs = dueIn(turn, from, to);
+      if (delayMs === undefined) continue;
+      const repository = sourceOf(policy, spec);
+      const access = accessKey(repository);
+      const { intervalMs } = turn;
+      due.set(`${turn.key} ${access}`, { repository, intervalMs, delayMs: delayMs + accessDelayMs(access, intervalMs) });
+    }
+    return [...due.values()];
+  };
 }

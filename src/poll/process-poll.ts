@@ -1,70 +1,94 @@
-/** The processors of the queue `poll`: which repositories are due, and what one of them holds that no webhook announced. */
+/** The processor of the queue `poll`: what a repository holds that no webhook announced. */
 import { PermanentError } from '../core/errors.ts';
+import { goneContainers } from '../core/gone-tags.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { accessKey } from '../core/image-source.ts';
-import type { LookCause } from '../core/next-status.ts';
 import { isBestSelection } from '../core/is-selection.ts';
-import { outcomeOf, withNotes, withPlace, type Outcome } from '../core/outcome.ts';
-import { hasChanges, type Candidate, type UpdatePlan } from '../core/plan-update.ts';
+import type { LookCause } from '../core/next-status.ts';
+import { outcomeOf, withNotes, withPlace } from '../core/outcome.ts';
+import { hasChanges } from '../core/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import type { Chosen } from '../work/choice.ts';
-import { chooseBest } from '../work/choose-best.ts';
-import { planWith } from '../work/plan-with.ts';
 import type { PushPorts } from '../work/process-push.ts';
+import { reportGoneTags } from '../work/report-gone-tags.ts';
 import { reportFailure, reportOutcome, type ReportPorts } from '../work/report.ts';
-import { duePolls, pollGroups } from './due-polls.ts';
+import { askOnce } from './ask-once.ts';
+import { findsOf, lookAtAll, type Decision, type Find, type Look } from './look-at-all.ts';
+import type { PollGate } from './poll-gate.ts';
+import { tellUnannounced, type UnannouncedPorts } from './tell-unannounced.ts';
+import type { TickPorts } from './tick.ts';
 
-export interface PollPorts extends PushPorts {
-  readonly policies: () => Iterable<ImagePolicy>;
-  readonly addPolls: (polls: readonly PollJob[]) => Promise<void>;
-  readonly readLastTick: () => Promise<number | undefined>;
-  readonly writeLastTick: (at: number) => Promise<void>;
-}
-
-/** How often ticks come; the first one after a wiped Redis looks back this far. */
-export const tickMs = 5_000;
-
-/** One tick of the cluster's clock: enqueues the polls whose turn came since the last one. Done twice, it does no harm. */
-export async function processTick(ports: PollPorts): Promise<void> {
-  const now = ports.now();
-  const from = (await ports.readLastTick()) ?? now - tickMs;
-  const due = duePolls(pollGroups(ports.policies(), ports.sourceOf), from, now);
-  const receivedAt = new Date(now).toISOString();
-  await ports.addPolls(due.map((group) => ({ schema: 1, ...group, receivedAt })));
-  await ports.writeLastTick(now);
+export interface PollPorts extends PushPorts, TickPorts, UnannouncedPorts {
+  readonly pollGate: PollGate;
 }
 
 /** Lists one repository for all policies that share the poll, and enqueues those that have something to do. */
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
-  const cause: LookCause = { source: 'Poll', receivedAt: job.receivedAt };
-  const report: ReportPorts = { ...ports, now: ports.clock };
   const policies = ports.matchPolicies(job.repository).filter((policy) => isPolled(policy, job, ports));
-  const found: PolicyJob[] = [];
+  if (policies.length === 0) return;
+  const { looks, finds } = await askRegistry(policies, job, context, ports);
+  ports.metrics.polls.inc({ found: String(finds.length > 0) });
+  const resolvedAt = ports.clock().toISOString();
+  await ports.addPolicyJobs(finds.map((find) => toPolicyJob(find, job, resolvedAt)));
   const failures: unknown[] = [];
-  const ask = askOnce(ports);
-  for (const policy of policies) {
-    if (!isUsable(policy.spec)) continue;
-    try {
-      const chosen = await chooseBest(policy, policy.spec, { announced: false, isOnlyFound: true }, ask, context.signal);
-      if ('kind' in chosen) continue;
-      const plan = planWith(policy, chosen.spec, chosen.candidate, ports);
-      if (hasChanges(plan)) found.push(toPolicyJob(policy, chosen.candidate, job));
-      else await reportOutcome(policy, endOf(policy, plan, chosen), cause, report, context.signal);
-    } catch (error) {
-      if (error instanceof PermanentError) {
-        await reportOutcome(policy, { kind: 'stalled', reason: error.reason, message: error.message }, cause, report, context.signal);
-      } else {
-        await reportFailure(policy, error, cause, { ...context, key: policyKey(policy) }, report, context.signal);
-        // One policy's trouble (a moving tag that cannot be read) does not hold up the others.
-        failures.push(error);
-        if (context.signal.aborted) break;
-      }
-    }
+  for (const look of looks) {
+    if ('plan' in look && hasChanges(look.plan)) continue;
+    const failure = await report(look, job, context, ports);
+    if (failure !== undefined) failures.push(failure);
   }
-  ports.metrics.polls.inc({ found: String(found.length > 0) });
-  await ports.addPolicyJobs(found);
+  await tellUnannounced(finds, job.repository, ports);
   if (failures.length > 0) throw failures[0];
+}
+
+/** Keeps its place at the registry only as long as the registry is asked. */
+async function askRegistry(
+  policies: readonly ImagePolicy[],
+  { repository, intervalMs }: PollJob,
+  { signal }: JobContext,
+  ports: PollPorts,
+): Promise<{ looks: readonly Look[]; finds: readonly Find[] }> {
+  const visit = ports.pollGate.enter(repository.registry, intervalMs);
+  const ask = askOnce(ports);
+  try {
+    const looks = await lookAtAll(policies, ask, ports, signal);
+    return { looks, finds: await findsOf(looks, repository, ask, signal) };
+  } finally {
+    visit.leave(ask.failure());
+  }
+}
+
+/** Tells how the look at a policy ended that has nothing to do; answers what it failed with, if it is to be tried again. */
+async function report(look: Look, job: PollJob, context: JobContext, ports: PollPorts): Promise<unknown> {
+  const { policy } = look;
+  const cause: LookCause = { source: 'Poll', receivedAt: job.receivedAt };
+  const reportPorts: ReportPorts = { ...ports, now: ports.clock };
+  try {
+    if ('error' in look) throw look.error;
+    await reportUnchanged(policy, look, cause, reportPorts, context.signal);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PermanentError) {
+      await reportOutcome(policy, { kind: 'stalled', reason: error.reason, message: error.message }, cause, reportPorts, context.signal);
+      return undefined;
+    }
+    await reportFailure(policy, error, cause, { ...context, key: policyKey(policy) }, reportPorts, context.signal);
+    return error;
+  }
+}
+
+async function reportUnchanged(
+  policy: ImagePolicy,
+  { plan, chosen: { spec, notes } }: Decision,
+  cause: LookCause,
+  ports: ReportPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const gone = goneContainers(plan);
+  const outcome = withNotes({ ...outcomeOf(plan, [], isBestSelection(spec, plan)), gone }, notes);
+  const { waiting } = policy.status;
+  // Nothing is better than what runs, so nothing waits.
+  await reportOutcome(policy, withPlace(outcome, waiting === undefined ? {} : { seen: waiting }, false), cause, ports, signal);
+  reportGoneTags(policy, gone, ports);
 }
 
 function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { sourceOf }: PollPorts): boolean {
@@ -73,34 +97,11 @@ function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { so
   return accessKey(sourceOf(policy, spec)) === accessKey(repository);
 }
 
-/** The registry's answers, each asked for once, however many policies want it. */
-function askOnce(ports: PollPorts): PollPorts {
-  let tags: ReturnType<PollPorts['listTags']> | undefined;
-  const heads = new Map<string, ReturnType<PollPorts['headManifest']>>();
-  return {
-    ...ports,
-    listTags: (source, signal) => (tags ??= ports.listTags(source, signal)),
-    headManifest(source, tag, signal) {
-      const head = heads.get(tag) ?? ports.headManifest(source, tag, signal);
-      heads.set(tag, head);
-      return head;
-    },
-  };
-}
-
-/** Nothing is better than what runs, so nothing waits. */
-function endOf({ status }: ImagePolicy, plan: UpdatePlan, { spec, notes }: Chosen): Outcome {
-  const outcome = withNotes(outcomeOf(plan, [], isBestSelection(spec, plan)), notes);
-  return withPlace(outcome, status.waiting === undefined ? {} : { seen: status.waiting }, false);
-}
-
-function toPolicyJob({ namespace, name, uid }: ImagePolicy, { tag, digest }: Candidate, { receivedAt }: PollJob): PolicyJob {
-  return {
-    schema: 1,
-    policy: { namespace, name, uid },
-    source: 'Poll',
-    cause: `poll:${receivedAt}`,
-    receivedAt,
-    hint: { tag, ...(digest !== undefined && { digest }) },
-  };
+function toPolicyJob(
+  { policy: { namespace, name, uid }, candidate, resolved }: Find,
+  { receivedAt }: PollJob,
+  resolvedAt: string,
+): PolicyJob {
+  const hint = { hint: candidate, ...(resolved !== undefined && { resolved, resolvedAt }) };
+  return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: `poll:${receivedAt}`, receivedAt, ...hint };
 }

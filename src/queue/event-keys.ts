@@ -5,6 +5,8 @@ export interface EventKeys {
   /** `registry/path`. */
   readonly byRepository: (repository: string) => string;
   readonly unwatched: string;
+  /** Registries by the time of their last push that a policy watches. */
+  readonly announcements: string;
 }
 
 /** The keys under a prefix. */
@@ -14,5 +16,6 @@ export function eventKeys(prefix: string): EventKeys {
     byTime: `${prefix}:events`,
     byRepository: (repository) => `${prefix}:events:repository:${repository}`,
     unwatched: `${prefix}:events:unwatched`,
+    announcements: `${prefix}:events:registries`,
   };
 }

@@ -31,7 +31,7 @@ const maxUnwatched = 1_000;
 
 /** The log in Redis, under the queue's prefix (one Cluster slot). */
 export function createEventLog(redis: Redis, prefix: string): EventLog {
-  const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex } = eventKeys(prefix);
+  const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex, announcements } = eventKeys(prefix);
 
   return {
     async unwatched(event, at) {
@@ -54,6 +54,10 @@ export function createEventLog(redis: Redis, prefix: string): EventLog {
         transaction.zremrangebyrank(index, 0, -maxEvents - 1);
         transaction.expire(index, lifeSeconds);
       }
+      // A replay does not show that webhooks arrive.
+      if (event.replayOf === undefined) transaction.zadd(announcements, 'GT', score, event.repository.registry);
+      transaction.zremrangebyscore(announcements, '-inf', score - lifeSeconds * 1_000);
+      transaction.expire(announcements, lifeSeconds);
       await execute(transaction);
     },
     async settled(eventId, policy, fate) {

@@ -34,6 +34,8 @@ export interface PolicyJob extends Versioned {
   readonly hint?: { readonly tag: string; readonly digest?: string };
   /** What the registry said a moment ago; believed in the first try only. */
   readonly resolved?: { readonly tag: string; readonly digest: string };
+  /** When it said so; at `receivedAt` unless given. */
+  readonly resolvedAt?: string;
 }
 
 /** One repository to list, for all policies that poll it in this interval with the same credentials. */

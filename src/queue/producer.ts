@@ -42,7 +42,7 @@ export function createPushQueue(access: QueueAccess, minReplicas: number): PushQ
 /** Where workers put what they find. */
 export interface WorkQueues {
   addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
-  addPolls(polls: readonly PollJob[]): Promise<void>;
+  addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
   /** Makes sure that exactly one tick per `everyMs` happens in the whole cluster. */
   scheduleTick(everyMs: number): Promise<void>;
   /** The end of the time that ticks have looked at, in ms since 1970; undefined before the first tick. */
@@ -56,11 +56,11 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   const polls = openQueue<PollJob | TickJob>('poll', access);
   return {
     async addPolicyJobs(jobs) {
-      if (jobs.length > 0) await policies.addBulk(jobs.map((data) => job('policy', data, policyJobId(data), delayOf(data, now()))));
+      for (const part of partsOf(jobs))
+        await policies.addBulk(part.map((data) => job('policy', data, policyJobId(data), delayOf(data, now()))));
     },
     async addPolls(due) {
-      const jobs = due.map((data) => ({ name: 'poll', data, opts: { ...pollOptions, jobId: pollJobId(data) } }));
-      if (jobs.length > 0) await polls.addBulk(jobs);
+      for (const part of partsOf(due)) await polls.addBulk(part.map(pollOf));
     },
     async scheduleTick(everyMs) {
       const opts = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 }, attempts: 1 };
@@ -99,4 +99,15 @@ function delayOf({ alarm }: PolicyJob, now: number): JobsOptions {
 
 function job<T>(name: string, data: T, jobId: string, options: JobsOptions = {}): { name: string; data: T; opts: JobsOptions } {
   return { name, data, opts: { ...jobOptions, ...options, jobId } };
+}
+
+function pollOf({ job, delayMs }: { readonly job: PollJob; readonly delayMs: number }) {
+  return { name: 'poll', data: job, opts: { ...pollOptions, jobId: pollJobId(job), delay: delayMs } };
+}
+
+/** As many jobs go to Redis in one transaction. */
+const bulkSize = 500;
+
+function* partsOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += bulkSize) yield items.slice(start, start + bulkSize);
 }

@@ -32,6 +32,8 @@ export interface WorkerOptions<T> {
   readonly process: Processor<T>;
   readonly now: () => number;
   readonly random: () => number;
+  /** How long a job pauses between two tries at most; 5 min unless given. */
+  readonly longestPauseMs?: (data: T) => number;
 }
 
 /** A push that could not be brought to an end within a day is failed and visible; `replay` runs it again. */
@@ -42,7 +44,7 @@ const deadlineMs = 24 * 3_600_000;
  * of killed workers and notice after a minute (both measured).
  */
 export function createWorker<T extends { readonly schema: number; readonly receivedAt?: string }>(options: WorkerOptions<T>): QueueWorker {
-  const { access, queue, concurrency, now, random } = options;
+  const { access, queue, concurrency, now, random, longestPauseMs } = options;
   const stopping = new AbortController();
   const worker = new Worker<T>(queue, (job, token) => run(job, token ?? '', options, stopping.signal), {
     connection: access.redis,
@@ -54,7 +56,10 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     stalledInterval: 2_000,
     maxStalledCount: 1_000_000,
     drainDelay: 30,
-    settings: { backoffStrategy: (failures) => (stopping.signal.aborted ? 0 : backoffMs(failures, random)) },
+    settings: {
+      backoffStrategy: (failures, _type, _error, job) =>
+        stopping.signal.aborted ? 0 : backoffMs(failures, random, job && longestPauseMs?.(job.data as T)),
+    },
   });
   worker.on('error', access.onError);
   let running: Promise<void> | undefined;

@@ -110,8 +110,14 @@ export function createMetrics() {
     }),
     polls: new Counter({
       name: 'image_watcher_polls_total',
-      help: 'Polls of repositories, by whether they found something that no webhook had announced',
+      help: 'Polls of repositories, by whether they found something to do',
       labelNames: ['found'],
+      registers,
+    }),
+    unannouncedFinds: new Counter({
+      name: 'image_watcher_unannounced_finds_total',
+      help: 'Images that polls found new at a registry although no webhook had announced them',
+      labelNames: ['registry'],
       registers,
     }),
     conversions: new Counter({

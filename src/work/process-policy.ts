@@ -50,10 +50,10 @@ const resolvedLastsMs = 3_000;
 
 /** The processor of the queue `policy`. */
 export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
-  const { policy, source, receivedAt, eventId, receiver, hint, resolved } = job;
+  const { policy, source, receivedAt, eventId, receiver, hint, resolved, resolvedAt = receivedAt } = job;
   const ports = job.alarm === undefined ? allPorts : await answerAlarm(job.alarm, policy, allPorts, context.signal);
   if (ports === undefined) return;
-  const isFresh = context.failures === 0 && ports.clock().getTime() - Date.parse(receivedAt) < resolvedLastsMs;
+  const isFresh = context.failures === 0 && ports.clock().getTime() - Date.parse(resolvedAt) < resolvedLastsMs;
   const request: ReconcileRequest = {
     policy,
     announced: source === 'Webhook',

@@ -121,7 +121,11 @@ async function bringTo(
       const outcome = withNotes({ ...outcomeOf(plan, applied, isNowSelected), tolerated }, chosen.notes);
       const { waiting } = choice.policy.status;
       const next = turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined;
-      return withPlace(tellRetagged(outcome, policy, request), { ...(waiting && { seen: waiting }), ...(next && { next }) }, turn.apply === undefined);
+      return withPlace(
+        tellRetagged(outcome, policy, request),
+        { ...(waiting && { seen: waiting }), ...(next && { next }) },
+        turn.apply === undefined,
+      );
     }
   }
   throw new Error(`the targets of ${policyKey(request.policy)} changed under ${maxPlans} plans in a row`);

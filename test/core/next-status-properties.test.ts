@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { readStatus } from '../../src/api-versions/read-status.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import {
+  gone,
   ignored,
   next,
   older,
@@ -23,7 +24,7 @@ import {
 import { appliedOnce, digestOf } from './samples.ts';
 
 const condition = fc.record({
-  type: fc.constantFrom('Ready', 'Stalled', 'Reconciling', 'CrossNamespace', 'NotActing', 'Audited', 'Held'),
+  type: fc.constantFrom('Ready', 'Stalled', 'Reconciling', 'CrossNamespace', 'NotActing', 'TagGone', 'Audited', 'Held'),
   status: fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const),
   reason: fc.constantFrom('UpToDate', 'TargetNotFound'),
   message: fc.string(),
@@ -42,6 +43,7 @@ const before = fc.record(
   { requiredKeys: [] },
 );
 const ending = fc.constantFrom(
+  gone,
   soaking,
   through,
   updated,

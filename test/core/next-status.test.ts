@@ -8,6 +8,7 @@ import {
   after,
   cause,
   container,
+  gone,
   ignored,
   image,
   kinds,
@@ -115,6 +116,17 @@ test('what is changed without consent is warned of, until that is over', () => {
   // Looks that did not get so far say nothing about it.
   for (const ending of [stalled, postponed, suspended]) assert.ok(kinds(next(before, ending))?.includes('CrossNamespace=True NoConsent'));
   assert.deepEqual(kinds(next(before, { ...unchanged, tolerated: [] })), ['Ready=True UpToDate']);
+});
+
+test('tags that are gone are told until a look at all tags, a change or another spec says otherwise', () => {
+  const before = after({}, gone);
+  assert.deepEqual(kinds(before), ['Ready=True UpToDate', 'TagGone=True TagGone']);
+  assert.match(before.conditions?.[1]?.message ?? '', /Deployment shop\/web: web runs 1\.3\.0$/);
+  for (const ending of [older, stalled, postponed, suspended])
+    assert.ok(kinds(next(before, ending) ?? before)?.includes('TagGone=True TagGone'));
+  assert.deepEqual(kinds(next(before, { ...unchanged, gone: [] })), ['Ready=True UpToDate']);
+  assert.deepEqual(kinds(next(before, updated)), ['Ready=True UpToDate']);
+  assert.deepEqual(kinds(next(before, older, 3)), ['Ready=True UpToDate']);
 });
 
 test('conditions and fields of others stay as they are', () => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../src/core/errors.ts';
-import { processPoll, processTick, tickMs, type PollPorts } from '../../src/poll/process-poll.ts';
+import { processPoll, type PollPorts } from '../../src/poll/process-poll.ts';
+import type { PollGate } from '../../src/poll/poll-gate.ts';
 import type { PollJob } from '../../src/queue/jobs.ts';
+import { processPush } from '../../src/work/process-push.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../core/samples.ts';
-import { contextOf, createWorld, image, runs, startTime, type World } from '../work/world.ts';
+import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from '../work/world.ts';
 
 const hour = 3_600_000;
 const receivedAt = new Date(startTime).toISOString();
@@ -43,11 +45,23 @@ test('nothing to do is reported, without a job', async () => {
   assert.equal(world.statusOf('web').lastCheckTime, '2026-03-01T12:00:00Z');
 });
 
-test('one list for many policies', async () => {
+test('one list for many policies, and one question for the tag that they found', async () => {
   const world = createWorld();
   putMany(world, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`web-${index}`, {}])));
   await poll(world);
-  assert.deepEqual([world.requests, world.jobs.length], [['LIST shop/web'], 30]);
+  assert.deepEqual([world.requests, world.jobs.length], [['LIST shop/web', 'HEAD 1.3.0'], 30]);
+  for (const { resolved, resolvedAt } of world.jobs)
+    assert.deepEqual([resolved, resolvedAt], [{ tag: '1.3.0', digest: digestOf('b') }, receivedAt]);
+  const failing = createWorld();
+  putMany(failing, { a: {}, b: {} });
+  await poll(failing, { headManifest: () => Promise.reject(new Error('500')) });
+  assert.deepEqual(
+    failing.jobs.map(({ policy, resolved }) => [policy.name, resolved]),
+    [
+      ['a', undefined],
+      ['b', undefined],
+    ],
+  );
 });
 
 test('one question for many policies that follow a tag', async () => {
@@ -128,32 +142,67 @@ test('a process that stops does not go through all policies', async () => {
   assert.deepEqual([readyOf(world, 'a')?.reason, readyOf(world, 'b')?.reason], ['Retrying', undefined]);
 });
 
-test('ticks: every group once per interval, over restarts and a wiped Redis', async () => {
-  let at = startTime;
-  const world = createWorld({ now: () => at });
-  putMany(
-    world,
-    Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`web-${index}`, { repository: { ...web, path: `shop/web-${index}` } }])),
+test('a tag that is gone: what runs is kept, one Event, and a condition until the registry holds something newer', async () => {
+  const world = createWorld();
+  const goneOf = () => world.statusOf('web').conditions?.find(({ type }) => type === 'TagGone');
+  runs(world, { web: `${image}:1.3.0` });
+  await poll(world);
+  assert.equal(goneOf(), undefined);
+  world.tags.delete('1.3.0');
+  await poll(world);
+  await poll(world);
+  assert.deepEqual([world.jobs, world.images(), world.statusOf('web').latest?.tag], [[], [`${image}:1.3.0`], '1.2.3']);
+  assert.deepEqual([readyOf(world, 'web')?.status, goneOf()?.status, goneOf()?.reason], ['True', 'True', 'TagGone']);
+  assert.match(goneOf()?.message ?? '', /web runs registry\.example\.com\/shop\/web:1\.3\.0$/);
+  assert.deepEqual(
+    world.events.map(({ type, reason, message }) => [type, reason, message]),
+    [['Warning', 'TagGone', goneOf()?.message]],
   );
-  for (; at <= startTime + hour; at += tickMs) await processTick(world.ports);
-  const due = world.polls.filter(({ receivedAt }) => Date.parse(receivedAt) > startTime);
-  assert.deepEqual([due.length, new Set(due.map(({ repository }) => repository.path)).size], [50, 50]);
+  assert.equal(world.statusOf('web').targets?.[0]?.state, 'Kept');
+  assert.match(world.statusOf('web').targets?.[0]?.message ?? '', /1\.3\.0 runs, which the registry does not hold any more/);
 
-  const wiped = createWorld({ now: () => at, policies: () => world.policies.values(), readLastTick: async () => undefined });
-  await processTick(wiped.ports);
-  assert.ok(wiped.polls.length < 5, 'only what was due in the last moments');
+  await processPush(pushOf({ tag: '1.2.3' }), contextOf(), world.ports);
+  assert.equal(goneOf()?.status, 'True', 'a look at one tag does not tell');
+  world.tags.set('1.3.0', digestOf('b'));
+  await poll(world);
+  assert.equal(goneOf(), undefined);
 });
 
-test('a tick whose polls were not stored is done again', async () => {
-  let at = startTime;
-  const away = new Error('Redis is away');
-  const world = createWorld({ now: () => at });
-  await processTick(world.ports);
-  at += hour;
-  await assert.rejects(processTick({ ...world.ports, addPolls: () => Promise.reject(away) }), away);
-  await processTick(world.ports);
+test('where the policy may go back, a deleted tag is replaced', async () => {
+  const world = createWorld();
+  putMany(world, { web: { allowDowngrade: true } });
+  runs(world, { web: `${image}:1.3.0` });
+  world.tags.delete('1.3.0');
+  await poll(world);
   assert.deepEqual(
-    world.polls.filter(({ receivedAt }) => Date.parse(receivedAt) === at).map(({ repository }) => repository),
-    [web],
+    world.jobs.map(({ hint }) => hint),
+    [{ tag: '1.2.3' }],
   );
+});
+
+test('a host that must be left alone is not asked, and nobody is told: the poll comes later', async () => {
+  const later = new WaitError('Retrying', new Date(startTime + 60_000), 'not now');
+  const world = createWorld();
+  const pollGate: PollGate = {
+    enter() {
+      throw later;
+    },
+  };
+  await assert.rejects(poll(world, { pollGate }), later);
+  assert.deepEqual([world.requests, world.jobs, world.statusOf('web')], [[], [], {}]);
+});
+
+test('the gate hears what the registry failed with, and of nothing else', async () => {
+  const heard: unknown[] = [];
+  const pollGate: PollGate = { enter: () => ({ leave: (failure) => void heard.push(failure) }) };
+  const broken = new Error('500');
+  const listTags = () => Promise.reject(broken);
+  await assert.rejects(poll(createWorld(), { pollGate, listTags }), broken);
+  const denied = new PermanentError('RegistryDenied', '401');
+  await poll(createWorld(), { pollGate, listTags: () => Promise.reject(denied) });
+  const world = createWorld();
+  runs(world, { web: `${image}:1.3.0` });
+  const away = new Error('the API server is away');
+  await assert.rejects(poll(world, { pollGate, writeStatus: () => Promise.reject(away) }), away);
+  assert.deepEqual(heard, [broken, undefined, undefined]);
 });

@@ -24,3 +24,8 @@ test('the ceiling doubles up to five minutes, and the jitter is full', () => {
     1_000,
   );
 });
+
+test('a ceiling of their own for those who have one, but never less than a second', () => {
+  const longest = [10, 2_500, 3_600_000].map((capMs) => backoffMs(30, () => 1, capMs));
+  assert.deepEqual(longest, [1_000, 2_500, 3_600_000]);
+});

@@ -32,6 +32,10 @@ test('what was resolved is not believed once the lock of a killed worker may hav
   const world = createWorld();
   await processPolicyJob({ ...job, receivedAt: new Date(startTime - 3_000).toISOString() }, contextOf(), world.ports);
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+  const late = createWorld();
+  const times = { receivedAt: new Date(startTime - 60_000).toISOString(), resolvedAt: new Date(startTime - 1_000).toISOString() };
+  await processPolicyJob({ ...job, ...times }, contextOf(), late.ports);
+  assert.deepEqual(late.requests, ['PATCH web'], 'what counts is when it was resolved');
 });
 
 test('without a hint the whole repository is looked at', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { processPoll, processTick } from '../../src/poll/process-poll.ts';
+import { processPoll } from '../../src/poll/process-poll.ts';
+import { createTick } from '../../src/poll/tick.ts';
 import { processPush } from '../../src/work/process-push.ts';
 import { reconcilePolicy } from '../../src/work/reconcile-policy.ts';
 import { latestSpec, policyOf, specOf, web } from '../core/samples.ts';
@@ -61,9 +62,10 @@ test('it is not polled', async () => {
   let at = startTime;
   const world = createWorld({ now: () => at });
   world.put(suspended);
-  await processTick(world.ports);
+  const tick = createTick(world.ports);
+  await tick();
   at += 7_200_000;
-  await processTick(world.ports);
+  await tick();
   const receivedAt = new Date(at).toISOString();
   await processPoll({ schema: 1, repository: web, intervalMs: 3_600_000, receivedAt }, contextOf(), world.ports);
   assert.deepEqual([world.polls, world.requests, world.statusOf('web')], [[], [], {}]);

@@ -36,6 +36,9 @@ export interface World {
   readonly namespaces: Map<string, string>;
   readonly jobs: PolicyJob[];
   readonly polls: PollJob[];
+  /** What polls found that `announced` does not hold, as `path:tag@digest`. */
+  readonly unannounced: Set<string>;
+  readonly announced: Set<string>;
   readonly events: ObjectEvent[];
   readonly unwatched: string[];
   readonly matched: Map<string, readonly string[]>;
@@ -61,6 +64,8 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
   const namespaces = new Map<string, string>();
   const jobs: PolicyJob[] = [];
   const polls: PollJob[] = [];
+  const unannounced = new Set<string>();
+  const announced = new Set<string>();
   const events: ObjectEvent[] = [];
   const unwatched: string[] = [];
   const matched = new Map<string, readonly string[]>();
@@ -138,8 +143,18 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
       return index.match(repository);
     },
     isWatching: () => true,
+    registryLabel: (registry) => registry,
     addPolicyJobs: async (added) => void jobs.push(...added),
-    addPolls: async (added) => void polls.push(...added),
+    addPolls: async (added) => void polls.push(...added.map(({ job }) => job)),
+    pollGate: { enter: () => ({ leave: () => undefined }) },
+    finds: {
+      isAnnounced: async (_, { tag }) => announced.has(tag),
+      async add({ path }, { tag, digest = '' }) {
+        const find = `${path}:${tag}@${digest}`;
+        if (unannounced.has(find)) return undefined;
+        return unannounced.add(find).size;
+      },
+    },
     readLastTick: async () => lastTick,
     writeLastTick: async (at) => void (lastTick = at),
     ...overrides,
@@ -154,6 +169,8 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     namespaces,
     jobs,
     polls,
+    unannounced,
+    announced,
     events,
     unwatched,
     matched,

@@ -1,0 +1,44 @@
+import { PermanentError } from '../core/errors.ts';
+import type { ListTags } from '../work/choose-tag.ts';
+import type { HeadManifest } from '../work/resolve-candidate.ts';
+
+/** The registry's answers about one repository, each asked for once, however many policies want it. */
+export interface AskOnce {
+  readonly listTags: ListTags;
+  readonly headManifest: HeadManifest;
+  /** All tags, if somebody asked for them and the registry knows the repository. */
+  listed(): ReadonlySet<string> | undefined;
+  /** What the registry failed with first; what the user has to mend does not count. */
+  failure(): unknown;
+}
+
+/** For one poll, on one behalf. */
+export function askOnce(ports: Pick<AskOnce, 'listTags' | 'headManifest'>): AskOnce {
+  let tags: ReturnType<ListTags> | undefined;
+  let listed: ReadonlySet<string> | undefined;
+  let failure: unknown;
+  const heads = new Map<string, ReturnType<HeadManifest>>();
+  const watch = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      if (!(error instanceof PermanentError)) failure ??= error;
+      throw error;
+    }
+  };
+  const list: ListTags = async (source, signal) => {
+    const answer = await watch(ports.listTags(source, signal));
+    if (answer !== undefined) listed = new Set(answer);
+    return answer;
+  };
+  return {
+    listTags: (source, signal) => (tags ??= list(source, signal)),
+    headManifest(source, tag, signal) {
+      const head = heads.get(tag) ?? watch(ports.headManifest(source, tag, signal));
+      heads.set(tag, head);
+      return head;
+    },
+    listed: () => listed,
+    failure: () => failure,
+  };
+}

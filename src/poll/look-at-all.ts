@@ -1,0 +1,76 @@
+import { tellGoneTags } from '../core/gone-tags.ts';
+import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
+import type { ImageSource } from '../core/image-source.ts';
+import { hasChanges, type Candidate, type UpdatePlan } from '../core/plan-update.ts';
+import type { ChoosePorts, Chosen } from '../work/choice.ts';
+import { chooseBest } from '../work/choose-best.ts';
+import { planWith, type PlanPorts } from '../work/plan-with.ts';
+import type { AskOnce } from './ask-once.ts';
+
+/** What one policy wants to be done with what the registry holds, or why that could not be told. */
+export type Look = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
+
+/** What would be done, and what it was chosen by. */
+export interface Decision {
+  readonly plan: UpdatePlan;
+  readonly chosen: Chosen;
+}
+
+/** A policy that has something to do. */
+export interface Find {
+  readonly policy: ImagePolicy;
+  readonly candidate: Candidate;
+  /** What the registry says of the tag now, where it was asked. */
+  readonly resolved?: { readonly tag: string; readonly digest: string };
+}
+
+/** Asks the registry for all policies of a poll. One policy's trouble (a moving tag that cannot be read) does not hold up the others. */
+export async function lookAtAll(
+  policies: readonly ImagePolicy[],
+  ask: AskOnce,
+  ports: ChoosePorts & PlanPorts,
+  signal: AbortSignal,
+): Promise<Look[]> {
+  const looks: Look[] = [];
+  for (const policy of policies) {
+    if (!isUsable(policy.spec)) continue;
+    try {
+      const chosen = await chooseBest(policy, policy.spec, { announced: false, isOnlyFound: true }, { ...ports, ...ask }, signal);
+      if ('candidate' in chosen) looks.push({ policy, chosen, plan: planFor(policy, chosen, ask, ports) });
+    } catch (error) {
+      looks.push({ policy, error });
+      if (signal.aborted) break;
+    }
+  }
+  return looks;
+}
+
+/** The looks that found something. Where several found the same tag, the registry is asked once for its digest, instead of by each of them. */
+export async function findsOf(looks: readonly Look[], source: ImageSource, ask: AskOnce, signal: AbortSignal): Promise<Find[]> {
+  const found = looks.flatMap((look) =>
+    'plan' in look && hasChanges(look.plan) ? [{ policy: look.policy, candidate: look.plan.candidate }] : [],
+  );
+  const finds: Find[] = [];
+  for (const find of found) {
+    const { tag, digest } = find.candidate;
+    const isShared = found.some((other) => other !== find && other.candidate.tag === tag);
+    const known = digest ?? (isShared ? await digestOf(tag, source, ask, signal) : undefined);
+    finds.push({ ...find, ...(known !== undefined && { resolved: { tag, digest: known } }) });
+  }
+  return finds;
+}
+
+function planFor(policy: ImagePolicy, { spec, candidate }: Chosen, ask: AskOnce, ports: PlanPorts): UpdatePlan {
+  const plan = planWith(policy, spec, candidate, ports);
+  const tags = spec.strategy.movingTag === undefined ? ask.listed() : undefined;
+  return tags === undefined ? plan : tellGoneTags(plan, tags, ports.aliases);
+}
+
+async function digestOf(tag: string, source: ImageSource, ask: AskOnce, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return (await ask.headManifest(source, tag, signal))?.digest;
+  } catch {
+    // Each of them asks, and reports, for itself.
+    return undefined;
+  }
+}

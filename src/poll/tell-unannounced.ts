@@ -1,0 +1,68 @@
+/** Notices webhooks that do not arrive: what polls find should have been announced. */
+import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import { formatRepository, type Repository } from '../core/image-reference.ts';
+import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { ObjectEvent } from '../work/report.ts';
+import { formatTag } from '../work/resolve-candidate.ts';
+import type { Find } from './look-at-all.ts';
+
+export interface UnannouncedPorts {
+  readonly finds: UnannouncedFinds;
+  readonly recordEvent: (event: ObjectEvent) => void;
+  readonly metrics: Metrics;
+  /** The name of a registry in metrics: tenants choose hosts, and must not fill them. */
+  readonly registryLabel: (registry: string) => string;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+}
+
+const firstToldAt = 3;
+
+/** Counts what no webhook had announced, by registry; tells of the third one in a row, the sixth, the twelfth and so on. */
+export async function tellUnannounced(finds: readonly Find[], repository: Repository, ports: UnannouncedPorts): Promise<void> {
+  for (const { policy, candidate } of onePerImage(finds.filter(isNews))) {
+    if (await ports.finds.isAnnounced(repository, candidate)) continue;
+    const count = await ports.finds.add(repository, candidate, ports.clock());
+    if (count === undefined) continue;
+    ports.metrics.unannouncedFinds.inc({ registry: ports.registryLabel(repository.registry) });
+    if (isWorthTelling(count)) tell(policy, formatTag(repository, candidate.tag), { repository, count }, ports);
+  }
+}
+
+/** Whether the registry holds something newer than the policy had selected until now; otherwise somebody changed what runs, the policy, or deleted a tag. */
+function isNews({ policy: { spec, generation, status }, candidate }: Find): boolean {
+  const { latest } = status;
+  if (latest === undefined || status.observedGeneration !== generation || !isUsable(spec)) return false;
+  const { strategy } = spec;
+  if (latest.tag !== candidate.tag) return strategy.reject(latest.tag) !== undefined || strategy.compare(candidate.tag, latest.tag) > 0;
+  return latest.digest !== undefined && candidate.digest !== undefined && latest.digest !== candidate.digest;
+}
+
+function onePerImage(finds: readonly Find[]): Find[] {
+  return [
+    ...new Map(finds.toReversed().map((find) => [`${find.candidate.tag}@${find.candidate.digest ?? ''}`, find])).values(),
+  ].toReversed();
+}
+
+function isWorthTelling(count: number): boolean {
+  return count >= firstToldAt && Number.isInteger(Math.log2(count / firstToldAt));
+}
+
+function tell(
+  { apiVersion, namespace, name, uid }: ImagePolicy,
+  image: string,
+  { repository, count }: { repository: Repository; count: number },
+  { recordEvent, logger }: UnannouncedPorts,
+): void {
+  const { registry } = repository;
+  const message =
+    `polls found ${count} images at ${registry} that no webhook had announced, and none was announced since; the last one is ${image}. ` +
+    `Check the registry's webhook: does it send pushes of this repository to the URL of its receiver, with the right secret? ` +
+    `"image-watcher events --repository ${formatRepository(repository)}" shows what arrived. A registry that sends none is only polled`;
+  const regarding = { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
+  recordEvent({ regarding, type: 'Warning', reason: 'WebhookMissing', action: 'Poll', message });
+  const fields = { registry, count, image, policy: policyKey({ namespace, name }) };
+  logger.warn(fields, "found by polls, not announced: check the registry's webhook, the receiver's URL, and image-watcher events");
+}

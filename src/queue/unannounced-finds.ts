@@ -1,0 +1,52 @@
+/** What polls found although no webhook had announced it: shared by all replicas, kept over restarts. What was announced is known from the audit record. */
+import type { Redis } from 'ioredis';
+import { formatRepository, type Repository } from '../core/image-reference.ts';
+import type { Candidate } from '../core/plan-update.ts';
+import { eventKeys } from './event-keys.ts';
+import type { EventReader } from './read-events.ts';
+
+export interface UnannouncedFinds {
+  /** Whether a webhook told of the image, as far as the audit record goes back; what is still in the queue counts. */
+  isAnnounced(repository: Repository, image: Candidate): Promise<boolean>;
+  /** Counts a find; says how many there are of the registry since a push of it was announced, or undefined when this one was counted before. */
+  add(repository: Repository, image: Candidate, at: Date): Promise<number | undefined>;
+}
+
+const lifeSeconds = 7 * 24 * 3_600;
+const maxFinds = 10_000;
+/** A repository with more pushes than that is taken at its word: its webhooks do arrive. */
+const maxRead = 2_000;
+
+/** Finds in Redis, under the queue's prefix (one Cluster slot). */
+export function createUnannouncedFinds(redis: Redis, prefix: string, events: Pick<EventReader, 'list'>): UnannouncedFinds {
+  const { announcements } = eventKeys(prefix);
+  return {
+    async isAnnounced(repository, image) {
+      let read = 0;
+      for await (const records of events.list({ repository: formatRepository(repository) })) {
+        if (records.some(({ event }) => isSame(event, image))) return true;
+        read += records.length;
+        if (read >= maxRead) return true;
+      }
+      return false;
+    },
+    async add(repository, { tag, digest = '' }, at) {
+      const key = `${prefix}:poll:unannounced:${repository.registry}`;
+      const lastPush = await redis.zscore(announcements, repository.registry);
+      const transaction = redis.multi();
+      if (lastPush !== null) transaction.zremrangebyscore(key, '-inf', lastPush);
+      transaction.zadd(key, 'NX', at.getTime(), `${repository.path}:${tag}@${digest}`);
+      transaction.zremrangebyrank(key, 0, -maxFinds - 1);
+      transaction.zcard(key);
+      transaction.expire(key, lifeSeconds);
+      const results = (await transaction.exec()) ?? [];
+      for (const [error] of results) if (error !== null) throw error;
+      const [added, , count] = results.slice(lastPush === null ? 0 : 1).map(([, result]) => Number(result));
+      return added === 1 ? count : undefined;
+    },
+  };
+}
+
+function isSame(pushed: Candidate, { tag, digest }: Candidate): boolean {
+  return pushed.tag === tag && (pushed.digest === undefined || digest === undefined || pushed.digest === digest);
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Redis as Connection } from 'ioredis';
+import type { Repository } from '../../src/core/image-reference.ts';
+import type { PushEvent } from '../../src/core/push-event.ts';
+import { connectWorker } from '../../src/queue/connection.ts';
+import { createEventLog } from '../../src/queue/event-log.ts';
+import { createPushQueue } from '../../src/queue/producer.ts';
+import { createEventReader } from '../../src/queue/read-events.ts';
+import { createUnannouncedFinds } from '../../src/queue/unannounced-finds.ts';
+import { startRedis, type Redis } from '../harness/redis.ts';
+
+let redis: Redis;
+let connection: Connection;
+before(async () => {
+  redis = await startRedis();
+  connection = connectWorker(redis.url);
+});
+after(async () => {
+  connection.disconnect();
+  await redis.stop();
+});
+
+const at = Date.parse('2026-03-01T12:00:00.000Z');
+const later = (seconds: number) => new Date(at + seconds * 1_000);
+const repository: Repository = { registry: 'r.example.com', path: 'shop/web' };
+const event = (id: string, push: Partial<PushEvent> = {}): PushEvent => ({
+  id,
+  receiver: 'prod',
+  provider: 'harbor',
+  repository,
+  tag: '1.0.0',
+  receivedAt: new Date(at).toISOString(),
+  ...push,
+});
+
+let worlds = 0;
+function start() {
+  const prefix = `{finds-${++worlds}}`;
+  const access = { redis: connection, prefix, onError: () => undefined };
+  const create = () => createUnannouncedFinds(connection, prefix, createEventReader(access));
+  return { prefix, create, finds: create(), log: createEventLog(connection, prefix), queue: createPushQueue(access, 0) };
+}
+
+test('counted by registry, each image once, whichever replica finds it', async () => {
+  const { create } = start();
+  const [one, two] = [create(), create()];
+  assert.equal(await one.add(repository, { tag: '1.0.0' }, later(0)), 1);
+  assert.equal(await two.add(repository, { tag: '1.0.0' }, later(1)), undefined);
+  assert.equal(await two.add({ ...repository, path: 'shop/api' }, { tag: '1.0.0' }, later(2)), 2);
+  assert.equal(await one.add(repository, { tag: '1.0.0', digest: 'sha256:1' }, later(3)), 3);
+  assert.equal(await one.add({ ...repository, registry: 'other.example.com' }, { tag: '1.0.0' }, later(3)), 1);
+  const counts = await Promise.all(['a', 'b', 'c'].map((tag, index) => (index === 1 ? one : two).add(repository, { tag }, later(4))));
+  assert.deepEqual(
+    counts.toSorted((a, b) => Number(a) - Number(b)),
+    [4, 5, 6],
+  );
+});
+
+test('a push that is announced in between ends the row; one of another registry, an older one or a replay does not', async () => {
+  const { finds, log } = start();
+  await finds.add(repository, { tag: '1' }, later(10));
+  await log.matched(
+    event('a', { repository: { registry: 'other.example.com', path: 'shop/web' }, receivedAt: later(15).toISOString() }),
+    [],
+  );
+  await log.matched(event('b', { receivedAt: later(5).toISOString() }), []);
+  await log.matched(event('c', { receivedAt: later(15).toISOString(), replayOf: 'b' }), []);
+  assert.equal(await finds.add(repository, { tag: '2' }, later(20)), 2);
+  await log.matched(event('d', { repository: { ...repository, path: 'shop/api' }, receivedAt: later(25).toISOString() }), []);
+  // Told by a slower worker.
+  await log.matched(event('e', { receivedAt: later(21).toISOString() }), []);
+  assert.equal(await finds.add(repository, { tag: '3' }, later(30)), 1);
+});
+
+test('nothing of it stays for ever', async () => {
+  const { finds, log, prefix } = start();
+  await log.matched(event('a'), ['shop/web']);
+  await finds.add(repository, { tag: '1' }, later(10));
+  for (const key of [`${prefix}:poll:unannounced:r.example.com`, `${prefix}:events:registries`])
+    assert.ok((await connection.ttl(key)) > 0, key);
+});
+
+test('announced is what the audit record or the queue holds of the repository', async () => {
+  const { finds, log, queue } = start();
+  await log.matched(event('a', { digest: 'sha256:1' }), ['shop/web']);
+  await log.unwatched(event('b', { tag: '2.0.0' }), new Date(at));
+  await queue.add([event('c', { tag: '3.0.0' })]);
+  const isAnnounced = (tag: string, digest?: string) => finds.isAnnounced(repository, { tag, ...(digest !== undefined && { digest }) });
+  assert.deepEqual(await Promise.all(['1.0.0', '2.0.0', '3.0.0', '4.0.0'].map((tag) => isAnnounced(tag))), [true, true, true, false]);
+  assert.deepEqual([await isAnnounced('1.0.0', 'sha256:1'), await isAnnounced('1.0.0', 'sha256:2')], [true, false]);
+  assert.equal(await isAnnounced('2.0.0', 'sha256:2'), true);
+  assert.equal(await finds.isAnnounced({ ...repository, path: 'shop' }, { tag: '1.0.0' }), false);
+});
