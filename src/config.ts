@@ -7,6 +7,7 @@ import { openSecrets, type SecretStore } from './config/secrets.ts';
 import { normaliseRegistry } from './core/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/url-only.ts';
+import type { AzureIdentity } from './registry/credentials/azure.ts';
 
 export type Config = z.output<typeof configSchema>;
 export type ReceiverConfig = Config['receivers'][number];
@@ -41,6 +42,8 @@ export interface ConfigSource {
 export interface Settings {
   readonly config: Config;
   readonly kubeconfig: string | undefined;
+  /** Who this program is in Azure, as the webhook of workload identity writes it into a pod. */
+  readonly azure: AzureIdentity | undefined;
   /** The namespace that this process runs in. */
   readonly namespace: string;
   /** The values of each receiver's secrets, by the receiver's name, as they were when last read. */
@@ -62,6 +65,7 @@ export function loadSettings(source: ConfigSource): Settings {
   return {
     config,
     kubeconfig: kubeconfigOf(source),
+    azure: azureIdentityOf(source.env),
     namespace: config.namespace ?? readNamespace(source) ?? 'image-watcher',
     secretsOf: secrets.of,
     secrets,
@@ -80,6 +84,12 @@ export function readConfig(source: ConfigSource): Config {
 /** The kubeconfig that the environment names. */
 export function kubeconfigOf({ env }: ConfigSource): string | undefined {
   return env['KUBECONFIG'] || undefined;
+}
+
+function azureIdentityOf(env: ConfigSource['env']): AzureIdentity | undefined {
+  const { AZURE_FEDERATED_TOKEN_FILE: tokenFile, AZURE_TENANT_ID: tenantId, AZURE_CLIENT_ID: clientId, AZURE_AUTHORITY_HOST } = env;
+  if (!tokenFile || !tenantId || !clientId) return undefined;
+  return { tokenFile, tenantId, clientId, authorityHost: AZURE_AUTHORITY_HOST || 'https://login.microsoftonline.com/' };
 }
 
 /** Other names of registries, as image names are normalised with. */

@@ -62,7 +62,7 @@ test('nothing configured: the defaults', () => {
     receivers: [],
     registries: [],
     allowedRegistries: [],
-    credentials: { secret: { name: 'oci-registry-creds', namespace: 'operators' } },
+    credentials: { secret: { name: 'oci-registry-creds', namespace: 'operators' }, cloud: ['ecr', 'google', 'azure'] },
     watch: { namespaces: [] },
     poll: { interval: 3_600_000 },
     crossNamespace: 'consent',

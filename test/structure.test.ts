@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { strategies } from '../src/core/strategies/index.ts';
 import { targets } from '../src/kube/targets/index.ts';
 import { providers } from '../src/receive/providers/index.ts';
+import { credentialSources } from '../src/registry/credentials/index.ts';
 import { readSamples } from './receive/providers/read-samples.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -70,6 +71,7 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   '@kubernetes/client-node': { folders: ['kube'] },
   // receive: keys and certificates of senders, in one file.
   undici: { folders: ['registry', 'kube', 'receive'] },
+  '@aws-sdk/client-ecr': { folders: ['registry'] },
   jose: { folders: ['receive'] },
   '@peculiar/x509': { folders: ['certificates'] },
   pino: { folders: ['telemetry'] },
@@ -155,6 +157,16 @@ test('every target kind is in the list, in the file of its name, with a test', (
   const fileOf = (kind: string) => kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
   assert.deepEqual(targets.map(({ kind }) => fileOf(kind)).sort(), membersIn('kube/targets', /^export const \w+: TargetKind = /m));
   for (const { kind } of targets) assert.ok(existsSync(join(root, `test/kube/targets/${fileOf(kind)}.test.ts`)), kind);
+});
+
+test('every source of credentials is in the list, under the name of its file, with a test of its conformance', () => {
+  assert.deepEqual(
+    Object.keys(credentialSources).sort(),
+    membersIn('registry/credentials', /^export function \w+Credentials\([^]*?\): CredentialSource \{$/m),
+  );
+  for (const id of Object.keys(credentialSources)) {
+    assert.match(readFileSync(join(root, `test/registry/credentials/${id}.test.ts`), 'utf8'), /testSource\(/);
+  }
 });
 
 test('every payload is in the list of samples beside it', () => {

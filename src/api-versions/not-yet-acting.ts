@@ -46,7 +46,7 @@ export const fieldEffects: Readonly<Record<string, Effect | Judge>> = {
   'tags.ignore': 'acts',
   platforms: 'acts',
   minAge: 'acts',
-  pullSecrets: 'adds',
+  pullSecrets: 'acts',
   targets: 'within',
   'targets[]': 'within',
   'targets[].apiVersion': restrictsUnless('apps/v1'),

@@ -84,6 +84,7 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
     ...(platforms.length > 0 && { platforms }),
     ...(minAgeMs !== undefined && { minAgeMs }),
     targets: spec.targets.map((target, index) => readTarget(target, index, namespace)),
+    ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     pollIntervalMs,
     suspended: spec.suspend,
     notActing: idle,

@@ -10,7 +10,7 @@ const time = (what: string) => z.iso.datetime().describe(what);
 const reason = text(64, 'A stable word for programs.');
 
 const source = z
-  .enum(['Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'WaitOver', 'Approval', 'Rollback', 'Request'])
+  .enum(['Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'SecretChange', 'WaitOver', 'Approval', 'Rollback', 'Request'])
   .describe('What made us look.');
 
 const latest = z

@@ -2,18 +2,20 @@ import type { ImagePolicy } from '../core/image-policy.ts';
 import { createPolicyIndex } from '../core/match-policies.ts';
 import type { Workload, WorkloadRef } from '../core/workload.ts';
 import { createObjectStore } from '../kube/object-store.ts';
+import { createHealingIndex } from '../work/healing-index.ts';
 import { createTargetIndex } from '../work/wake-policies.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;
 
-/** What is known of the cluster, with the two indexes that answer "who watches this repository" and "who targets this workload". */
+/** What is known of the cluster, with the indexes that answer "who watches this repository", "who targets this workload" and "whom may a Secret heal". */
 export function createClusterCache() {
   const policies = createObjectStore<ImagePolicy>();
   const workloads = createObjectStore<Workload>();
   const byRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
+  const healing = createHealingIndex();
   policies.subscribe(({ type, object }) => {
-    for (const index of [byRepository, byTarget]) {
+    for (const index of [byRepository, byTarget, healing]) {
       if (type === 'deleted') index.remove(object);
       else index.put(object);
     }
@@ -28,6 +30,9 @@ export function createClusterCache() {
       return workload?.kind === kind ? workload : undefined;
     },
     matchPolicies: byRepository.match,
+    /** Policies that a changed Secret may heal, in one namespace or (undefined) in all. */
+    healedBySecretIn: (namespace: string | undefined) =>
+      healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     policiesOf: (workload: WorkloadRef) =>
       byTarget.policiesOf(workload).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
   };

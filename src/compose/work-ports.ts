@@ -2,6 +2,8 @@ import { plural } from '../api-versions/group.ts';
 import { readPolicy, type ReadContext } from '../api-versions/read-policy.ts';
 import { readStatus } from '../api-versions/read-status.ts';
 import { apiVersion } from '../api-versions/v1.ts';
+import type { ImagePolicy, PolicySpec, PolicyTarget } from '../core/image-policy.ts';
+import { pullAccess } from '../core/pull-access.ts';
 import type { PolicyStatus } from '../core/policy-status.ts';
 import type { Workload } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -23,6 +25,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import { createKeyedMutex } from '../work/keyed-mutex.ts';
 import { createTagMemory } from '../work/tag-memory.ts';
+import type { AccessCache } from './access-cache.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
 import { pollPlacesOf } from './poll-places.ts';
@@ -39,20 +42,24 @@ export function readContextOf({ settings, aliases }: Foundation): ReadContext {
 export interface Adapters {
   readonly client: KubeClient;
   readonly cache: ClusterCache;
+  readonly access: AccessCache;
   readonly isWatching: () => boolean;
   readonly registry: RegistryClient;
   readonly queues: WorkQueues;
   readonly recorder: EventRecorder;
-  readonly access: QueueAccess;
+  readonly queue: QueueAccess;
 }
 
 /** The real ports of the processors; tests pass their own. */
 export function createWorkPorts(
   foundation: Foundation,
-  { client, cache, isWatching, registry, queues, recorder, access }: Adapters,
+  { client, cache, access, isWatching, registry, queues, recorder, queue }: Adapters,
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = readContextOf(foundation);
+  const workloadsOf = (target: PolicyTarget) => [cache.findWorkload(target)].filter((workload) => workload !== undefined);
+  const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
+    pullAccess(policy, spec, { workloadsOf, pullSecretsOf: access.pullSecretsOf });
   const remember = (workload: Workload) => cache.workloads.observe(workload);
   return {
     policies: () => cache.policies.values(),
@@ -91,16 +98,23 @@ export function createWorkPorts(
     readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
     tagMemory: createTagMemory(),
     listTags: (source, signal) => registry.listTags(source, signal),
-    sourceOf: (_, spec) => spec.repository,
+    sourceOf(policy, spec) {
+      const pull = accessOf(policy, spec);
+      return pull === undefined ? spec.repository : { ...spec.repository, access: pull };
+    },
+    secretVersions(policy, spec) {
+      const secrets = [...(accessOf(policy, spec)?.secrets ?? []), settings.config.credentials.secret];
+      return secrets.map(access.versionOf).join(',');
+    },
     addPolicyJobs: (jobs) => queues.addPolicyJobs(jobs),
     addPolls: (polls) => queues.addPolls(polls),
     readLastTick: () => queues.readLastTick(),
     writeLastTick: (at) => queues.writeLastTick(at),
     pollGate: createPollGate({ placesOf: pollPlacesOf(settings.config.registries), now: Date.now, random: Math.random }),
-    finds: createUnannouncedFinds(access.redis, access.prefix, createEventReader(access)),
+    finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
     registryLabel: createBoundedLabel(maxRegistryLabels),
     recordEvent: recorder.record,
-    eventLog: createEventLog(access.redis, access.prefix),
+    eventLog: createEventLog(queue.redis, queue.prefix),
     mutex: createKeyedMutex(),
     supportedKinds,
     crossNamespace: settings.config.crossNamespace,

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { describeError } from '../core/errors.ts';
+import type { SecretRef } from '../core/image-source.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-turn.ts';
@@ -14,6 +15,7 @@ import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../work/process-policy.ts';
 import { processPush } from '../work/process-push.ts';
 import { createWaker } from '../work/waker.ts';
+import { createAccessCache } from './access-cache.ts';
 import { createClusterCache } from './cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { checkReflector, startReflectors, type NamedReflector } from './reflectors.ts';
@@ -33,10 +35,11 @@ export function composeWork(foundation: Foundation, client: KubeClient, quick: R
   const redis = connectWorker(config.redis.url);
   redis.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
   const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue');
-  const access: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
-  const queues = createWorkQueues(access, Date.now);
+  const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
+  const queues = createWorkQueues(queue, Date.now);
   const cache = createClusterCache();
-  const registry = openRegistries(foundation, client, quick);
+  const access = createAccessCache(foundation, client);
+  const registry = openRegistries(foundation, access.readSecret, quick);
   const recorder = createEventRecorder({
     client,
     component: 'image-watcher',
@@ -45,14 +48,14 @@ export function composeWork(foundation: Foundation, client: KubeClient, quick: R
   });
   let reflectors: NamedReflector[] = [];
   const isWatching = () => reflectors.every(({ holds, reflector }) => holds !== 'policies' || reflector.state().connected);
-  const ports = createWorkPorts(foundation, { client, cache, isWatching, registry, queues, recorder, access });
+  const ports = createWorkPorts(foundation, { client, cache, access, isWatching, registry, queues, recorder, queue });
   const waker = createWaker({ ...ports, now: ports.clock, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
-  const workers: QueueWorker[] = createWorkers(access, ports);
+  const workers: QueueWorker[] = createWorkers(queue, ports);
   let sweep: NodeJS.Timeout | undefined;
   let stopped = false;
 
   const workWhenSynced = async () => {
-    await Promise.all(reflectors.map(({ reflector }) => reflector.synced));
+    await Promise.all([access.start(), ...reflectors.map(({ reflector }) => reflector.synced)]);
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
     cache.policies.subscribe(({ type, object }) => {
@@ -60,6 +63,11 @@ export function composeWork(foundation: Foundation, client: KubeClient, quick: R
     });
     cache.workloads.subscribe(({ object }) => {
       for (const policy of cache.policiesOf(object)) waker.consider(policy);
+    });
+    access.subscribe((changed) => {
+      // The fallback is everybody's.
+      const isFallback = isSameSecret(changed, config.credentials.secret);
+      for (const policy of cache.healedBySecretIn(isFallback ? undefined : changed.namespace)) waker.consider(policy);
     });
     for (const worker of workers) worker.start();
     maintain();
@@ -71,11 +79,12 @@ export function composeWork(foundation: Foundation, client: KubeClient, quick: R
   };
 
   return {
-    checks: () => reflectors.map(checkReflector),
+    checks: () => [...reflectors.map(checkReflector), ...access.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);
       metrics.workloads.set(cache.workloads.size);
       for (const { name, reflector } of reflectors) metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
+      access.measure(metrics);
     },
     start() {
       const namespaces = config.watch.namespaces.length > 0 ? config.watch.namespaces : [undefined];
@@ -89,11 +98,15 @@ export function composeWork(foundation: Foundation, client: KubeClient, quick: R
       waker.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
       await recorder.flush(2_000);
-      await Promise.all(reflectors.map(({ reflector }) => reflector.stop()));
+      await Promise.all([access.stop(), ...reflectors.map(({ reflector }) => reflector.stop())]);
       await Promise.all([client.close(), registry.close()]);
       redis.disconnect();
     },
   };
+}
+
+function isSameSecret(a: SecretRef, b: SecretRef): boolean {
+  return a.namespace === b.namespace && a.name === b.name;
 }
 
 function createWorkers(access: QueueAccess, ports: PollPorts): QueueWorker[] {

@@ -1,6 +1,7 @@
 /** What a configuration may say: its shape, its defaults, and the rules between settings. */
 import { z } from 'zod';
 import { conversion } from './conversion.ts';
+import { credentials } from './credentials.ts';
 import { receiver } from './receiver.ts';
 import { headersComeFirst, hostsAreUnambiguous, namesAreUnique, openOnlyOnLoopback } from './rules.ts';
 import { always, duration, headerName, host, name, network, port, requestsPerMinute, secretReference } from './scalars.ts';
@@ -121,17 +122,7 @@ export const configSchema = z.strictObject({
     .max(1_000)
     .default([])
     .describe('The hosts that policies may name; empty: all but link-local and metadata addresses.'),
-  credentials: z
-    .strictObject({
-      secret: z
-        .strictObject({
-          name: z.string().min(1).describe('Name of the Secret.'),
-          namespace: z.string().min(1).describe('Namespace of the Secret.'),
-        })
-        .describe('A Secret of type kubernetes.io/dockerconfigjson.'),
-    })
-    .describe('The credentials for policies without pullSecrets.')
-    .default({ secret: { name: 'oci-registry-creds', namespace: 'operators' } }),
+  credentials,
   watch: z
     .strictObject({
       namespaces: z

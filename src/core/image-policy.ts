@@ -32,6 +32,8 @@ export interface PolicySpec {
   /** How long a digest must have been known before it is used. */
   readonly minAgeMs?: number;
   readonly targets: readonly PolicyTarget[];
+  /** The Secrets of its namespace with which the registry is asked. */
+  readonly pullSecrets?: readonly string[];
   readonly pollIntervalMs: number;
   /** Whether the policy is left alone. */
   readonly suspended: boolean;

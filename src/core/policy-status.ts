@@ -29,7 +29,16 @@ export interface Condition {
 }
 
 /** What makes somebody look at a policy. */
-export type TriggerSource = 'Webhook' | 'Poll' | 'PolicyChange' | 'TargetChange' | 'WaitOver' | 'Approval' | 'Rollback' | 'Request';
+export type TriggerSource =
+  | 'Webhook'
+  | 'Poll'
+  | 'PolicyChange'
+  | 'TargetChange'
+  | 'SecretChange'
+  | 'WaitOver'
+  | 'Approval'
+  | 'Rollback'
+  | 'Request';
 
 /** What the policy selects. */
 export interface LatestImage {

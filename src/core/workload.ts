@@ -13,6 +13,10 @@ export interface Workload {
   readonly hasAnnotations: boolean;
   /** The value of its annotation of consent; absent where it has none. */
   readonly allowPoliciesFrom?: string;
+  /** The names of its pods' imagePullSecrets; absent where they have none. */
+  readonly pullSecrets?: readonly string[];
+  /** The service account of its pods; absent where they take the default one. */
+  readonly serviceAccount?: string;
 }
 
 export interface WorkloadContainer {

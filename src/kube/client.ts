@@ -13,6 +13,8 @@ export interface KubeRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly contentType?: string;
+  /** The form of the answer: application/json unless given. */
+  readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** For the whole exchange, waiting for a free connection included. Streams have no limit unless it is given. */
   readonly timeoutMs?: number;
@@ -65,7 +67,12 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
     return (isStream ? streams : requests).request({
       ...addressOf(access.server, request),
       method: request.method,
-      headers: { accept: 'application/json', 'user-agent': 'image-watcher', ...contentTypeOf(request), ...access.headers },
+      headers: {
+        accept: request.accept ?? 'application/json',
+        'user-agent': 'image-watcher',
+        ...contentTypeOf(request),
+        ...access.headers,
+      },
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
       signal,
       // undici's own limits guard streams; for requests the deadline does it all.

@@ -1,5 +1,14 @@
 import type { KubeClient } from './client.ts';
 
+/** Which objects, and how many of them at a time. */
+export interface ListRequest {
+  readonly path: string;
+  readonly pageSize: number;
+  readonly fieldSelector?: string | undefined;
+  readonly accept?: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
 /** One page of a list; `resourceVersion` is the same for all pages. */
 export interface ListPage {
   readonly items: readonly unknown[];
@@ -14,11 +23,11 @@ const pageTimeoutMs = 30_000;
 /** Lists a collection page by page, as of one moment. Throws KubeError 410 when it took so long that this moment is forgotten: start again. */
 export async function* listPages(
   client: KubeClient,
-  { path, pageSize, signal }: { path: string; pageSize: number; signal?: AbortSignal },
+  { path, pageSize, signal, fieldSelector, accept }: ListRequest,
 ): AsyncGenerator<ListPage> {
   let next: string | undefined;
   do {
-    const query = { limit: pageSize, continue: next };
+    const query = { limit: pageSize, continue: next, fieldSelector };
     const page = await client.request<{
       metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
       items?: unknown[] | null;
@@ -27,6 +36,7 @@ export async function* listPages(
       path,
       query,
       timeoutMs: pageTimeoutMs,
+      accept,
       signal,
     });
     if (!page?.metadata?.resourceVersion) throw new Error(`GET ${path}: the answer is not a list`);

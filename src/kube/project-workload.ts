@@ -1,5 +1,6 @@
 import { consentAnnotation } from '../core/consent.ts';
 import type { Workload, WorkloadContainer } from '../core/workload.ts';
+import { projectSecretNames } from './project-secret-names.ts';
 import type { TargetKind } from './target-kind.ts';
 
 interface RawMetadata {
@@ -40,6 +41,16 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     containers: projectContainers(target, metadata, Array.isArray(containers) ? containers : []),
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
     ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),
+    ...projectPullAccess(walk(raw, target.podSpecPath)),
+  };
+}
+
+function projectPullAccess(podSpec: unknown): Pick<Workload, 'pullSecrets' | 'serviceAccount'> {
+  const { imagePullSecrets, serviceAccountName } = asRecord(podSpec);
+  const pullSecrets = projectSecretNames(imagePullSecrets);
+  return {
+    ...(pullSecrets.length > 0 && { pullSecrets }),
+    ...(typeof serviceAccountName === 'string' && serviceAccountName !== '' && { serviceAccount: serviceAccountName }),
   };
 }
 

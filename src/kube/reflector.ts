@@ -35,6 +35,10 @@ export interface ReflectorOptions<T extends StoredObject> {
   /** Raw object → what is stored; undefined for objects that are not wanted. One that throws is reported and skipped. */
   readonly project: (raw: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
+  /** Only these objects. */
+  readonly fieldSelector?: string;
+  /** Reads the metadata of objects and nothing else of them. */
+  readonly metadataOnly?: boolean;
   readonly pageSize?: number;
   readonly random?: () => number;
   /** The clock in milliseconds since 1970. */
@@ -46,13 +50,18 @@ export interface ReflectorOptions<T extends StoredObject> {
 // A watch that ends sooner than this is a failure, also when it ends without an error: resuming at once would spin.
 const shortLifeMs = 1_000;
 const maxRetryAfterMs = 60_000;
+const metadataForms = {
+  list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+  watch: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+} as const;
 
 /**
  * Lists in pages, then watches with bookmarks and resumes; repeats whatever fails with growing, jittered pauses. client-node's informer gives up at the
  * first 403, 429 or reset.
  */
 export function startReflector<T extends StoredObject>(options: ReflectorOptions<T>): Reflector {
-  const { client, path, project, store, pageSize = 500, random = Math.random, now = Date.now, onError } = options;
+  const { client, path, project, store, fieldSelector, pageSize = 500, random = Math.random, now = Date.now, onError } = options;
+  const accept = options.metadataOnly === true ? metadataForms : undefined;
   const namespace = /\/namespaces\/([^/]+)\//.exec(path)?.[1];
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -70,7 +79,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     const objects: T[] = [];
     const unreadable: ObjectName[] = [];
     let listVersion = '';
-    for await (const page of listPages(client, { path, pageSize, signal })) {
+    for await (const page of listPages(client, { path, pageSize, fieldSelector, accept: accept?.list, signal })) {
       listVersion = page.resourceVersion;
       for (const raw of page.items) {
         try {
@@ -115,9 +124,9 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     // Random, so that the watches of many replicas do not all reconnect together.
     const timeoutSeconds = 240 + Math.floor(random() * 121);
     const timeoutMs = (timeoutSeconds + 15) * 1000;
-    const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
+    const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, fieldSelector };
     try {
-      for await (const line of client.streamLines({ method: 'GET', path, query, timeoutMs, signal, onOpen })) {
+      for await (const line of client.streamLines({ method: 'GET', path, query, accept: accept?.watch, timeoutMs, signal, onOpen })) {
         resourceVersion = take(line);
       }
     } finally {

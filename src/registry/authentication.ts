@@ -1,11 +1,10 @@
-import { PermanentError, WaitError } from '../core/errors.ts';
 import { formatRepository } from '../core/image-reference.ts';
-import type { ImageSource } from '../core/image-source.ts';
+import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { abortable } from './abortable.ts';
-import { describeBody } from './answer-errors.ts';
+import { createAttempts, isRefusal } from './attempt.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { type Challenge, parseChallenges } from './challenge.ts';
-import { basicAuthorization, type Credential, type CredentialSource, sameCredential } from './credential.ts';
+import { type Credential, type CredentialOffer, type CredentialSource, isCredential, sameCredential } from './credential.ts';
+import { deniedError, unreadableError } from './denied-error.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Tokens } from './token.ts';
 
@@ -18,112 +17,105 @@ export interface AuthenticationOptions {
 /** Sends a request about a repository with whatever the registry wants to see; the answer is never the registry's own 401 or 403. */
 export type AuthenticatedHttp = (source: ImageSource, request: HttpRequest) => Promise<HttpAnswer>;
 
-/** One try: what was sent, and what came of it. Without an answer the token server had refused already. */
-interface Attempt {
-  readonly authorization: string | undefined;
-  readonly answer?: HttpAnswer;
+/** What came of one offer (`none`: it had no credential · `failed`: it cannot be known whether it has one). */
+export type Try =
+  | { readonly kind: 'accepted'; readonly source: string; readonly answer: HttpAnswer }
+  | {
+      readonly kind: 'refused';
+      readonly source: string;
+      readonly credential?: Credential | undefined;
+      readonly answer?: HttpAnswer | undefined;
+    }
+  | { readonly kind: 'none'; readonly source: string; readonly why: string }
+  | { readonly kind: 'failed'; readonly source: string; readonly error: unknown };
+
+/** An offer, or (without one) to ask anonymously. */
+interface Candidate {
+  readonly source: string;
+  readonly offer?: CredentialOffer;
 }
 
-const maxChallenges = 1_000;
-const bearer = 'Bearer ';
+const anonymous: Candidate = { source: 'anonymous' };
+const maxRemembered = 10_000;
 
 /**
  * ```
- *  what is known of the registry ──▶ its challenge answered, ──▶ the credential read again, ──▶ PermanentError(RegistryDenied)
- *  (warm: the only request)          or the token renewed         if it has changed
+ *  what worked last ──▶ the other offers in their order, ──▶ anonymously ──▶ offers that had none, ──▶ PermanentError(RegistryDenied),
+ *  (warm: the only      each as it is known, then                            read again                or an Error (retry) where an
+ *  request)             read again                                                                     offer could not be read
  * ```
- * The challenge of each registry is remembered, so that a warm token means one request.
+ * A registry may say 404 to whom it hides the repository: that is believed of what worked before, and when there is no other credential.
  */
 export function createAuthentication({ http, tokens, credentials }: AuthenticationOptions): AuthenticatedHttp {
-  const challenges = new BoundedMap<string, Challenge | undefined>(maxChallenges);
+  const attempt = createAttempts(http, tokens);
+  const worked = new BoundedMap<string, string>(maxRemembered);
 
-  const learn = (request: HttpRequest, answer: HttpAnswer) => {
-    const known = parseChallenges(answer.headers['www-authenticate']);
-    const challenge = known.find(({ scheme }) => scheme === 'bearer') ?? known.find(({ scheme }) => scheme === 'basic');
-    if (challenge) challenges.set(request.registry.name, challenge);
+  const use = async (source: ImageSource, request: HttpRequest, name: string, credential?: Credential): Promise<Try> => {
+    const answer = await attempt(source, request, credential);
+    const isRefused = answer === undefined || isRefusal(request, answer);
+    return isRefused ? { kind: 'refused', source: name, credential, answer } : { kind: 'accepted', source: name, answer };
   };
 
-  /** As docker does: some registries hide private repositories behind 404 and reveal only here that one may log in. */
-  const ping = async (request: HttpRequest) => {
-    const { registry, maxBytes, signal } = request;
-    const what = `asking ${registry.name} how to log in`;
-    const url = new URL('/v2/', registry.origin);
-    const answer = await http({ registry, kind: 'token', what, method: 'GET', url, headers: {}, maxBytes, maxRedirects: 0, signal });
-    if (answer.status < 500 && answer.status !== 429) challenges.set(registry.name, undefined);
-    learn(request, answer);
-  };
-
-  const authorize = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, refused: string | undefined) => {
-    const { registry, signal } = request;
-    const challenge = challenges.get(registry.name);
-    if (challenge?.scheme === 'basic') return { authorization: credential && basicAuthorization(credential) };
-    const { realm, service } = challenge?.parameters ?? {};
-    if (realm === undefined) return { authorization: undefined };
-    try {
-      const token = await tokens.get({ registry, repository: source, realm, service, credential }, refused, signal);
-      return token === undefined ? undefined : { authorization: bearer + token };
-    } catch (error) {
-      // The token server may have moved: the next try asks the registry again where it is.
-      if (!signal?.aborted && !(error instanceof WaitError)) challenges.delete(registry.name);
-      throw error;
-    }
-  };
-
-  const attempt = async (
-    source: ImageSource,
-    request: HttpRequest,
-    credential: Credential | undefined,
-    last?: Attempt,
-  ): Promise<Attempt> => {
-    const refused = last?.authorization?.startsWith(bearer) ? last.authorization.slice(bearer.length) : undefined;
-    const authorized = await authorize(source, request, credential, refused);
-    if (!authorized) return { authorization: last?.authorization };
-    const { authorization } = authorized;
-    if (last && last.authorization === authorization) return last;
-    const headers = authorization === undefined ? request.headers : { ...request.headers, authorization };
-    const answer = await http({ ...request, headers });
-    if (isDenied(request, answer)) learn(request, answer);
-    return { authorization, answer };
+  const tryOffer = async (source: ImageSource, request: HttpRequest, offer: CredentialOffer): Promise<Try> => {
+    const known = await readOffer(offer, request, false);
+    if ('kind' in known) return known;
+    const first = await use(source, request, offer.source, known);
+    if (first.kind === 'accepted') return first;
+    const renewed = await readOffer(offer, request, true);
+    if ('kind' in renewed) return renewed.kind === 'failed' ? renewed : first;
+    return sameCredential(known, renewed) ? first : use(source, request, offer.source, renewed);
   };
 
   return async (source, request) => {
-    const ask = (refresh: boolean) => abortable(credentials(source, { refresh }), request.signal);
-    let credential = await ask(false);
-    if (credential && !challenges.has(request.registry.name)) await ping(request);
-    let last = await attempt(source, request, credential);
-    if (last.answer && isDenied(request, last.answer)) last = await attempt(source, request, credential, last);
-    if (last.answer && !isDenied(request, last.answer)) return last.answer;
+    const key = `${formatRepository(source)} ${accessKey(source)}`;
+    const best = worked.get(key);
+    const offers = credentials(source);
+    const candidates: Candidate[] = [...offers.map((offer) => ({ source: offer.source, offer })), anonymous];
+    const tries: Try[] = [];
+    let hidden: HttpAnswer | undefined;
 
-    const renewed = await ask(true);
-    if (!sameCredential(credential, renewed)) {
-      credential = renewed;
-      last = await attempt(source, request, credential, last);
-      if (last.answer && !isDenied(request, last.answer)) return last.answer;
+    for (const { source: name, offer } of bestFirst(candidates, best)) {
+      if (offer === undefined && hidden !== undefined) continue;
+      const tried = offer === undefined ? await use(source, request, name) : await tryOffer(source, request, offer);
+      tries.push(tried);
+      if (tried.kind !== 'accepted') continue;
+      // A public image is read with a credential as soon as there is one: some registries give more to whom they know.
+      const isWorthIt = offer !== undefined || tries.some(({ kind }) => kind === 'refused');
+      if (tried.answer.status < 400 && isWorthIt) worked.set(key, name);
+      if (tried.answer.status !== 404 || name === best) return tried.answer;
+      hidden ??= tried.answer;
     }
-    throw denied(source, request, last.answer, credential, credentials.whyNone?.(source));
+    const unreadable = tries.find(({ kind }) => kind === 'failed');
+    if (unreadable?.kind === 'failed') throw unreadableError(request.what, unreadable);
+    if (hidden !== undefined) return hidden;
+
+    for (const offer of offers) {
+      const index = tries.findIndex(({ kind, source: name }) => kind === 'none' && name === offer.source);
+      if (index === -1) continue;
+      const renewed = await readOffer(offer, request, true);
+      const tried = 'kind' in renewed ? renewed : await use(source, request, offer.source, renewed);
+      if (tried.kind === 'failed') throw unreadableError(request.what, tried);
+      if (tried.kind === 'accepted') {
+        if (tried.answer.status < 400) worked.set(key, offer.source);
+        return tried.answer;
+      }
+      tries[index] = tried;
+    }
+    throw deniedError(source, request, tries);
   };
 }
 
-/** Only the registry itself can ask for authentication; a 401 behind a redirect is that host's trouble. */
-function isDenied({ registry }: HttpRequest, { status, url }: HttpAnswer): boolean {
-  return (status === 401 || status === 403) && url.origin === registry.origin;
+function bestFirst(candidates: readonly Candidate[], best: string | undefined): Candidate[] {
+  return candidates.toSorted((a, b) => Number(b.source === best) - Number(a.source === best));
 }
 
-function denied(
-  source: ImageSource,
-  { registry, what }: HttpRequest,
-  answer: HttpAnswer | undefined,
-  credential: Credential | undefined,
-  whyNone: string | undefined,
-): PermanentError {
-  const by = answer
-    ? `the registry ${registry.name} answered ${answer.status}${describeBody(answer.body)} to`
-    : `the token server of ${registry.name} refused`;
-  const whom = credential
-    ? `the credentials of ${credential.source} (user ${credential.username})`
-    : `an anonymous request${whyNone === undefined ? '' : ` (${whyNone})`}`;
-  const remedy = credential
-    ? `check that they are right and may pull ${formatRepository(source)}`
-    : `if ${formatRepository(source)} exists, provide credentials that may pull it`;
-  return new PermanentError('RegistryDenied', `${what}: ${by} ${whom}; ${remedy}`);
+async function readOffer(offer: CredentialOffer, { signal }: HttpRequest, refresh: boolean): Promise<Credential | Try> {
+  const { source } = offer;
+  try {
+    const read = await abortable(offer.read({ refresh, signal }), signal);
+    return isCredential(read) ? read : { kind: 'none', source, why: read.why };
+  } catch (error) {
+    signal?.throwIfAborted();
+    return { kind: 'failed', source, error };
+  }
 }

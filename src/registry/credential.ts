@@ -1,40 +1,51 @@
 import type { ImageSource } from '../core/image-source.ts';
 
-/** What a registry wants to see. `source` says where it came from, in words for a user: `Secret operators/oci-registry-creds`. */
+/** What a registry wants to see. */
 export interface Credential {
   readonly username: string;
   readonly password: string;
-  readonly source: string;
   /** An OAuth2 refresh token, which replaces user and password where the registry has a token endpoint. */
   readonly identityToken?: string;
 }
 
-/**
- * Where credentials come from: answers undefined for "ask anonymously". `refresh: true` is asked once after the registry refused the present
- * credential, and must not be answered from a cache. Rejects where it cannot know (retry).
- */
-export interface CredentialSource {
-  (source: ImageSource, options: { refresh: boolean }): Promise<Credential | undefined>;
-  /** Why the last answer for the source was undefined, in words for a user. */
-  whyNone?(source: ImageSource): string | undefined;
+/** Why there is no credential, in words for a user: `has no entry for ghcr.io`. */
+export interface NoCredential {
+  readonly why: string;
 }
 
-/** One source out of several: the first that has a credential answers. */
-export function firstCredential(sources: readonly CredentialSource[]): CredentialSource {
-  const ask: CredentialSource = async (image, options) => {
-    for (const source of sources) {
-      const credential = await source(image, options);
-      if (credential) return credential;
-    }
-    return undefined;
-  };
-  ask.whyNone = (image) => sources.flatMap((source) => source.whyNone?.(image) ?? []).join('; ') || undefined;
-  return ask;
+/** A credential that may be tried for an image. */
+export interface CredentialOffer {
+  /** Where it comes from, in words for a user: `Secret operators/oci-registry-creds`. */
+  readonly source: string;
+  /**
+   * The credential, or why there is none. `refresh: true` is asked once after the registry refused, and is not answered from a cache that may be older
+   * than the refusal. Rejects where it cannot know (retry).
+   */
+  read(options: ReadOptions): Promise<Credential | NoCredential>;
+}
+
+/** How an offer is read. */
+export interface ReadOptions {
+  readonly refresh: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Where credentials come from: the offers for an image, in the order in which they are tried; none where the image is none of its business. */
+export type CredentialSource = (image: ImageSource) => readonly CredentialOffer[];
+
+/** One source out of several, in their order. */
+export function chainCredentials(sources: readonly CredentialSource[]): CredentialSource {
+  return (image) => sources.flatMap((source) => source(image));
+}
+
+/** Whether an offer had a credential. */
+export function isCredential(read: Credential | NoCredential): read is Credential {
+  return !('why' in read);
 }
 
 /** Whether asking with `b` would be the same as asking with `a`. */
-export function sameCredential(a: Credential | undefined, b: Credential | undefined): boolean {
-  return a?.username === b?.username && a?.password === b?.password && a?.identityToken === b?.identityToken;
+export function sameCredential(a: Credential, b: Credential): boolean {
+  return a.username === b.username && a.password === b.password && a.identityToken === b.identityToken;
 }
 
 /** The value of an Authorization header with user and password. */

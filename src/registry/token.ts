@@ -50,7 +50,10 @@ export class Tokens {
     const what = `fetching a token for ${request.registry.name}/${request.repository.path}`;
     const askedAt = clock.now();
     const answer = await http({ ...tokenCall(request, what), signal });
-    if (answer.status === 401 || answer.status === 403) {
+    // 400 is how OAuth2 (RFC 6749 §5.2) refuses a refresh token.
+    const isRefused =
+      answer.status === 401 || answer.status === 403 || (answer.status === 400 && request.credential?.identityToken !== undefined);
+    if (isRefused) {
       this.#cache.delete(key);
       return undefined;
     }

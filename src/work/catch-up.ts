@@ -2,10 +2,12 @@ import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcilePorts } from './reconcile-policy.ts';
-import { wakeJob } from './wake-policies.ts';
+import { untilSeen } from './until-seen.ts';
+import { wakeJob, type SecretVersions } from './wake-policies.ts';
 
 export interface CatchUpPorts extends ReconcilePorts {
   readonly clock: () => Date;
+  readonly secretVersions: SecretVersions;
   /** The policy as the API server knows it. */
   readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
 }
@@ -20,6 +22,7 @@ export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, 
   const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0);
   const policy = isBehind ? await ports.readPolicy(namespace, name, signal) : cached;
   if (policy === undefined) return ports;
+  if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
   const workloads = await readTargets(job, policy, ports, signal);
   return {
     ...ports,
@@ -27,6 +30,12 @@ export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, 
       policyKey(policy) === names.join('/') ? newer(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
     findWorkload: (ref) => newer(ports.findWorkload(ref), workloads.get(workloadKey(ref))),
   };
+}
+
+/** Contents are read anew where the registry refuses; which Secrets there are is known from our watches only. */
+function isSeen(job: PolicyJob, policy: ImagePolicy, ports: CatchUpPorts): boolean {
+  const own = wakeJob(policy, ports.findWorkload, ports.clock(), ports.secretVersions);
+  return own?.source !== 'SecretChange' || own.cause === job.cause;
 }
 
 async function readTargets(

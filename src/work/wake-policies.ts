@@ -2,7 +2,7 @@
  * Which policies want a look because they, or what they point at, changed. A pure judgement on what the caches hold: asked on every
  * change, and once a minute for all, so that nothing hangs on having seen the change itself.
  */
-import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import type { Reason } from '../core/reasons.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
@@ -16,11 +16,31 @@ const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'NoConsent',
 ]);
 
+/** What a changed Secret, or another choice of Secrets, may heal; some registries hide what they do not let one see. */
+const healedBySecret: ReadonlySet<string> = new Set<Reason>(['RegistryDenied', 'RepositoryNotFound']);
+
+/** The Secrets that a policy hangs on, with their versions as far as they are known, as one text. */
+export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;
+
+/** Whether the policy is Stalled by what a Secret may heal. */
+export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
+  return (
+    status.conditions?.some(({ type, status, reason }) => type === 'Stalled' && status === 'True' && healedBySecret.has(reason)) ?? false
+  );
+}
+
 /** Why the policy wants a look now: its job, or undefined. Replicas that judge the same state make the same job. */
-export function wakeJob(policy: ImagePolicy, findWorkload: (ref: WorkloadRef) => Workload | undefined, now: Date): PolicyJob | undefined {
+export function wakeJob(
+  policy: ImagePolicy,
+  findWorkload: (ref: WorkloadRef) => Workload | undefined,
+  now: Date,
+  secretVersions?: SecretVersions,
+): PolicyJob | undefined {
   const { namespace, name, uid, generation, status } = policy;
   const job = { schema: 1, policy: { namespace, name, uid }, generation, receivedAt: now.toISOString() } as const;
   if (status.observedGeneration !== generation) return { ...job, source: 'PolicyChange', cause: `generation:${generation}` };
+  if (secretVersions !== undefined && mayBeHealedBySecret(policy) && isUsable(policy.spec))
+    return { ...job, source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
   const stalled = status.conditions?.find((condition) => condition.type === 'Stalled');
   if (stalled?.status !== 'True' || !healedByTarget.has(stalled.reason) || !isUsable(policy.spec)) return undefined;
   const versions = policy.spec.targets.map(findWorkload).flatMap((workload) => (workload ? [versionOf(workload, stalled.reason)] : []));

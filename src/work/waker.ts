@@ -2,11 +2,12 @@ import type { ImagePolicy } from '../core/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
 import type { Workload, WorkloadRef } from '../core/workload.ts';
 import { alarmJob } from './alarm-job.ts';
-import { wakeJob } from './wake-policies.ts';
+import { wakeJob, type SecretVersions } from './wake-policies.ts';
 
 export interface WakerPorts {
   readonly policies: () => Iterable<ImagePolicy>;
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
+  readonly secretVersions: SecretVersions;
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => Date;
@@ -47,7 +48,7 @@ export function createWaker(ports: WakerPorts): Waker {
     }
   };
   const consider = (policy: ImagePolicy) => {
-    for (const job of [wakeJob(policy, ports.findWorkload, ports.now()), alarmJob(policy)]) {
+    for (const job of [wakeJob(policy, ports.findWorkload, ports.now(), ports.secretVersions), alarmJob(policy)]) {
       if (job === undefined) continue;
       pending.set(policyJobId(job), job);
       schedule(0);

@@ -192,7 +192,17 @@ const runningImage = text(1024, 'harbor.example.com/shop/web:1.4.2', 'nginx');
 const message = text(1024, 'up to date', 'the registry says no: "401"');
 const reason = text(64, 'UpToDate', 'MinAge', 'NoConsent');
 const container = text(63, 'web', 'sidecar');
-const source = fc.constantFrom('Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'WaitOver', 'Approval', 'Rollback', 'Request');
+const source = fc.constantFrom(
+  'Webhook',
+  'Poll',
+  'PolicyChange',
+  'TargetChange',
+  'SecretChange',
+  'WaitOver',
+  'Approval',
+  'Rollback',
+  'Request',
+);
 const workload = { kind: text(63, 'Deployment', 'StatefulSet'), namespace, name };
 const count = fc.nat({ max: 1_000_000 });
 const condition = some(

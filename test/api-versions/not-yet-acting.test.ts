@@ -49,6 +49,7 @@ const acting: Spec = {
   minAge: '30m',
   update: { mode: 'Automatic', pin: 'Tag', allowDowngrade: true },
   poll: { interval: '1h' },
+  pullSecrets: [{ name: 'harbor' }],
   suspend: false,
 };
 const target = { kind: 'Deployment', name: 'web' };
@@ -59,7 +60,6 @@ const rows: [field: string, spec: Partial<Spec>, refused: string[], idle?: strin
   ['select.alphabetical', { select: { alphabetical: { order: 'Descending' } } }, []],
   ['select.numerical', { select: { numerical: { order: 'Ascending' } } }, []],
   ['select.newest', { select: { newest: {} } }, []],
-  ['pullSecrets', { pullSecrets: [{ name: 'harbor' }] }, [], ['spec.pullSecrets']],
   ['targets[].apiVersion', { targets: [{ ...target, apiVersion: 'a/v1' }] }, ['spec.targets[0].apiVersion "a/v1"']],
   ['targets[].kind', { targets: [target, { ...target, kind: 'CronJob' }] }, ['spec.targets[1].kind "CronJob"']],
   ['targets[].selector', { targets: [{ kind: 'Deployment', selector: { matchLabels: { a: 'b' } } }] }, ['spec.targets[0].selector']],
@@ -75,9 +75,9 @@ const rows: [field: string, spec: Partial<Spec>, refused: string[], idle?: strin
   ['empty lists', { pullSecrets: [], update: { windows: [] } }, []],
   [
     'several at once',
-    { update: { mode: 'DryRun', windows: [{ from: '09:00', to: '17:00' }] }, rollout: {}, pullSecrets: [{ name: 'a' }] },
+    { update: { mode: 'DryRun', windows: [{ from: '09:00', to: '17:00' }] }, rollout: {} },
     ['spec.update.mode "DryRun"', 'spec.update.windows'],
-    ['spec.rollout', 'spec.pullSecrets'],
+    ['spec.rollout'],
   ],
 ];
 

@@ -65,9 +65,10 @@ test('a manifest that says everything that acts', () => {
       { ...target, namespace: 'ops', containers: ['web', 'worker'] },
       { ...target, namespace: 'shop' },
     ],
+    pullSecrets: ['harbor'],
     pollIntervalMs: 300_000,
     suspended: true,
-    notActing: ['spec.rollout', 'spec.pullSecrets'],
+    notActing: ['spec.rollout'],
   });
 });
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 
-export type PushTarget = { host: string; repository: string; tag: string; auth?: { user: string; password: string } };
+export type PushAuth = { user: string; password: string } | { token: string };
+
+export type PushTarget = { host: string; repository: string; tag: string; auth?: PushAuth };
 
 /** What the tag points at after a push. */
 export type Pushed = { digest: string; mediaType: string };
@@ -70,13 +72,17 @@ async function putManifest(target: PushTarget, reference: string, mediaType: str
 async function send(target: PushTarget, method: string, path: string, body?: { type: string; bytes: Buffer }): Promise<Response> {
   const { auth } = target;
   const headers = {
-    ...(auth && { authorization: `Basic ${Buffer.from(`${auth.user}:${auth.password}`).toString('base64')}` }),
+    ...(auth && { authorization: authorizationOf(auth) }),
     ...(body && { 'content-type': body.type }),
   };
   const response = await fetch(`http://${target.host}${path}`, { method, headers, ...(body && { body: new Uint8Array(body.bytes) }) });
   if (!response.ok) throw new Error(`${method} ${path} at ${target.host}: ${response.status} ${await response.text()}`);
   await response.arrayBuffer();
   return response;
+}
+
+function authorizationOf(auth: PushAuth): string {
+  return 'token' in auth ? `Bearer ${auth.token}` : `Basic ${Buffer.from(`${auth.user}:${auth.password}`).toString('base64')}`;
 }
 
 const digestOf = (bytes: Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;

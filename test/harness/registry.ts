@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { findRegistry } from './binaries.ts';
 import { type Faults, startServer } from './server.ts';
 import { tempFolder } from './temp-folder.ts';
+import type { TokenServer } from './token-server.ts';
 
 /** A real container registry of its own, over plain HTTP. */
 export type Registry = Faults & {
@@ -23,15 +24,17 @@ export type RegistryOptions = {
   notify?: { url: string; headers?: Record<string, string>; timeout?: string };
   /** Asks everybody for this name and password. */
   htpasswd?: { user: string; password: string };
+  /** Believes the tokens of a token server. */
+  token?: TokenServer['auth'];
 };
 
 /** Starts the Distribution registry on a free loopback port; its content survives kill9() and restart(). */
-export async function startRegistry({ notify, htpasswd }: RegistryOptions = {}): Promise<Registry> {
+export async function startRegistry({ notify, htpasswd, token }: RegistryOptions = {}): Promise<Registry> {
   const dir = tempFolder('registry');
   let notified = notify;
   const configFile = join(dir, 'config.yml');
   const identity = randomUUID();
-  const auth = htpasswd && { htpasswd: { realm: 'test', path: join(dir, 'htpasswd') } };
+  const auth = htpasswd ? { htpasswd: { realm: 'test', path: join(dir, 'htpasswd') } } : token && { token };
   if (htpasswd) writeFileSync(join(dir, 'htpasswd'), `${htpasswd.user}:${hashSync(htpasswd.password, 4)}\n`);
   const server = await startServer({
     name: 'registry',

@@ -67,6 +67,23 @@ test('the consent of its owners is an annotation', () => {
   assert.deepEqual([consentOf('shop,ops'), consentOf(''), consentOf(7), consentOf(undefined)], ['shop,ops', '', undefined, undefined]);
 });
 
+test('whose Secrets its pods are pulled with is kept, where it says so', () => {
+  const accessOf = (podSpec: object) => {
+    const { pullSecrets, serviceAccount } = projectWorkload(deployment, {
+      metadata: { name: 'web' },
+      spec: { template: { spec: podSpec } },
+    });
+    return [pullSecrets, serviceAccount];
+  };
+  assert.deepEqual(accessOf({ imagePullSecrets: [{ name: 'a' }, {}, null, { name: '' }, { name: 'b' }], serviceAccountName: 'robot' }), [
+    ['a', 'b'],
+    'robot',
+  ]);
+  for (const none of [{}, { imagePullSecrets: [], serviceAccountName: '' }, { imagePullSecrets: 'a', serviceAccountName: 7 }]) {
+    assert.deepEqual(accessOf(none), [undefined, undefined]);
+  }
+});
+
 test('odd containers keep their places, because patches address them by index', () => {
   const { containers } = projectWorkload(deployment, raw({}, [null, { name: 'a' }, 7, { name: 'web', image: 'shop/web:1' }]));
   assert.deepEqual(containers, [

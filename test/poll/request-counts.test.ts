@@ -22,7 +22,7 @@ async function poll(host: string, { versions = 30, moving = 10, running = '1.0.0
   const registry: RegistryClient = createRegistryClient({
     registries: [{ host, insecure: true }],
     allowedRegistries: [],
-    credentials: () => Promise.resolve(undefined),
+    credentials: () => [],
     onRequest: (record) => void requests.push(record),
   });
   const world = createWorld({

@@ -28,7 +28,7 @@ test('hundreds of repositories of registries that hang take no place from those 
   const client = createRegistryClient({
     registries: [hanging, alsoHanging, healthy].map(({ host }) => ({ host, insecure: true })),
     allowedRegistries: [],
-    credentials: async () => undefined,
+    credentials: () => [],
     // A time that never comes: nothing but the bounds can help.
     timeoutMs: 3_600_000,
   });

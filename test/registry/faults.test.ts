@@ -6,7 +6,7 @@ import { PermanentError, WaitError } from '../../src/core/errors.ts';
 import type { ImageSource } from '../../src/core/image-source.ts';
 import type { RegistryClient } from '../../src/registry/client.ts';
 import { type FakeAnswer, fakeDigest, type FakeRegistry, startFakeRegistry } from '../harness/fake-registry.ts';
-import { asked, startWorld } from './start-world.ts';
+import { offering, asked, startWorld } from './start-world.ts';
 
 const path = 'team/app';
 const manifest = JSON.stringify({ schemaVersion: 2, mediaType: 'application/vnd.oci.image.manifest.v1+json' });
@@ -147,11 +147,11 @@ const everythingIsHere: LookupFunction = (hostname, { all }, callback) => {
   const address = hostname.startsWith('metadata') ? '169.254.169.254' : '127.0.0.1';
   return all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4);
 };
-const credential = { username: 'me', password: 'secret', source: 'Secret shop/creds' };
+const credentials = offering({ username: 'me', password: 'secret' });
 
 /** A registry that wants a token or a password, and its storage. */
 async function startStorage(t: Parameters<typeof startWorld>[0], login: (fake: FakeRegistry) => void) {
-  const world = await startWorld(t, { credentials: async () => credential, lookup: everythingIsHere });
+  const world = await startWorld(t, { credentials, lookup: everythingIsHere });
   const storage = await startFakeRegistry();
   t.after(() => storage.stop());
   login(world.fake);
@@ -200,7 +200,7 @@ const forbidden: [name: string, prepare: (fake: FakeRegistry) => void][] = [
 for (const [name, prepare] of forbidden) {
   for (const [question, { ask }] of Object.entries(questions)) {
     test(`${question}: ${name} is refused`, async (t) => {
-      const { fake, client, repository } = await startWorld(t, { credentials: async () => credential, lookup: everythingIsHere });
+      const { fake, client, repository } = await startWorld(t, { credentials, lookup: everythingIsHere });
       prepare(fake);
       await assert.rejects(ask(client, repository, fakeDigest('a')), (error) => {
         assert.ok(error instanceof PermanentError && error.reason === 'RegistryRefused', String(error));

@@ -9,7 +9,7 @@ import { createRegistryClient, type RegistryClientOptions } from '../../src/regi
 import { fakeDigest, startFakeRegistry } from '../harness/fake-registry.ts';
 import { makeKubeKeys } from '../harness/kube-keys.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
-import { asked, startWorld } from './start-world.ts';
+import { asked, offering, startWorld } from './start-world.ts';
 
 const refused = (expected: RegExp) => (error: unknown) => {
   assert.ok(error instanceof PermanentError, String(error));
@@ -17,10 +17,10 @@ const refused = (expected: RegExp) => (error: unknown) => {
   assert.match(error.message, expected);
   return true;
 };
-const credential = { username: 'me', password: 'secret', source: 'Secret shop/creds' };
+const credential = { username: 'me', password: 'secret' };
 
 function clientFor(t: { after(end: () => Promise<void>): void }, options: Partial<RegistryClientOptions>) {
-  const client = createRegistryClient({ registries: [], allowedRegistries: [], credentials: async () => undefined, ...options });
+  const client = createRegistryClient({ registries: [], allowedRegistries: [], credentials: () => [], ...options });
   t.after(() => client.close());
   return client;
 }
@@ -80,7 +80,7 @@ const realms: [name: string, realm: string, expected: RegExp][] = [
 ];
 for (const [name, realm, expected] of realms) {
   test(`a token realm ${name} is refused`, async (t) => {
-    const { fake, client, repository } = await startWorld(t, { credentials: async () => credential });
+    const { fake, client, repository } = await startWorld(t, { credentials: offering(credential) });
     fake.requireBearer({ realm });
     await assert.rejects(client.headManifest(repository, '1'), refused(expected));
   });
@@ -93,7 +93,7 @@ test('a token realm that is no URL is a plain error', async (t) => {
 });
 
 test('redirects within the registry keep the authorization', async (t) => {
-  const { fake, client, repository } = await startWorld(t, { credentials: async () => credential });
+  const { fake, client, repository } = await startWorld(t, { credentials: offering(credential) });
   fake.setTag('team/moved', '1', fakeDigest('a'));
   fake.requireBasic({ user: 'me', password: 'secret' });
   fake.answerNext({ status: 307, headers: { location: '/v2/team/moved/manifests/1' } }, { path: '/v2/team/app/' });
@@ -102,7 +102,7 @@ test('redirects within the registry keep the authorization', async (t) => {
 });
 
 test('redirects to another host do not carry the authorization, not even on the way back', async (t) => {
-  const { fake, client, repository } = await startWorld(t, { credentials: async () => credential });
+  const { fake, client, repository } = await startWorld(t, { credentials: offering(credential) });
   const other = await startFakeRegistry();
   t.after(() => other.stop());
   fake.requireBasic({ user: 'me', password: 'secret' });
@@ -118,7 +118,7 @@ test('redirects to another host do not carry the authorization, not even on the 
 });
 
 test('a challenge behind a redirect gets no credential', async (t) => {
-  const { fake, client, repository } = await startWorld(t, { credentials: async () => credential });
+  const { fake, client, repository } = await startWorld(t, { credentials: offering(credential) });
   const other = await startFakeRegistry();
   t.after(() => other.stop());
   other.requireBasic({ user: 'me', password: 'secret' });

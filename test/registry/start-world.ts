@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import type { Repository } from '../../src/core/image-reference.ts';
 import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '../../src/registry/client.ts';
+import type { Credential, CredentialSource } from '../../src/registry/credential.ts';
 import { type FakeRegistry, startFakeRegistry } from '../harness/fake-registry.ts';
 
 /** A fake registry and a client that knows it as insecure, both gone after the test. */
@@ -12,7 +13,7 @@ export async function startWorld(test: TestContext, options: Partial<RegistryCli
   const client = createRegistryClient({
     registries: [{ host: fake.host, insecure: true }],
     allowedRegistries: [],
-    credentials: async () => undefined,
+    credentials: () => [],
     random: () => 0,
     ...options,
   });
@@ -26,4 +27,9 @@ export async function startWorld(test: TestContext, options: Partial<RegistryCli
 /** `GET /token`, `HEAD /v2/team/app/manifests/1`: what the fake was asked, without queries. */
 export function asked(fake: FakeRegistry): string[] {
   return fake.requests.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`);
+}
+
+/** A source that always offers this credential; nothing without one. */
+export function offering(credential: Credential | undefined, source = 'Secret shop/creds'): CredentialSource {
+  return () => (credential === undefined ? [] : [{ source, read: async () => credential }]);
 }

@@ -5,7 +5,7 @@ import { strategies } from '../../src/core/strategies/index.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { wakeJob } from '../../src/work/wake-policies.ts';
-import { policyOf, specOf } from '../core/samples.ts';
+import { policyOf, specOf, stalledStatus } from '../core/samples.ts';
 import { contextOf, createWorld, image, startTime, type World } from './world.ts';
 
 const now = new Date(startTime);
@@ -84,4 +84,16 @@ test('a failure to catch up is recorded, and tried again', async () => {
   const world = createWorld({ findPolicy: () => undefined, readPolicy: () => Promise.reject(away) });
   await assert.rejects(processPolicyJob({ ...jobOf(world), eventId: 'push-1' }, contextOf(), world.ports), away);
   assert.equal(world.fates.get('push-1 shop/web')?.kind, 'retrying');
+});
+
+test('a replica that has not seen yet which Secrets there are waits for its own watch', async () => {
+  const world = createWorld();
+  world.put(policyOf({ status: stalledStatus('RegistryDenied') }));
+  const job = wakeJob(policyIn(world), world.ports.findWorkload, now, () => 'new');
+  assert.equal(job?.source, 'SecretChange');
+  let looks = 0;
+  const secretVersions = () => (looks++ < 3 ? 'old' : 'new');
+  await processPolicyJob(job, contextOf(), { ...world.ports, secretVersions });
+  assert.equal(looks, 4);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });

@@ -64,6 +64,24 @@ test('an annotation of consent wakes, also where it does not count up the genera
   assert.equal(causeOf(policy, { ...workload, allowPoliciesFrom: 'shop' }), 'targets:1:w:7:shop');
 });
 
+test('a policy that was denied wants a look for each state of its Secrets', () => {
+  const versions = (text: string) => (policy: ImagePolicy) =>
+    wakeJob(
+      policy,
+      () => workload,
+      now,
+      () => text,
+    );
+  const denied = policyOf({ status: stalledStatus('RegistryDenied') });
+  const job = versions('shop/creds@1')(denied);
+  assert.deepEqual([job?.source, job?.cause, job?.generation], ['SecretChange', 'secrets:1:shop/creds@1', 1]);
+  assert.equal(versions('shop/creds@2')(denied)?.cause, 'secrets:1:shop/creds@2');
+  assert.equal(versions('a')(policyOf({ status: stalledStatus('RepositoryNotFound') }))?.source, 'SecretChange');
+  assert.equal(versions('a')(policyOf({ status: stalledStatus('TargetNotFound') }))?.source, 'TargetChange');
+  assert.equal(versions('a')(policyOf({ generation: 2, status: stalledStatus('RegistryDenied') }))?.source, 'PolicyChange');
+  assert.equal(versions('a')(policyOf({ status: settled })), undefined);
+});
+
 test('a changed workload finds its policies', () => {
   const index = createTargetIndex();
   const worker = { ...webDeployment, name: 'worker' };

@@ -12,6 +12,7 @@ function start(t: TestContext, ports: Partial<WakerPorts> = {}) {
   const waker = createWaker({
     policies: () => [],
     findWorkload: () => undefined,
+    secretVersions: () => '',
     addPolicyJobs: async (jobs: readonly PolicyJob[]) => void batches.push(jobs.map((job) => job.policy.name)),
     onError: (error) => errors.push(error),
     now: () => new Date(0),

@@ -115,6 +115,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
       return [...tags.keys()];
     },
     sourceOf: (_, spec) => spec.repository,
+    secretVersions: () => '',
     mutex: createKeyedMutex(),
     aliases: new Map(),
     supportedKinds: deployments,

@@ -36,6 +36,7 @@ export function parseDockerConfig(text: string): DockerConfig {
     if (typeof entry === 'string') problems.push(`the entry "${key.slice(0, 100)}" ${entry}`);
     else entries.push(entry);
   }
+  if ('credsStore' in document || 'credHelpers' in document) problems.push('credsStore and credHelpers are not run');
   return { entries, problems };
 }
 

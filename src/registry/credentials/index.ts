@@ -1,6 +1,16 @@
-import { secretCredentials } from './secret.ts';
+import { azureCredentials } from './azure.ts';
+import { dockerConfigFileCredentials } from './docker-config-file.ts';
+import { ecrCredentials } from './ecr.ts';
+import { fallbackSecretCredentials } from './fallback-secret.ts';
+import { googleCredentials } from './google.ts';
+import { pullSecretCredentials } from './pull-secrets.ts';
 
-/** Every kind of credential source. To add one: a file in this folder, a line here, a test; compose.ts orders them with `firstCredential`. */
+/** Every source of credentials, in the order in which they are tried; anonymous access comes after all of them. */
 export const credentialSources = {
-  secret: secretCredentials,
+  'pull-secrets': pullSecretCredentials,
+  'fallback-secret': fallbackSecretCredentials,
+  'docker-config-file': dockerConfigFileCredentials,
+  ecr: ecrCredentials,
+  google: googleCredentials,
+  azure: azureCredentials,
 } as const;

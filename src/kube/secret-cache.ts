@@ -1,0 +1,72 @@
+import type { SecretRef } from '../core/image-source.ts';
+import { isNewer, type ObjectStore, type StoredObject } from './object-store.ts';
+
+/** A Secret as it was read; `why` there is none. */
+export type SecretRead = { readonly data: Readonly<Record<string, string>>; readonly resourceVersion: string } | { readonly why: string };
+
+export interface SecretCacheOptions {
+  /** Reads exactly this Secret; rejects when it cannot be known. */
+  readonly read: (secret: SecretRef, signal?: AbortSignal) => Promise<SecretRead>;
+  /** The metadata of the watched Secrets. */
+  readonly watched: Pick<ObjectStore<StoredObject>, 'get'>;
+  /** Whether `watched` tells the present of this Secret. */
+  readonly isWatched: (secret: SecretRef) => boolean;
+  readonly now?: () => number;
+}
+
+/** Contents of Secrets by name, the same object while nothing changed. */
+export type SecretCache = (secret: SecretRef, options: { refresh: boolean; signal?: AbortSignal | undefined }) => Promise<SecretRead>;
+
+/** Names are tenants' input. */
+const maxSecrets = 1_000;
+const unwatchedMs = 30_000;
+
+/**
+ * Reads Secrets one by one, when they are needed. Where they are watched, what was read is good while the watch shows the same version; elsewhere for 30 s.
+ * While a Secret cannot be read, the last content is used, except for a refresh, which then rejects.
+ */
+export function createSecretCache({ read, watched, isWatched, now = Date.now }: SecretCacheOptions): SecretCache {
+  const entries = new Map<string, { readonly content: SecretRead; readonly readAt: number }>();
+  const flights = new Map<string, Promise<SecretRead>>();
+
+  const isFresh = (secret: SecretRef, { content, readAt }: { content: SecretRead; readAt: number }): boolean => {
+    if (!isWatched(secret)) return now() - readAt < unwatchedMs;
+    const shown = watched.get(secret.namespace, secret.name)?.resourceVersion;
+    if ('why' in content) return shown === undefined && now() - readAt < unwatchedMs;
+    return shown !== undefined && !isNewer(shown, content.resourceVersion);
+  };
+
+  const fetch = async (key: string, secret: SecretRef): Promise<SecretRead> => {
+    const before = entries.get(key)?.content;
+    const content = await read(secret);
+    const kept = before !== undefined && isSame(before, content) ? before : content;
+    entries.delete(key);
+    entries.set(key, { content: kept, readAt: now() });
+    const [oldest] = entries.keys();
+    if (entries.size > maxSecrets && oldest !== undefined) entries.delete(oldest);
+    return kept;
+  };
+
+  const fetchOnce = async (key: string, secret: SecretRef): Promise<SecretRead> => {
+    const flight = flights.get(key) ?? fetch(key, secret).finally(() => flights.delete(key));
+    flights.set(key, flight);
+    return flight;
+  };
+
+  return async (secret, { refresh }) => {
+    const key = `${secret.namespace}/${secret.name}`;
+    const entry = entries.get(key);
+    if (entry && !refresh && isFresh(secret, entry)) return entry.content;
+    try {
+      return await fetchOnce(key, secret);
+    } catch (error) {
+      if (entry && !refresh) return entry.content;
+      throw new Error(`reading Secret ${key}`, { cause: error });
+    }
+  };
+}
+
+function isSame(a: SecretRead, b: SecretRead): boolean {
+  if ('why' in a || 'why' in b) return 'why' in a && 'why' in b && a.why === b.why;
+  return a.resourceVersion === b.resourceVersion;
+}

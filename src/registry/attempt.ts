@@ -1,0 +1,89 @@
+import { WaitError } from '../core/errors.ts';
+import type { ImageSource } from '../core/image-source.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { type Challenge, parseChallenges } from './challenge.ts';
+import { basicAuthorization, type Credential } from './credential.ts';
+import type { Http, HttpAnswer, HttpRequest } from './http.ts';
+import type { Tokens } from './token.ts';
+
+/**
+ * Sends a request with one credential, or anonymously, in the way that the registry asks for. The answer may be a refusal of the registry (`isRefusal`);
+ * undefined when its token server has refused already.
+ */
+export type Attempt = (source: ImageSource, request: HttpRequest, credential: Credential | undefined) => Promise<HttpAnswer | undefined>;
+
+/** One try: what was sent, and what came of it. Without an answer the token server had refused already. */
+interface Sent {
+  readonly authorization: string | undefined;
+  readonly answer?: HttpAnswer;
+}
+
+const maxChallenges = 1_000;
+const bearer = 'Bearer ';
+
+/**
+ * ```
+ *  what is known of the registry ──▶ its challenge answered, or the token renewed
+ *  (warm: the only request)
+ * ```
+ * The challenge of each registry is remembered, so that a warm token means one request.
+ */
+export function createAttempts(http: Http, tokens: Tokens): Attempt {
+  const challenges = new BoundedMap<string, Challenge | undefined>(maxChallenges);
+
+  const learn = (request: HttpRequest, answer: HttpAnswer) => {
+    const known = parseChallenges(answer.headers['www-authenticate']);
+    const challenge = known.find(({ scheme }) => scheme === 'bearer') ?? known.find(({ scheme }) => scheme === 'basic');
+    if (challenge) challenges.set(request.registry.name, challenge);
+  };
+
+  /** As docker does: some registries hide private repositories behind 404 and reveal only here that one may log in. */
+  const ping = async (request: HttpRequest) => {
+    const { registry, maxBytes, signal } = request;
+    const what = `asking ${registry.name} how to log in`;
+    const url = new URL('/v2/', registry.origin);
+    const answer = await http({ registry, kind: 'token', what, method: 'GET', url, headers: {}, maxBytes, maxRedirects: 0, signal });
+    if (answer.status < 500 && answer.status !== 429) challenges.set(registry.name, undefined);
+    learn(request, answer);
+  };
+
+  const authorize = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, refused: string | undefined) => {
+    const { registry, signal } = request;
+    const challenge = challenges.get(registry.name);
+    if (challenge?.scheme === 'basic') return { authorization: credential && basicAuthorization(credential) };
+    const { realm, service } = challenge?.parameters ?? {};
+    if (realm === undefined) return { authorization: undefined };
+    try {
+      const token = await tokens.get({ registry, repository: source, realm, service, credential }, refused, signal);
+      return token === undefined ? undefined : { authorization: bearer + token };
+    } catch (error) {
+      // The token server may have moved: the next try asks the registry again where it is.
+      if (!signal?.aborted && !(error instanceof WaitError)) challenges.delete(registry.name);
+      throw error;
+    }
+  };
+
+  const send = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, last?: Sent): Promise<Sent> => {
+    const refused = last?.authorization?.startsWith(bearer) ? last.authorization.slice(bearer.length) : undefined;
+    const authorized = await authorize(source, request, credential, refused);
+    if (!authorized) return { authorization: last?.authorization };
+    const { authorization } = authorized;
+    if (last && last.authorization === authorization) return last;
+    const headers = authorization === undefined ? request.headers : { ...request.headers, authorization };
+    const answer = await http({ ...request, headers });
+    if (isRefusal(request, answer)) learn(request, answer);
+    return { authorization, answer };
+  };
+
+  return async (source, request, credential) => {
+    if (credential && !challenges.has(request.registry.name)) await ping(request);
+    const first = await send(source, request, credential);
+    if (!first.answer || !isRefusal(request, first.answer)) return first.answer;
+    return (await send(source, request, credential, first)).answer;
+  };
+}
+
+/** Only the registry itself can ask for authentication; a 401 behind a redirect is that host's trouble. */
+export function isRefusal({ registry }: HttpRequest, { status, url }: HttpAnswer): boolean {
+  return (status === 401 || status === 403) && url.origin === registry.origin;
+}

@@ -1,0 +1,74 @@
+import type { Credential, NoCredential, ReadOptions } from '../credential.ts';
+import { SingleFlight } from '../single-flight.ts';
+
+/** A credential that ends by itself, at a time in milliseconds since 1970. */
+export interface ExpiringCredential {
+  readonly credential: Credential;
+  readonly expiresAt: number;
+}
+
+export interface ExpiringOptions {
+  /** Throws where the same question may be answered later (retry). */
+  fetch: (key: string, signal: AbortSignal) => Promise<ExpiringCredential | NoCredential>;
+  deadlineMs: number;
+  now?: (() => number) | undefined;
+}
+
+interface Entry {
+  readonly value: Credential | NoCredential;
+  readonly usableUntil: number;
+  /** From then on it is renewed, while it is still used. */
+  readonly renewAt: number;
+  /** Until then not even a refusal is a reason to ask again: whoever may push must not make us ask the cloud for each push. */
+  readonly fixedUntil: number;
+}
+
+/** Keeps credentials of a cloud, each fetched once for all who want it and renewed before it ends, so that nobody waits; that there is none is remembered too. */
+export type ExpiringCredentials = (key: string, options: ReadOptions) => Promise<Credential | NoCredential>;
+
+const negativeMs = 120_000;
+const fixedMs = 60_000;
+const marginMs = 60_000;
+const renewShare = 0.75;
+
+export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }: ExpiringOptions): ExpiringCredentials {
+  const entries = new Map<string, Entry>();
+  const flights = new SingleFlight<Credential | NoCredential>();
+
+  const renew = (key: string, signal?: AbortSignal) =>
+    flights.run(
+      key,
+      async (signal) => {
+        const askedAt = now();
+        const fetched = await fetch(key, AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]));
+        const entry = 'why' in fetched ? refusalOf(fetched, askedAt) : entryOf(fetched, askedAt);
+        entries.set(key, entry);
+        return entry.value;
+      },
+      signal,
+    );
+
+  return async (key, { refresh, signal }) => {
+    const at = now();
+    const entry = entries.get(key);
+    if (!entry || at >= entry.usableUntil || (refresh && at >= entry.fixedUntil)) return renew(key, signal);
+    // While it can be used, a failure to renew it is nobody's trouble: the next who asks tries again.
+    if (at >= entry.renewAt) renew(key).catch(() => undefined);
+    return entry.value;
+  };
+}
+
+function entryOf({ credential, expiresAt }: ExpiringCredential, askedAt: number): Entry {
+  const lifeMs = Math.max(0, expiresAt - askedAt);
+  return {
+    value: credential,
+    usableUntil: expiresAt - Math.min(marginMs, lifeMs / 10),
+    renewAt: askedAt + lifeMs * renewShare,
+    fixedUntil: askedAt + fixedMs,
+  };
+}
+
+function refusalOf(value: NoCredential, askedAt: number): Entry {
+  const until = askedAt + negativeMs;
+  return { value, usableUntil: until, renewAt: until, fixedUntil: until };
+}

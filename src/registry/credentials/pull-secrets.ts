@@ -1,0 +1,14 @@
+import type { PullSecret } from '../../core/image-source.ts';
+import type { CredentialSource } from '../credential.ts';
+import { offerOfSecret, type ReadSecret } from './secret-offer.ts';
+
+const notes: Readonly<Record<PullSecret['namedBy'], string>> = {
+  policy: '',
+  target: ', an imagePullSecret of the target,',
+  serviceAccount: ", an imagePullSecret of the target's service account,",
+};
+
+/** The Secrets that the policy, its targets and their service accounts name; all of them in the namespace of the policy. */
+export function pullSecretCredentials({ readSecret }: { readSecret: ReadSecret }): CredentialSource {
+  return (image) => (image.access?.secrets ?? []).map((secret) => offerOfSecret(secret, notes[secret.namedBy], image, readSecret));
+}

@@ -1,0 +1,47 @@
+import type { ImageSource, SecretRef } from '../../core/image-source.ts';
+import type { CredentialOffer } from '../credential.ts';
+import { type DockerConfig, findCredential, parseDockerConfig } from './docker-config.ts';
+
+/** The `data` of a Secret (values in base64), or why there is none, in words for a user: `does not exist`. */
+export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
+
+/** Reads one Secret, from a cache unless it is to be refreshed; the same object while nothing changed. Rejects when it cannot be known. */
+export type ReadSecret = (
+  secret: SecretRef,
+  options: { readonly refresh: boolean; readonly signal?: AbortSignal | undefined },
+) => Promise<SecretContent>;
+
+const keys = ['.dockerconfigjson', '.dockercfg'] as const;
+const parsed = new WeakMap<SecretContent, DockerConfig | { readonly why: string }>();
+
+/** What a kubernetes.io/dockerconfigjson (or legacy dockercfg) Secret offers for an image. */
+export function offerOfSecret({ namespace, name }: SecretRef, note: string, image: ImageSource, readSecret: ReadSecret): CredentialOffer {
+  return {
+    source: `Secret ${namespace}/${name}${note}`,
+    async read(options) {
+      const content = await readSecret({ namespace, name }, options);
+      const config = parsed.get(content) ?? parse(content);
+      parsed.set(content, config);
+      return 'why' in config ? config : pickCredential(config, image);
+    },
+  };
+}
+
+/** The credential that a Docker configuration has for an image, or why it has none. */
+export function pickCredential(config: DockerConfig, image: ImageSource) {
+  const found = findCredential(config, image);
+  if (!found) return { why: [`has no entry for ${image.registry}`, ...config.problems.slice(0, 3)].join(', and ') };
+  const { username, password, identityToken } = found;
+  return { username, password, ...(identityToken !== undefined && { identityToken }) };
+}
+
+function parse(content: SecretContent): DockerConfig | { readonly why: string } {
+  if ('why' in content) return content;
+  const key = keys.find((key) => content.data[key] !== undefined);
+  if (!key) return { why: `has no key ${keys[0]}: it must be of type kubernetes.io/dockerconfigjson` };
+  try {
+    return parseDockerConfig(Buffer.from(content.data[key] ?? '', 'base64').toString('utf8'));
+  } catch (error) {
+    return { why: `cannot be used: ${key} is ${error instanceof Error ? error.message : String(error)}` };
+  }
+}

@@ -1,0 +1,45 @@
+import { PermanentError } from '../core/errors.ts';
+import { formatRepository } from '../core/image-reference.ts';
+import type { ImageSource } from '../core/image-source.ts';
+import { describeBody } from './answer-errors.ts';
+import type { Try } from './authentication.ts';
+import type { HttpRequest } from './http.ts';
+
+/** More would say nothing new, and the message has to fit into a condition. */
+const maxListed = 12;
+
+/** The error when nothing that may be tried was accepted; it lists everything, and what came of it. */
+export function deniedError(source: ImageSource, { registry, what }: HttpRequest, tries: readonly Try[]): PermanentError {
+  const name = formatRepository(source);
+  const listed = tries.slice(0, maxListed).map((tried) => `${tried.source}${describeTry(tried)}`);
+  const more = tries.length > maxListed ? [`and ${tries.length - maxListed} more`] : [];
+  const hadCredential = tries.some((tried) => tried.kind === 'refused' && tried.credential !== undefined);
+  const remedy = hadCredential
+    ? `check that the credentials are right and may pull ${name}`
+    : `if ${name} exists, provide credentials that may pull it, for example in the policy's pullSecrets`;
+  return new PermanentError(
+    'RegistryDenied',
+    `${what}: ${registry.name} gives no access: ${[...listed, ...more].join('; ')}. To do: ${remedy}`,
+  );
+}
+
+/** The error when it cannot be said whether there is a credential that would be accepted. */
+export function unreadableError(what: string, { source, error }: Extract<Try, { kind: 'failed' }>): Error {
+  return new Error(`${what}: cannot read the credentials of ${source}`, { cause: error });
+}
+
+function describeTry(tried: Try): string {
+  switch (tried.kind) {
+    case 'none':
+      return ` ${tried.why}`;
+    case 'failed':
+      return ' cannot be read';
+    case 'accepted':
+      return ' is accepted';
+    case 'refused': {
+      const { answer, credential } = tried;
+      const whom = credential ? ` (user ${credential.username})` : ' access';
+      return `${whom} was refused ${answer ? `with ${answer.status}${describeBody(answer.body)}` : 'by the token server'}`;
+    }
+  }
+}

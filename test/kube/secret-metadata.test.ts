@@ -1,0 +1,76 @@
+/** How Secrets are watched and read, against a real API server. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { createObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
+import { projectMetadata } from '../../src/kube/project-metadata.ts';
+import { projectServiceAccount } from '../../src/kube/project-service-account.ts';
+import { readSecretContent } from '../../src/kube/read-secret-content.ts';
+import { startReflector } from '../../src/kube/reflector.ts';
+import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { kubeconfigWithRules } from '../harness/service-account.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+let controlPlane: ControlPlane;
+let client: KubeClient;
+let namespace: string;
+before(async () => {
+  controlPlane = await startControlPlane({ fsync: false });
+  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath });
+  namespace = await controlPlane.namespace();
+});
+after(async () => {
+  await client.close();
+  await controlPlane.stop();
+});
+
+const path = () => `/api/v1/namespaces/${namespace}/secrets`;
+const create = (name: string, type = 'Opaque') =>
+  controlPlane.request('POST', path(), { metadata: { name }, type, stringData: { password: 'pa55word' } });
+
+test('a watch of metadata never sees contents, nor the types that are left out', async (t) => {
+  const seen: unknown[] = [];
+  const store = createObjectStore<StoredObject>();
+  await create('listed');
+  await create('release', 'helm.sh/release.v1');
+  const reflector = startReflector({
+    client,
+    path: path(),
+    fieldSelector: 'type!=helm.sh/release.v1',
+    metadataOnly: true,
+    project: (raw) => {
+      seen.push(raw);
+      return projectMetadata(raw);
+    },
+    store,
+  });
+  t.after(() => reflector.stop());
+  await reflector.synced;
+  await waitFor('the watch', () => reflector.state().connected);
+  await create('later-release', 'helm.sh/release.v1');
+  await create('watched');
+  await waitFor('the Secret', () => store.get(namespace, 'watched'));
+  assert.deepEqual([...store.values()].map(({ name }) => name).sort(), ['listed', 'watched']);
+  assert.doesNotMatch(JSON.stringify(seen), /"data"|pa55word|cGE1NXdvcmQ/);
+});
+
+test('of service accounts those with imagePullSecrets are kept', () => {
+  const metadata = { namespace: 'shop', name: 'runner', uid: 'u', resourceVersion: '7' };
+  assert.deepEqual(projectServiceAccount({ metadata, imagePullSecrets: [{ name: 'a' }, {}] }), { ...metadata, pullSecrets: ['a'] });
+  for (const imagePullSecrets of [undefined, null, [], [{}]])
+    assert.equal(projectServiceAccount({ metadata, imagePullSecrets }), undefined);
+});
+
+test('exactly one Secret is read, or why it has no content is said', async (t) => {
+  await create('creds');
+  const content = await readSecretContent(client, { namespace, name: 'creds' });
+  assert.deepEqual('data' in content && content.data, { password: Buffer.from('pa55word').toString('base64') });
+  assert.deepEqual(await readSecretContent(client, { namespace, name: 'missing' }), { why: 'does not exist' });
+  const odd = await readSecretContent(client, { namespace, name: '../secrets' });
+  assert.match('why' in odd ? odd.why : '', /cannot be the name of a Kubernetes object/);
+  const limited = createKubeClient({ kubeconfig: await kubeconfigWithRules(controlPlane, namespace, 'nobody', []) });
+  t.after(() => limited.close());
+  assert.deepEqual(await readSecretContent(limited, { namespace, name: 'creds' }), {
+    why: `may not be read: grant image-watcher the verb "get" on "secrets" in namespace ${namespace}`,
+  });
+});

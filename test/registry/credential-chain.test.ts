@@ -1,0 +1,174 @@
+/** Which of several credentials is used, and what is said when none is accepted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Credential, CredentialOffer, CredentialSource, NoCredential } from '../../src/registry/credential.ts';
+import { fakeDigest } from '../harness/fake-registry.ts';
+import { asked, startWorld } from './start-world.ts';
+
+const head = 'HEAD /v2/team/app/manifests/1';
+const wrong: Credential = { username: 'me', password: 'wrong' };
+const right: Credential = { username: 'me', password: 'secret' };
+const digest = fakeDigest('a');
+
+/** Offers A, B, C … of these; what was read of them is noted. */
+function offers(...answers: (Credential | NoCredential | Error)[]): CredentialSource & { reads: string[] } {
+  const reads: string[] = [];
+  const list = answers.map((answer, index): CredentialOffer => {
+    const source = `Secret ${'ABCDEF'[index]}`;
+    const read: CredentialOffer['read'] = async ({ refresh }) => {
+      reads.push(`${source.slice(-1)}${refresh ? ' again' : ''}`);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    return { source, read };
+  });
+  return Object.assign(() => list, { reads });
+}
+
+test('what the registry refuses is followed by the next; what worked is the only request from then on', async (t) => {
+  const credentials = offers({ why: 'has no entry' }, wrong, right, wrong);
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), ['GET /v2/', head, head]);
+  assert.deepEqual(credentials.reads, ['A', 'B', 'B again', 'C']);
+  fake.requests.length = 0;
+  credentials.reads.length = 0;
+  await client.headManifest(repository, '1');
+  assert.deepEqual([asked(fake), credentials.reads], [[head], ['C']]);
+});
+
+test('with tokens it is the same', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: offers(wrong, right) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer({ user: 'me', password: 'secret' });
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), ['GET /v2/', 'GET /token', 'GET /token', head]);
+  fake.requests.length = 0;
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), [head]);
+});
+
+test('what worked is remembered for each repository and access', async (t) => {
+  const credentials = offers(wrong, right);
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  for (const path of ['team/app', 'team/other']) fake.setTag(path, '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  await client.headManifest(repository, '1');
+  credentials.reads.length = 0;
+  await client.headManifest({ ...repository, path: 'team/other' }, '1');
+  await client.headManifest({ ...repository, access: { secrets: [{ namespace: 'shop', name: 'a', namedBy: 'policy' }] } }, '1');
+  assert.deepEqual(credentials.reads, ['A', 'A again', 'B', 'A', 'A again', 'B']);
+});
+
+test('what worked and is refused now makes way for the others', async (t) => {
+  const credentials = offers({ username: 'one', password: '1' }, { username: 'two', password: '2' });
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'two', password: '2' });
+  await client.headManifest(repository, '1');
+  fake.requireBasic({ user: 'one', password: '1' });
+  credentials.reads.length = 0;
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(credentials.reads, ['B', 'B again', 'A']);
+});
+
+test('where all are refused a public image is still read, and then at once', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: offers(wrong) });
+  fake.setTag('team/app', '1', digest);
+  fake.answerNext(({ authorization }) => (authorization?.startsWith('Basic') ? { status: 401 } : undefined), { path: '/token', times: 9 });
+  fake.requireBearer();
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  fake.requests.length = 0;
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), [head]);
+});
+
+test('a public image is read with a credential as soon as there is one', async (t) => {
+  let found: Credential | NoCredential = { why: 'does not exist' };
+  const credentials = () => [{ source: 'Secret A', read: async () => found }];
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer();
+  await client.headManifest(repository, '1');
+  found = right;
+  fake.requests.length = 0;
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), ['GET /token', head]);
+  assert.equal(fake.requests[0]?.authorization, `Basic ${btoa('me:secret')}`);
+});
+
+test('every candidate is listed, with why it did not apply or was refused, and no password', async (t) => {
+  const credentials = offers({ why: 'does not exist' }, { ...wrong, username: 'robot' }, { why: 'has no entry for r.example.com' });
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  const { host } = fake;
+  const refused = 'refused with 401';
+  await assert.rejects(client.headManifest(repository, '1'), {
+    name: 'PermanentError',
+    reason: 'RegistryDenied',
+    message:
+      `HEAD manifest of ${host}/team/app:1: ${host} gives no access: Secret A does not exist; Secret B (user robot) was ${refused}; ` +
+      `Secret C has no entry for r.example.com; anonymous access was ${refused}. ` +
+      `To do: check that the credentials are right and may pull ${host}/team/app`,
+  });
+  assert.deepEqual(credentials.reads, ['A', 'B', 'B again', 'C', 'A again', 'C again']);
+});
+
+test('many candidates do not make an endless message', async (t) => {
+  const many = Array.from({ length: 40 }, (_, index) => ({ source: `Secret s${index}`, read: async () => ({ why: 'does not exist' }) }));
+  const { fake, client, repository } = await startWorld(t, { credentials: () => many });
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  await assert.rejects(client.headManifest(repository, '1'), /Secret s11 does not exist; and 29 more\. To do/);
+});
+
+test('a registry that hides what one may not see: 404 is not believed while there is another credential', async (t) => {
+  const credentials = offers({ username: 'guest', password: 'x' }, right);
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  const guest = `Basic ${btoa('guest:x')}`;
+  fake.answerNext(({ authorization }) => (authorization === guest ? { status: 404 } : undefined), { path: '/v2/team/', times: 99 });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  fake.requests.length = 0;
+  assert.equal(await client.headManifest(repository, '2'), undefined);
+  assert.deepEqual(asked(fake), ['HEAD /v2/team/app/manifests/2'], 'what worked before is believed');
+});
+
+test('404 for all of them is 404', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: offers(right, right) });
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  assert.equal(await client.headManifest(repository, '1'), undefined);
+  assert.deepEqual(asked(fake), ['GET /v2/', head, head]);
+});
+
+test('a credential that cannot be read is passed over', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: offers(new Error('connection refused'), right) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+});
+
+for (const [answer, prepare] of [
+  ['401', true],
+  ['404', false],
+] as const) {
+  test(`a credential that cannot be read makes ${answer} a retry, not a fact`, async (t) => {
+    const { fake, client, repository } = await startWorld(t, { credentials: offers(new Error('connection refused')) });
+    if (prepare) fake.requireBasic({ user: 'me', password: 'secret' });
+    await assert.rejects(client.headManifest(repository, '1'), {
+      name: 'Error',
+      message: `HEAD manifest of ${fake.host}/team/app:1: cannot read the credentials of Secret A`,
+    });
+  });
+}
+
+test('a refresh token that is refused the OAuth2 way (400) is followed by the next', async (t) => {
+  const credentials = offers({ username: '', password: '', identityToken: 'old' }, right);
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer({ user: 'me', password: 'secret' });
+  fake.answerNext({ status: 400, body: '{"error":"invalid_grant"}' }, { method: 'POST', path: '/token' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+});
