@@ -62,8 +62,10 @@ export const fieldEffects: Readonly<Record<string, Effect | Judge>> = {
   'update.pin': 'acts',
   'update.allowDowngrade': 'acts',
   'update.windows': 'restricts',
-  // Not to be watched is what happens anyway.
-  rollout: (value) => (typeof value === 'object' && value !== null && 'watch' in value && value.watch === false ? 'acts' : 'adds'),
+  rollout: 'within',
+  'rollout.watch': 'acts',
+  'rollout.timeout': 'acts',
+  'rollout.onFailure': 'acts',
   verify: 'restricts',
   poll: 'within',
   'poll.interval': 'acts',

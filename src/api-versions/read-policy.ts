@@ -9,6 +9,7 @@ import type { Reason } from '../core/reasons.ts';
 import { strategies } from '../core/strategies/index.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
 import { formerTargetNamespace } from './conversion/origin.ts';
+import { readRollout } from './read-rollout.ts';
 import { notYetActing, type Abilities } from './not-yet-acting.ts';
 import { readStatus } from './read-status.ts';
 import { apiVersion } from './v1.ts';
@@ -72,6 +73,7 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
   const repository = inField('spec.image', () => readRepository(spec.image, context.aliases));
   const pollIntervalMs = readDuration('spec.poll.interval', spec.poll?.interval) ?? context.defaultPollIntervalMs;
   const minAgeMs = readDuration('spec.minAge', spec.minAge);
+  const rollout = readRollout(spec.rollout);
   const { platforms = [] } = spec;
   // What is only not done yet is told after what is wrong for good.
   const { refused, idle } = notYetActing(raw, context);
@@ -87,6 +89,7 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     pollIntervalMs,
     suspended: spec.suspend,
+    ...(rollout !== undefined && { rollout }),
     notActing: idle,
   };
 }

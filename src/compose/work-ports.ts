@@ -10,6 +10,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { patchImages } from '../kube/patch-images.ts';
 import { patchStatus } from '../kube/patch-status.ts';
 import { readNamespaceConsent } from '../kube/read-namespace-consent.ts';
+import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { readWorkload } from '../kube/read-workload.ts';
 import { readObject } from '../kube/read-object.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
@@ -76,6 +77,7 @@ export function createWorkPorts(
       if (workload !== undefined) remember(workload);
       return workload;
     },
+    readRolloutPods: (workload, signal) => readRolloutPods(client, workload, signal),
     readNamespaceConsent: (namespace, signal) => readNamespaceConsent(client, namespace, signal),
     async patchImages(workload, changes, changeCause, signal) {
       const result = await patchImages(client, workload, changes, changeCause, signal);

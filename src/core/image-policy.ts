@@ -37,8 +37,16 @@ export interface PolicySpec {
   readonly pollIntervalMs: number;
   /** Whether the policy is left alone. */
   readonly suspended: boolean;
+  /** What follows a change; absent where nobody watches it. */
+  readonly rollout?: RolloutSettings;
   /** Fields that say more than this version does, without changing what it may do. */
   readonly notActing: readonly string[];
+}
+
+/** How long a rollout may take, and what is done when it fails. */
+export interface RolloutSettings {
+  readonly timeoutMs: number;
+  readonly onFailure: 'Rollback' | 'Hold' | 'Ignore';
 }
 
 /** A workload, and which of its containers are meant: all that run the repository unless they are named. */

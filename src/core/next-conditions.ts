@@ -2,16 +2,17 @@ import { consentAnnotation } from './consent.ts';
 import { describeGone } from './gone-tags.ts';
 import { isUsable, type ImagePolicy } from './image-policy.ts';
 import type { Outcome, Postponement } from './outcome.ts';
+import type { Claim } from './claim.ts';
 import type { Condition } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
+import type { RolloutClaims } from './rollout-claims.ts';
 import { cut, toSeconds } from './status-text.ts';
 import { describeWaiting } from './waiting.ts';
 import { formatWorkload } from './workload.ts';
 
 type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
-type Claim = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
 
-const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'NotActing', 'CrossNamespace', 'TagGone'];
+const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'NotActing', 'CrossNamespace', 'TagGone', 'Held'];
 const maxMessageLength = 1024;
 
 /**
@@ -23,10 +24,12 @@ const maxMessageLength = 1024;
  * | suspended            | True  | it is as the spec wants it: nothing to wait for |
  * | stalled              | False | Stalled: the user must act                    |
  * | postponed, or waiting after any but stalled and suspended | False | Reconciling: another try follows |
+ *
+ * What the rollouts say goes before "updated" and "unchanged": an update is Ready when it is out.
  */
-export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date): Condition[] {
+export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date, rollouts?: RolloutClaims): Condition[] {
   const old = policy.status.conditions ?? [];
-  const claims = [...mainClaims(ending), ...notActing(policy), ...crossNamespace(policy, ending), ...tagGone(ending)];
+  const claims = [...withRollouts(ending, rollouts), ...notActing(policy), ...crossNamespace(policy, ending), ...tagGone(ending)];
   const own = claims.map(({ type, status, reason, message }): Condition => {
     const previous = old.find((condition) => condition.type === type);
     const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
@@ -36,6 +39,16 @@ export function nextConditions(policy: Judged, ending: Outcome | Postponement, n
     (type === 'CrossNamespace' && toleratedBy(ending) === undefined) ||
     (type === 'TagGone' && goneBy(ending) === undefined && observedGeneration === policy.generation);
   return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isUnjudged(condition))];
+}
+
+function withRollouts(ending: Outcome | Postponement, rollouts: RolloutClaims | undefined): Claim[] {
+  const claims = mainClaims(ending);
+  if (rollouts === undefined) return claims;
+  const { instead, notes, held } = rollouts;
+  const isContent = ending.kind === 'updated' || ending.kind === 'unchanged';
+  if (isContent && instead !== undefined) return [...instead, ...held];
+  const noted = claims.map((claim) => (isContent ? { ...claim, message: [claim.message, ...notes].join('; ') } : claim));
+  return [...noted, ...held];
 }
 
 function mainClaims(ending: Outcome | Postponement): Claim[] {

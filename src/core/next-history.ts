@@ -11,7 +11,7 @@ const maxEntries = 10;
  * patch and the status would leave it out.
  */
 export function nextHistory(
-  before: Pick<PolicyStatus, 'history' | 'lastAppliedTag'>,
+  before: Pick<PolicyStatus, 'history' | 'lastAppliedTag' | 'targets'>,
   outcome: Outcome,
   trigger: TriggerSource,
   now: Date,
@@ -33,9 +33,15 @@ export function nextHistory(
     .filter((entry) => !isWritten(old, entry));
   const found = ours
     .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag))
-    .map((own) => toEntry(own, { to: cut(own.image, 1024) }));
+    .map((own) => toEntry(own, { ...seenBefore(before, own), to: cut(own.image, 1024) }));
   const added = [...changed, ...found];
   return added.length === 0 ? undefined : [...added, ...old].slice(0, maxEntries);
+}
+
+/** The status that the crash left says what ran at the last look before the patch. */
+function seenBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImage): { from?: string } {
+  const seen = targets.find((state) => state.container !== undefined && isSame({ workload: state, container: state.container }, own));
+  return seen?.image === undefined || seen.image === own.image ? {} : { from: seen.image };
 }
 
 /**

@@ -4,8 +4,10 @@ import { nextHistory } from './next-history.ts';
 import type { Outcome, Postponement } from './outcome.ts';
 import type { Candidate } from './plan-update.ts';
 import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from './policy-status.ts';
+import { rolloutClaims } from './rollout-claims.ts';
 import { cut, toSeconds } from './status-text.ts';
 import { isPlace, nextWaiting } from './waiting.ts';
+import type { Workload, WorkloadRef } from './workload.ts';
 
 /** What made us look. */
 export interface LookCause {
@@ -22,23 +24,25 @@ const maxTargets = 20;
 
 /**
  * The status after an ending, or undefined when there is nothing to write. What is not known here (conditions and fields of other writers) stays as
- * it is.
+ * it is. With `findWorkload`, the rollouts are looked at as well.
  */
 export function nextStatus(
   policy: Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>,
   ending: Outcome | Postponement,
   cause: LookCause,
   now: Date,
+  findWorkload?: (ref: WorkloadRef) => Workload | undefined,
 ): PolicyStatus | undefined {
   const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
   if (ending.kind === 'ignored' || isOverdue) return undefined;
   const { waiting: current, ...old } = policy.status;
   const settled = ending.kind === 'postponed' ? ending : settlePlace(ending, current);
+  const found = { ...old, ...(settled.kind === 'postponed' ? postponed(settled, current) : looked(old, settled, cause, now)) };
+  const rollouts = findWorkload && rolloutClaims({ spec: policy.spec, status: found }, findWorkload, now);
   const next: PolicyStatus = {
-    ...old,
+    ...found,
     observedGeneration: policy.generation,
-    conditions: nextConditions(policy, settled, now),
-    ...(settled.kind === 'postponed' ? postponed(settled, current) : looked(old, settled, cause, now)),
+    conditions: nextConditions(policy, settled, now, rollouts),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
@@ -114,7 +118,8 @@ function count(containers: readonly ContainerState[]): TargetCounts {
   return { total: containers.length, upToDate: having('UpToDate'), problems: having('Problem') };
 }
 
-function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
+/** Whether a status says something that was not said before; a look that found nothing new is worth a write once a minute. */
+export function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
   const { lastCheckTime: oldTime, ...oldRest } = old;
   const { lastCheckTime: nextTime, ...nextRest } = next;
   if (canonical(oldRest) !== canonical(nextRest)) return true;

@@ -6,6 +6,9 @@ export const reasons = {
   // Why a policy is as it should be.
   Updated: 'a workload was changed to the selected image',
   UpToDate: 'every workload already runs the selected image',
+  Progressing: 'a workload was changed, and its rollout is under way',
+  RolledOut: 'the rollout of a change is done',
+  RolloutNotWatched: 'the workload does not roll out by itself, so nobody can tell whether the change works',
 
   // Why a push changed nothing.
   NoPolicy: 'no ImagePolicy watches the repository',
@@ -18,6 +21,16 @@ export const reasons = {
   TagNotFound: 'the registry does not hold the announced tag',
   PolicyGone: 'the policy was deleted before its turn came',
   Suspended: 'the policy is left alone because its spec says so',
+  RejectedDigest: 'the image failed its rollout before and is not tried again',
+
+  // Why a rollout failed, and what became of that.
+  RolloutFailed: 'the rollout of a change failed',
+  ProgressDeadlineExceeded: 'the controller of the workload gave its rollout up',
+  RolloutTimedOut: 'the rollout took longer than the policy gives it',
+  ImagePullFailed: 'the new pods cannot pull the image',
+  CrashLoop: 'the new pods end again and again',
+  RolledBack: 'the rollout failed, and the image before was put back',
+  RollbackFailed: 'the rollout failed, and the image before could not be put back',
 
   // What the user has to mend.
   InvalidPolicy: 'the spec cannot be understood',

@@ -1,3 +1,5 @@
+import type { WorkloadRollout } from './workload-rollout.ts';
+
 /** What planning needs of a workload: a slim copy, so that ten thousand of them fit in memory. */
 export interface Workload {
   readonly apiVersion: string;
@@ -17,6 +19,8 @@ export interface Workload {
   readonly pullSecrets?: readonly string[];
   /** The service account of its pods; absent where they take the default one. */
   readonly serviceAccount?: string;
+  /** Absent for kinds that do not roll out. */
+  readonly rollout?: WorkloadRollout;
 }
 
 export interface WorkloadContainer {

@@ -1,6 +1,7 @@
 import { consentAnnotation } from '../core/consent.ts';
 import type { Workload, WorkloadContainer } from '../core/workload.ts';
 import { projectSecretNames } from './project-secret-names.ts';
+import { projectRollout } from './project-rollout.ts';
 import type { TargetKind } from './target-kind.ts';
 
 interface RawMetadata {
@@ -28,6 +29,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   const metadata = (asRecord(raw)['metadata'] ?? {}) as RawMetadata;
   if (typeof metadata.name !== 'string' || metadata.name === '') throw new Error(`a ${target.kind} without a name`);
   const containers = walk(raw, [...target.podSpecPath, 'containers']);
+  const rollout = projectRollout(target.kind, raw);
   const consent = asRecord(metadata.annotations)[consentAnnotation];
   return {
     apiVersion: target.apiVersion,
@@ -42,6 +44,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
     ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),
     ...projectPullAccess(walk(raw, target.podSpecPath)),
+    ...(rollout !== undefined && { rollout }),
   };
 }
 

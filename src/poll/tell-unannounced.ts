@@ -4,7 +4,7 @@ import { formatRepository, type Repository } from '../core/image-reference.ts';
 import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { ObjectEvent } from '../work/report.ts';
+import type { ObjectEvent } from '../work/object-event.ts';
 import { formatTag } from '../work/resolve-candidate.ts';
 import type { Find } from './look-at-all.ts';
 

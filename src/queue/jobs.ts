@@ -36,6 +36,10 @@ export interface PolicyJob extends Versioned {
   readonly resolved?: { readonly tag: string; readonly digest: string };
   /** When it said so; at `receivedAt` unless given. */
   readonly resolvedAt?: string;
+  /** `rollout`: only to look how its changes roll out; without it, the policy is reconciled. */
+  readonly task?: 'rollout';
+  /** An alarm: not before this time. */
+  readonly notBefore?: string;
 }
 
 /** One repository to list, for all policies that poll it in this interval with the same credentials. */

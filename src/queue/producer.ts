@@ -93,8 +93,8 @@ function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueAccess):
 }
 
 /** How long an alarm sleeps. */
-function delayOf({ alarm }: PolicyJob, now: number): JobsOptions {
-  return alarm === undefined ? {} : { delay: Math.max(0, Date.parse(alarm.at) - now) };
+function delayOf({ alarm, notBefore = alarm?.at }: PolicyJob, now: number): JobsOptions {
+  return notBefore === undefined ? {} : { delay: Math.max(0, Date.parse(notBefore) - now) };
 }
 
 function job<T>(name: string, data: T, jobId: string, options: JobsOptions = {}): { name: string; data: T; opts: JobsOptions } {

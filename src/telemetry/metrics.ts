@@ -2,6 +2,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 
 const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const rolloutTimes = [1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_200, 3_600];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -64,6 +65,18 @@ export function createMetrics() {
       name: 'image_watcher_push_to_patch_seconds',
       help: 'Time from the receipt of a push to the confirmed change of a workload',
       buckets: latency,
+      registers,
+    }),
+    pushToAvailableSeconds: new Histogram({
+      name: 'image_watcher_push_to_available_seconds',
+      help: 'Time from the receipt of a push to the end of the rollout that it caused',
+      buckets: rolloutTimes,
+      registers,
+    }),
+    rollouts: new Counter({
+      name: 'image_watcher_rollouts_total',
+      help: 'Rollouts of changed workloads by kind and how they ended: RolledOut, RolloutFailed, RolledBack or RollbackFailed',
+      labelNames: ['kind', 'result'],
       registers,
     }),
     changes: new Counter({

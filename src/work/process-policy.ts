@@ -4,11 +4,12 @@ import type { Outcome } from '../core/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { answerAlarm } from './answer-alarm.ts';
-import { catchUp, type CatchUpPorts } from './catch-up.ts';
+import { catchUp } from './catch-up.ts';
 import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
 import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
+import { watchRollouts, type WatchPorts } from './watch-rollouts.ts';
 
-export interface PolicyPorts extends CatchUpPorts, Omit<ReportPorts, 'now'> {}
+export interface PolicyPorts extends WatchPorts {}
 
 /**
  * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it. `prepare` may give
@@ -50,6 +51,7 @@ const resolvedLastsMs = 3_000;
 
 /** The processor of the queue `policy`. */
 export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
+  if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
   const { policy, source, receivedAt, eventId, receiver, hint, resolved, resolvedAt = receivedAt } = job;
   const ports = job.alarm === undefined ? allPorts : await answerAlarm(job.alarm, policy, allPorts, context.signal);
   if (ports === undefined) return;

@@ -16,7 +16,6 @@ import { resolveCandidate, type Hint } from './resolve-candidate.ts';
 
 export interface PushPorts extends PolicyPorts {
   readonly matchPolicies: (repository: Repository) => readonly ImagePolicy[];
-  readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
   /** Whether changes of policies reach us at present. */
   readonly isWatching: () => boolean;
 }

@@ -10,15 +10,8 @@ import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.t
 import type { EventLog, PolicyFate } from '../queue/event-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-
-/** A Kubernetes Event, about a policy or a workload. */
-export interface ObjectEvent {
-  readonly regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: Reason;
-  readonly action: string;
-  readonly message: string;
-}
+import { toObject, type ObjectEvent } from './object-event.ts';
+import { reportNotWatched } from './report-rollouts.ts';
 
 export interface ReportPorts {
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
@@ -53,11 +46,12 @@ export async function reportOutcome(
   ports.metrics.reconciles.inc({ source: cause.source, outcome: outcome.kind, reason: outcome.reason });
   reportChanges(policy, outcome, cause, ports);
   await Promise.all([
-    ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now), signal),
+    ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports.findWorkload), signal),
     settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports),
   ]);
   if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
   if (outcome.kind === 'waiting') reportWaiting(policy, outcome, ports);
+  reportNotWatched(policy, outcome, ports);
 }
 
 /** Reports an ending that no policy is there to show: it was deleted before its turn came. */
@@ -98,7 +92,12 @@ export async function reportFailure(
   const tellsStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);
   const results = await Promise.allSettled([
     settle(key, { kind, reason, message }, cause, ports),
-    tellsStatus && ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now()), signal),
+    tellsStatus &&
+      ports.writeStatus(
+        policy,
+        (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), ports.findWorkload),
+        signal,
+      ),
   ]);
   for (const result of results) {
     if (result.status === 'rejected')
@@ -159,8 +158,4 @@ function pickFate({ reason, message, tag, digest, changes }: Outcome): Omit<Poli
     ...(digest !== undefined && { digest }),
     ...(changes !== undefined && { changes }),
   };
-}
-
-function toObject({ apiVersion, namespace, name, uid }: ImagePolicy): ObjectEvent['regarding'] {
-  return { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
 }

@@ -3,6 +3,7 @@ import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
 import type { Workload, WorkloadRef } from '../core/workload.ts';
 import { alarmJob } from './alarm-job.ts';
 import { wakeJob, type SecretVersions } from './wake-policies.ts';
+import { rolloutJob } from './wake-rollouts.ts';
 
 export interface WakerPorts {
   readonly policies: () => Iterable<ImagePolicy>;
@@ -48,7 +49,11 @@ export function createWaker(ports: WakerPorts): Waker {
     }
   };
   const consider = (policy: ImagePolicy) => {
-    for (const job of [wakeJob(policy, ports.findWorkload, ports.now(), ports.secretVersions), alarmJob(policy)]) {
+    for (const job of [
+      wakeJob(policy, ports.findWorkload, ports.now(), ports.secretVersions),
+      alarmJob(policy),
+      rolloutJob(policy, ports.findWorkload, ports.now()),
+    ]) {
       if (job === undefined) continue;
       pending.set(policyJobId(job), job);
       schedule(0);

@@ -48,6 +48,7 @@ const acting: Spec = {
   platforms: ['linux/amd64', 'linux/arm64'],
   minAge: '30m',
   update: { mode: 'Automatic', pin: 'Tag', allowDowngrade: true },
+  rollout: { watch: true, timeout: '5m', onFailure: 'Hold' },
   poll: { interval: '1h' },
   pullSecrets: [{ name: 'harbor' }],
   suspend: false,
@@ -68,16 +69,13 @@ const rows: [field: string, spec: Partial<Spec>, refused: string[], idle?: strin
   ['update.mode: Approval', { update: { mode: 'Approval' } }, ['spec.update.mode "Approval"']],
   ['update.mode: DryRun', { update: { mode: 'DryRun' } }, ['spec.update.mode "DryRun"']],
   ['update.windows', { update: { windows: [{ from: '09:00', to: '17:00' }] } }, ['spec.update.windows']],
-  ['rollout', { rollout: { onFailure: 'Hold' } }, [], ['spec.rollout']],
-  ['rollout that is not watched, as now', { rollout: { watch: false } }, []],
   ['verify', { verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }] } } }, ['spec.verify']],
   ['suspend', { suspend: true }, []],
   ['empty lists', { pullSecrets: [], update: { windows: [] } }, []],
   [
     'several at once',
-    { update: { mode: 'DryRun', windows: [{ from: '09:00', to: '17:00' }] }, rollout: {} },
+    { update: { mode: 'DryRun', windows: [{ from: '09:00', to: '17:00' }] } },
     ['spec.update.mode "DryRun"', 'spec.update.windows'],
-    ['spec.rollout'],
   ],
 ];
 

@@ -40,6 +40,7 @@ test('a manifest as people write it', () => {
     targets: [{ ...target, namespace: 'shop' }],
     pollIntervalMs: 300_000,
     suspended: false,
+    rollout: { timeoutMs: 600_000, onFailure: 'Ignore' },
     notActing: [],
   });
   assert.equal(strategy.description, 'the highest stable version');
@@ -52,7 +53,7 @@ test('a manifest that says everything that acts', () => {
     tags: { allow: 'r(?P<build>.*)', extract: '$build', ignore: ['9'] },
     targets: [{ ...target, apiVersion: 'apps/v1', namespace: 'ops', containers: ['web', 'worker'], initContainers: false }, target],
     update: { mode: 'Automatic', pin: 'Digest', allowDowngrade: true },
-    rollout: { watch: true },
+    rollout: { timeout: '1h30m', onFailure: 'Hold' },
     pullSecrets: [{ name: 'harbor' }],
     suspend: true,
   });
@@ -68,7 +69,8 @@ test('a manifest that says everything that acts', () => {
     pullSecrets: ['harbor'],
     pollIntervalMs: 300_000,
     suspended: true,
-    notActing: ['spec.rollout'],
+    rollout: { timeoutMs: 5_400_000, onFailure: 'Hold' },
+    notActing: [],
   });
 });
 
@@ -93,6 +95,14 @@ for (const [name, choice, selected, pin] of choices) {
     assert.deepEqual([selectTag(strategy, [...tags, 'main']), pinned], [selected, pin]);
   });
 }
+
+test('what follows a change: watched and told unless more or less is written', () => {
+  const rolloutOf = (rollout: object | undefined) => usable({ ...spec, ...(rollout && { rollout }) }).rollout;
+  assert.deepEqual(rolloutOf(undefined), { timeoutMs: 600_000, onFailure: 'Ignore' });
+  assert.deepEqual(rolloutOf({}), { timeoutMs: 600_000, onFailure: 'Rollback' });
+  assert.deepEqual(rolloutOf({ timeout: '90s', onFailure: 'Hold' }), { timeoutMs: 90_000, onFailure: 'Hold' });
+  assert.equal(rolloutOf({ watch: false }), undefined);
+});
 
 test('without an interval, the one of the configuration', () => {
   const { poll: _, ...rest } = spec;

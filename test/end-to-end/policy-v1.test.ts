@@ -64,15 +64,6 @@ describe('a policy in v1', () => {
     assert.equal(await world.condition('held', 'Stalled'), undefined);
   });
 
-  it('acts, and says what of it does not act yet', async () => {
-    await create('rolled', { rollout: { onFailure: 'Hold' } });
-    const notActing = await world.waitForCondition('rolled', 'NotActing', 'NotYetSupported');
-    assert.match(notActing.message, /spec\.rollout/);
-    await push('rolled', '1.0.1');
-    await world.waitForImage('rolled', image('rolled', '1.0.1'));
-    assert.equal((await world.condition('rolled', 'Ready'))?.status, 'True');
-  });
-
   it('waits for the consent of the owners of a target in another namespace', async () => {
     const policies = await world.cluster.namespace('policies');
     await push('owned', '1.0.0');

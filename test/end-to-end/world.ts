@@ -43,9 +43,20 @@ export interface Deployment {
   spec: { template: { spec: { containers: { name: string; image: string }[] } } };
 }
 
-/** Starts everything but the service. `crd` is the definition that the cluster has, with its versions but no conversion webhook unless given. */
-export async function startWorld({ crd = customResourceDefinition() }: { crd?: Definition } = {}) {
-  const [redis, cluster, registry, quiet] = await Promise.all([startRedis(), startControlPlane(), startRegistry(), startRegistry()]);
+/**
+ * Starts everything but the service. `crd` is the definition that the cluster has, with its versions but no conversion webhook unless given. Nothing rolls out,
+ * and policies do not watch for it, unless there are `controllers`.
+ */
+export async function startWorld({
+  crd = customResourceDefinition(),
+  controllers = false,
+}: { crd?: Definition; controllers?: boolean } = {}) {
+  const [redis, cluster, registry, quiet] = await Promise.all([
+    startRedis(),
+    startControlPlane({ controllerManager: controllers }),
+    startRegistry(),
+    startRegistry(),
+  ]);
   await installCrd(cluster, crd);
   const namespace = await cluster.namespace('world');
   const services: Service[] = [];
@@ -57,7 +68,7 @@ export async function startWorld({ crd = customResourceDefinition() }: { crd?: D
     /** Announces nothing: tests deliver what Harbor would. */
     quiet,
     namespace,
-    ...kubernetes(cluster, namespace),
+    ...kubernetes(cluster, namespace, controllers),
     async start(options: Partial<ServiceOptions> & { registryHosts?: string[] } = {}): Promise<Service> {
       const { registryHosts = [registry.host, quiet.host], config = {}, ...rest } = options;
       const service = await startService({
@@ -132,7 +143,7 @@ export async function deliverUntilAccepted(body: string, ...services: Service[])
   await waitFor('the delivery to be accepted', tryEach, { timeoutMs: 60_000, intervalMs: 100 });
 }
 
-function kubernetes(cluster: ControlPlane, namespace: string) {
+function kubernetes(cluster: ControlPlane, namespace: string, controllers: boolean) {
   const readDeployment = (name: string) => cluster.request<Deployment>('GET', `${deploymentPath(namespace)}/${name}`);
   const readStatus = async (name: string): Promise<PolicyStatus> => {
     const policy = (await cluster.request('GET', `${policyPath(namespace)}/${name}`)) as { status?: PolicyStatus };
@@ -170,6 +181,7 @@ function kubernetes(cluster: ControlPlane, namespace: string) {
         ...choiceOf(tagPolicy),
         targets: [{ kind, name: target }],
         poll: { interval: `${pollIntervalMinutes}m` },
+        ...(!controllers && { rollout: { watch: false } }),
         ...more,
       };
       await cluster.request('POST', policyPath(namespace), {

@@ -33,6 +33,7 @@ test('a Deployment becomes a Workload', () => {
     containersPath: '/spec/template/spec/containers',
     containers: [{ name: 'web', image: 'shop/web:1', imageOwner: 'kubectl' }],
     hasAnnotations: true,
+    rollout: { observedGeneration: 0, wanted: 1, toUpdate: 1, updated: 0, available: 0, outdated: 0, wasComplete: false },
   });
 });
 

@@ -15,7 +15,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
 import type { ImageFacts } from '../../src/work/read-images.ts';
 import { createTagMemory } from '../../src/work/tag-memory.ts';
-import type { ObjectEvent } from '../../src/work/report.ts';
+import type { ObjectEvent } from '../../src/work/object-event.ts';
 import { deployments, digestOf, policyOf, web, workloadOf } from '../core/samples.ts';
 
 export const startTime = Date.parse('2026-03-01T12:00:00Z');
@@ -91,6 +91,10 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     readWorkload: async (ref) => {
       requests.push(`GET ${ref.name}`);
       return workloads.get(workloadKey(ref));
+    },
+    readRolloutPods: async ({ name }) => {
+      requests.push(`LIST pods of ${name}`);
+      return [];
     },
     readNamespaceConsent: async (namespace) => {
       requests.push(`GET namespace ${namespace}`);

@@ -11,4 +11,4 @@ export const rollout = z
       .default('Rollback')
       .describe('Rollback: the previous image is put back. Hold: nothing more is changed. Ignore: the failure is only told.'),
   })
-  .describe('What happens after a workload was changed.');
+  .describe('What happens after a workload was changed. Without it, the rollout is watched for 10m, and a failure is only told.');

@@ -1,0 +1,85 @@
+/**
+ * How a rollout stands: a pure judgement on what the caches hold, so that it can be asked at any time, by any replica.
+ *
+ * | the workload …                                       | verdict                      |
+ * | ---------------------------------------------------- | ---------------------------- |
+ * | is of a kind that does not roll out                  | notWatched                   |
+ * | is paused, updates on deletion only, wants no pods   | notWatched                   |
+ * | was not yet seen by its controller                   | progressing: nothing was tried yet |
+ * | has all pods of the newest revision, and available   | done                         |
+ * | was complete in this revision before                 | done, whatever fails now     |
+ * | is given up by its controller                        | failed: ProgressDeadlineExceeded |
+ * | has new pods that cannot start                       | failed: ImagePullFailed, CrashLoop |
+ * | takes longer than the policy gives it                | failed: RolloutTimedOut      |
+ * | should have been finished more than an hour ago      | notWatched: nobody was there to see it |
+ */
+import type { Reason } from './reasons.ts';
+import { formatWorkload, type Workload } from './workload.ts';
+import type { WorkloadRollout } from './workload-rollout.ts';
+
+/** Why a rollout failed. */
+export interface RolloutFailure {
+  readonly reason: Extract<Reason, 'ProgressDeadlineExceeded' | 'RolloutTimedOut' | 'ImagePullFailed' | 'CrashLoop'>;
+  readonly message: string;
+}
+
+export type RolloutVerdict =
+  | { readonly kind: 'progressing' | 'done' | 'notWatched'; readonly message: string }
+  | ({ readonly kind: 'failed' } & RolloutFailure);
+
+/** Since when a rollout goes on, and how long it may. */
+export interface RolloutTime {
+  readonly since: Date;
+  readonly timeoutMs: number;
+}
+
+/** Whoever comes later than this after its end cannot know whether the rollout was done before something else broke. */
+const graceMs = 3_600_000;
+
+/** Judges the rollout of what a workload runs; `failure` is what its new pods say, where they were asked. */
+export function judgeRollout(workload: Workload, time: RolloutTime, now: Date, failure?: RolloutFailure): RolloutVerdict {
+  const { rollout, generation, kind } = workload;
+  const name = formatWorkload(workload);
+  if (rollout === undefined) return { kind: 'notWatched', message: `${name} is not watched: a ${kind} does not roll out` };
+  if (rollout.standsStill !== undefined) return { kind: 'notWatched', message: `${name} is not watched: ${rollout.standsStill}` };
+  if (rollout.observedGeneration >= generation) {
+    if (rollout.wanted === 0) return { kind: 'notWatched', message: `${name} is not watched: it has no replicas` };
+    if (isDone(rollout)) return { kind: 'done', message: `${name}: ${rollout.updated} of ${rollout.toUpdate} updated and available` };
+    const { givenUp } = rollout;
+    if (failure !== undefined) return { kind: 'failed', reason: failure.reason, message: `${name}: ${failure.message}` };
+    if (givenUp !== undefined && !isBefore(givenUp.at, time.since))
+      return { kind: 'failed', reason: 'ProgressDeadlineExceeded', message: `${name}: ${givenUp.message}` };
+  }
+  const overdueMs = now.getTime() - deadlineOf(workload, time).getTime();
+  if (overdueMs > graceMs) return { kind: 'notWatched', message: `${name} is not watched: nobody saw it when its time was over` };
+  if (overdueMs >= 0 && rollout.observedGeneration >= generation)
+    return {
+      kind: 'failed',
+      reason: 'RolloutTimedOut',
+      message: `${name} took longer than ${time.timeoutMs / 1_000} s: ${describe(workload)}`,
+    };
+  return { kind: 'progressing', message: `${name}: ${describe(workload)}` };
+}
+
+/** When a rollout has to be done. */
+export function deadlineOf({ rollout }: Pick<Workload, 'rollout'>, { since, timeoutMs }: RolloutTime): Date {
+  const resumed = Date.parse(rollout?.resumedAt ?? '');
+  const start = Number.isNaN(resumed) ? since.getTime() : Math.max(since.getTime(), resumed);
+  return new Date(start + timeoutMs);
+}
+
+function isDone({ wanted, toUpdate, updated, available, outdated, wasComplete }: WorkloadRollout): boolean {
+  return wasComplete || (updated >= toUpdate && outdated === 0 && available >= wanted);
+}
+
+/** A Deployment that goes back to an older revision keeps the condition of the one that failed until there is progress. Deadlines are a second at least. */
+function isBefore(at: string, since: Date): boolean {
+  return Date.parse(at) <= since.getTime();
+}
+
+function describe({ rollout, generation }: Workload): string {
+  if (rollout === undefined || rollout.observedGeneration < generation) return 'its controller has not seen the change yet';
+  const { wanted, toUpdate, updated, available, outdated } = rollout;
+  const old = outdated > 0 ? `, ${outdated} old still there` : '';
+  return `${updated} of ${toUpdate} updated, ${available} of ${wanted} available${old}`;
+}

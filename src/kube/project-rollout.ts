@@ -1,0 +1,104 @@
+import type { WorkloadRollout } from '../core/workload-rollout.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+interface Parts {
+  readonly spec: Raw;
+  readonly status: Raw;
+}
+
+/** How the controllers of each kind tell of a rollout; kinds that are not here have none. */
+const readers: Readonly<Record<string, (parts: Parts) => WorkloadRollout>> = {
+  Deployment: readDeployment,
+  StatefulSet: readStatefulSet,
+  DaemonSet: readDaemonSet,
+};
+
+/** Raw object → how far its newest revision is out; undefined for kinds that do not roll out. Odd or missing parts count as nothing. */
+export function projectRollout(kind: string, raw: unknown): WorkloadRollout | undefined {
+  const object = asRecord(raw);
+  const read = Object.hasOwn(readers, kind) ? readers[kind] : undefined;
+  return read?.({ spec: asRecord(object['spec']), status: asRecord(object['status']) });
+}
+
+/** The same words as `kubectl rollout status`; the condition stays while pods of a complete revision come and go. */
+function readDeployment({ spec, status }: Parts): WorkloadRollout {
+  const wanted = replicasOf(spec);
+  const updated = numberOf(status['updatedReplicas']);
+  const total = numberOf(status['replicas']);
+  const { reason, message, lastUpdateTime } = progressOf(status['conditions']);
+  return {
+    observedGeneration: numberOf(status['observedGeneration']),
+    wanted,
+    toUpdate: wanted,
+    updated,
+    available: numberOf(status['availableReplicas']),
+    outdated: Math.max(0, total - updated),
+    wasComplete: reason === 'NewReplicaSetAvailable' && updated > 0 && total === updated,
+    ...(reason === 'ProgressDeadlineExceeded' && {
+      givenUp: { message: message || 'its progress deadline is exceeded', at: lastUpdateTime },
+    }),
+    ...(reason === 'DeploymentResumed' && { resumedAt: lastUpdateTime }),
+    ...(spec['paused'] === true && { standsStill: 'it is paused' }),
+  };
+}
+
+function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
+  const wanted = replicasOf(spec);
+  const strategy = asRecord(spec['updateStrategy']);
+  const partition = numberOf(asRecord(strategy['rollingUpdate'])['partition']);
+  const updated = numberOf(status['updatedReplicas']);
+  const isCurrent = Boolean(status['updateRevision']) && status['updateRevision'] === status['currentRevision'];
+  const toUpdate = Math.max(0, wanted - partition);
+  const standsStill = whyStill(strategy) ?? (wanted > 0 && toUpdate === 0 ? 'its partition holds all of it back' : undefined);
+  return {
+    observedGeneration: numberOf(status['observedGeneration']),
+    wanted,
+    toUpdate,
+    updated,
+    available: numberOf(status['availableReplicas'] ?? status['readyReplicas']),
+    outdated: 0,
+    // The current revision follows when all pods are ready in the new one; after a change back it is the same at once.
+    wasComplete: isCurrent && updated > 0 && updated >= numberOf(status['replicas']),
+    ...(standsStill !== undefined && { standsStill }),
+  };
+}
+
+function readDaemonSet({ spec, status }: Parts): WorkloadRollout {
+  const wanted = numberOf(status['desiredNumberScheduled']);
+  const standsStill = whyStill(asRecord(spec['updateStrategy']));
+  return {
+    observedGeneration: numberOf(status['observedGeneration']),
+    wanted,
+    toUpdate: wanted,
+    updated: numberOf(status['updatedNumberScheduled']),
+    available: numberOf(status['numberAvailable']),
+    outdated: 0,
+    wasComplete: false,
+    ...(standsStill !== undefined && { standsStill }),
+  };
+}
+
+function whyStill(strategy: Raw): string | undefined {
+  return strategy['type'] === 'OnDelete' ? 'its update strategy is OnDelete' : undefined;
+}
+
+function progressOf(conditions: unknown): { reason: string; message: string; lastUpdateTime: string } {
+  const found = Array.isArray(conditions) ? conditions.map(asRecord).find(({ type }) => type === 'Progressing') : undefined;
+  return { reason: textOf(found?.['reason']), message: textOf(found?.['message']), lastUpdateTime: textOf(found?.['lastUpdateTime']) };
+}
+
+function replicasOf(spec: Raw): number {
+  return typeof spec['replicas'] === 'number' ? spec['replicas'] : 1;
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function asRecord(value: unknown): Raw {
+  return typeof value === 'object' && value !== null ? (value as Raw) : {};
+}

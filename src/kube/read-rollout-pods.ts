@@ -1,0 +1,139 @@
+import type { PodContainer, PodState } from '../core/judge-pods.ts';
+import type { WorkloadRef } from '../core/workload.ts';
+import type { KubeClient } from './client.ts';
+import { findTarget } from './find-target.ts';
+import { readObject } from './read-object.ts';
+import { listPath, objectPath } from './resource-path.ts';
+
+interface Meta {
+  readonly uid?: string;
+  readonly name?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly ownerReferences?: readonly { readonly uid?: string; readonly controller?: boolean }[];
+}
+
+interface RawWorkload {
+  readonly metadata: Meta;
+  readonly spec?: { readonly selector?: LabelSelector };
+  readonly status?: { readonly updateRevision?: string };
+}
+
+interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
+}
+
+interface RawContainerStatus {
+  readonly name?: string;
+  readonly ready?: boolean;
+  readonly restartCount?: number;
+  readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
+  readonly lastState?: { readonly terminated?: { readonly reason?: string; readonly exitCode?: number } };
+}
+
+interface RawPod {
+  readonly metadata: Meta;
+  readonly status?: {
+    readonly startTime?: string;
+    readonly containerStatuses?: readonly RawContainerStatus[];
+    readonly initContainerStatuses?: readonly RawContainerStatus[];
+  };
+}
+
+/** A few pods tell what all of them would. */
+const maxPods = 20;
+const maxReplicaSets = 100;
+
+/** The pods of a workload's newest revision, some of them; empty where they are not known yet. Costs two or three requests: asked only while a rollout is under way. */
+export async function readRolloutPods(client: KubeClient, ref: WorkloadRef, signal?: AbortSignal): Promise<PodState[]> {
+  const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref.kind), ref.namespace, ref.name), signal);
+  const selector = toSelector(workload?.spec?.selector);
+  if (workload === undefined || selector === '') return [];
+  const revision = await revisionLabel(client, ref, workload, selector, signal);
+  if (revision === undefined) return [];
+  const pods = await list<RawPod>(
+    client,
+    { apiVersion: 'v1', resource: 'pods' },
+    ref.namespace,
+    `${selector},${revision}`,
+    maxPods,
+    signal,
+  );
+  return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(toState);
+}
+
+/** The label that only pods of the newest revision have; undefined where there is no such revision yet. */
+async function revisionLabel(
+  client: KubeClient,
+  { kind, namespace }: WorkloadRef,
+  { metadata, status }: RawWorkload,
+  selector: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  if (kind === 'StatefulSet') return status?.updateRevision && `controller-revision-hash=${status.updateRevision}`;
+  if (kind === 'DaemonSet') {
+    const generation = metadata.annotations?.['deprecated.daemonset.template.generation'];
+    return generation && `pod-template-generation=${generation}`;
+  }
+  if (kind !== 'Deployment') return undefined;
+  const resource = { apiVersion: 'apps/v1', resource: 'replicasets' };
+  const sets = await list<{ metadata: Meta }>(client, resource, namespace, selector, maxReplicaSets, signal);
+  const revisionOf = (meta: Meta) => Number(meta.annotations?.['deployment.kubernetes.io/revision'] ?? 0);
+  const own = sets.map((set) => set.metadata).filter((set) => set.ownerReferences?.some(({ uid }) => uid === metadata.uid));
+  const newest = own.toSorted((a, b) => revisionOf(b) - revisionOf(a))[0];
+  const hash = newest?.labels?.['pod-template-hash'];
+  return hash && `pod-template-hash=${hash}`;
+}
+
+async function list<T>(
+  client: KubeClient,
+  resource: { apiVersion: string; resource: string },
+  namespace: string,
+  labelSelector: string,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<readonly T[]> {
+  const query = { labelSelector, limit };
+  const found = await client.request<{ items?: readonly T[] | null }>({
+    method: 'GET',
+    path: listPath(resource, namespace),
+    query,
+    signal,
+  });
+  return found.items ?? [];
+}
+
+/** `app=web,tier in (a,b)`. */
+function toSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
+  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
+    if (operator === 'Exists') return key;
+    if (operator === 'DoesNotExist') return `!${key}`;
+    return `${key} ${operator === 'NotIn' ? 'notin' : 'in'} (${values.join(',')})`;
+  });
+  return [...labels, ...expressions].join(',');
+}
+
+function toState({ metadata, status = {} }: RawPod): PodState {
+  const { startTime, containerStatuses = [], initContainerStatuses = [] } = status;
+  return {
+    name: metadata.name ?? '',
+    startedAt: startTime ?? metadata.creationTimestamp ?? '',
+    containers: [...initContainerStatuses, ...containerStatuses].map(toContainer),
+  };
+}
+
+function toContainer({ name = '', ready = false, restartCount = 0, state, lastState }: RawContainerStatus): PodContainer {
+  const { reason, message } = state?.waiting ?? {};
+  const end = lastState?.terminated;
+  return {
+    name,
+    ready,
+    restarts: restartCount,
+    ...(reason !== undefined && { waiting: { reason, ...(message !== undefined && { message }) } }),
+    ...(end !== undefined && { lastEnd: `${end.reason ?? 'Error'} (exit code ${end.exitCode ?? 'unknown'})` }),
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * One look at the rollouts of a policy: what the workloads say, and while they are not out, their new pods. What is found goes into the status first, so that
+ * a failed image is rejected before the one before it is put back, and a crash at any point leaves what the next look goes on with.
+ */
+import { currentRollouts, rollbacksOf, type Rollout } from '../core/current-rollouts.ts';
+import { describeError } from '../core/errors.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../core/image-policy.ts';
+import { judgePods, type PodState } from '../core/judge-pods.ts';
+import { judgeRollout, type RolloutVerdict } from '../core/judge-rollout.ts';
+import type { PolicyStatus } from '../core/policy-status.ts';
+import { settleFindings, withRolloutConditions, type Finding } from '../core/settle-rollouts.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import type { CatchUpPorts } from './catch-up.ts';
+import type { ReportPorts } from './report.ts';
+import { reportFindings } from './report-rollouts.ts';
+import { putBack } from './put-back.ts';
+import { rolloutJob } from './wake-rollouts.ts';
+
+export interface WatchPorts extends CatchUpPorts, Omit<ReportPorts, 'now'> {
+  /** Pods of the workload's newest revision; asked only while it is not out. */
+  readonly readRolloutPods: (workload: WorkloadRef, signal: AbortSignal) => Promise<readonly PodState[]>;
+  readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
+}
+
+/** A policy whose rollouts are watched, with the workloads as they are known to be. */
+export interface Watched {
+  readonly policy: ImagePolicy;
+  readonly spec: PolicySpec & { readonly rollout: RolloutSettings };
+  readonly fresh: Map<string, Workload | undefined>;
+}
+
+/** Looks at the rollouts of one policy, does what follows, and orders the next look. */
+export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
+  const key = policyKey(job.policy);
+  try {
+    await ports.mutex.run(key, async () => {
+      const policy = await findNewest(job, ports, signal);
+      if (policy !== undefined) await look(policy, ports, signal);
+    });
+  } catch (error) {
+    ports.logger.warn({ policy: key, why: describeError(error) }, 'look at rollouts failed, will be repeated');
+    throw error;
+  }
+  const policy = findSame(job, ports);
+  const next = policy && rolloutJob(policy, ports.findWorkload, ports.clock());
+  if (next !== undefined) await ports.addPolicyJobs([next]);
+}
+
+/** The replica that made the job may have seen more than this one: an alarm is ours to judge, anything else is asked for where nothing is to be seen of it. */
+async function findNewest(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<ImagePolicy | undefined> {
+  const cached = findSame(job, ports);
+  const sees = cached && rolloutJob(cached, ports.findWorkload, ports.clock());
+  if (job.notBefore !== undefined || (sees !== undefined && sees.notBefore === undefined)) return cached;
+  const read = await ports.readPolicy(job.policy.namespace, job.policy.name, signal);
+  if (read?.uid !== job.policy.uid) return undefined;
+  await Promise.all(currentRollouts(read.status, ports.findWorkload).map(({ workload }) => ports.readWorkload(workload, signal)));
+  return read;
+}
+
+function findSame({ policy: { namespace, name, uid } }: PolicyJob, { findPolicy }: WatchPorts): ImagePolicy | undefined {
+  const policy = findPolicy(namespace, name);
+  return policy?.uid === uid ? policy : undefined;
+}
+
+async function look(policy: ImagePolicy, ports: WatchPorts, signal: AbortSignal): Promise<void> {
+  if (!isUsable(policy.spec) || policy.spec.suspended || policy.spec.rollout === undefined) return;
+  const watched: Watched = { policy, spec: { ...policy.spec, rollout: policy.spec.rollout }, fresh: new Map() };
+  const rollouts = currentRollouts(policy.status, ports.findWorkload);
+  const findings = await Promise.all(rollouts.map((rollout) => examine(rollout, watched, ports, signal)));
+  const status = await settle(watched, findings, ports, signal);
+  if (watched.spec.rollout.onFailure !== 'Rollback') return;
+  const known: Watched = { ...watched, policy: { ...policy, status } };
+  const changed = new Map((status.history ?? []).map((entry) => [workloadKey(entry), entry]));
+  for (const ref of changed.values()) {
+    const workload = watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref);
+    if (workload !== undefined && rollbacksOf(status, workload).length > 0) await putBack(workload, known, ports, signal);
+  }
+}
+
+/** What is bad is not said from memory; and the pods know better than a controller that waits. */
+async function examine(rollout: Rollout, { policy, spec, fresh }: Watched, ports: WatchPorts, signal: AbortSignal): Promise<Finding> {
+  const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
+  const now = ports.clock();
+  const none = new Map<string, string>();
+  const first = judgeRollout(rollout.workload, time, now);
+  if (first.kind === 'done' || first.kind === 'notWatched') return { rollout, verdict: first, digests: none };
+  const workload = await ports.readWorkload(rollout.workload, signal);
+  fresh.set(workloadKey(rollout.workload), workload);
+  const current = currentRollouts(policy.status, () => workload).find((one) => workloadKey(one.workload) === workloadKey(rollout.workload));
+  if (current === undefined) return { rollout: { ...rollout, entries: [] }, verdict: first, digests: none };
+  const second = judgeRollout(current.workload, time, now);
+  const verdict = second.kind === 'done' || second.kind === 'notWatched' ? second : await askPods(current, second, time, ports, signal);
+  const digests = verdict.kind === 'failed' ? await findDigests(current, policy, spec, ports, signal) : none;
+  return { rollout: current, verdict, digests };
+}
+
+async function askPods(
+  { workload, entries }: Rollout,
+  verdict: RolloutVerdict,
+  time: { readonly since: Date; readonly timeoutMs: number },
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<RolloutVerdict> {
+  const pods = await readPods(workload, ports, signal);
+  const now = ports.clock();
+  const failure = judgePods(pods, new Set(entries.map(({ container }) => container)), now);
+  if (failure !== undefined || verdict.kind !== 'failed') return judgeRollout(workload, time, now, failure);
+  const others = judgePods(pods, new Set(pods.flatMap(({ containers }) => containers.map(({ name }) => name))), now);
+  return others === undefined ? verdict : { ...verdict, message: `${verdict.message}: ${others.message}` };
+}
+
+/** Pods only say more: where they may not be read, the workload's own word has to do. */
+async function readPods(workload: Workload, ports: WatchPorts, signal: AbortSignal): Promise<readonly PodState[]> {
+  try {
+    return await ports.readRolloutPods(workload, signal);
+  } catch (error) {
+    ports.logger.warn({ workload: workloadKey(workload), why: describeError(error) }, 'pods of a rollout could not be read');
+    return [];
+  }
+}
+
+/** A change that was found after a crash has no digest: only tags that are pinned as tags come without, and those do not move. */
+async function findDigests(
+  { entries }: Rollout,
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const { digest, tag } of entries) {
+    const head = digest === undefined ? await ports.headManifest(ports.sourceOf(policy, spec), tag, signal) : undefined;
+    if (head !== undefined) found.set(tag, head.digest);
+  }
+  return found;
+}
+
+/** Writes what was found and tells of what was not known before; returns the status as it is then. */
+async function settle(
+  { policy, spec }: Watched,
+  findings: readonly Finding[],
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<PolicyStatus> {
+  let before: PolicyStatus = policy.status;
+  let after: PolicyStatus = policy.status;
+  const now = ports.clock();
+  const update = (status: PolicyStatus) => {
+    before = status;
+    after = settleFindings(status, findings, spec.rollout, now);
+    return withRolloutConditions({ ...policy, status }, after, ports.findWorkload, now);
+  };
+  await ports.writeStatus(policy, update, signal);
+  await reportFindings({ policy, before, after, findings }, ports);
+  return after;
+}

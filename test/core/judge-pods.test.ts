@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judgePods, type PodState } from '../../src/core/judge-pods.ts';
+import { after, changedAt, waitingPod } from './rollout-samples.ts';
+
+const web = new Set(['web']);
+const running = (restarts: number, ready = false): PodState => ({
+  name: 'web-2-x',
+  startedAt: changedAt,
+  containers: [{ name: 'web', ready, restarts, lastEnd: 'Error (exit code 3)' }],
+});
+
+const rows: [name: string, pods: PodState[], seconds: number, expected: string | undefined][] = [
+  ['none yet', [], 60, undefined],
+  ['about to start', [waitingPod('ContainerCreating')], 600, undefined],
+  ['a pull that just failed', [waitingPod('ErrImagePull')], 5, undefined],
+  ['a pull that failed and is tried again', [waitingPod('ImagePullBackOff')], 19, undefined],
+  ['a pull that goes on failing', [waitingPod('ImagePullBackOff')], 20, 'ImagePullFailed'],
+  ['a name that no registry could have', [waitingPod('InvalidImageName')], 0, 'ImagePullFailed'],
+  ['an image that may not be pulled', [waitingPod('ErrImageNeverPull')], 0, 'ImagePullFailed'],
+  ['one crash', [waitingPod('CrashLoopBackOff', { restarts: 1 })], 60, undefined],
+  ['crash after crash', [waitingPod('CrashLoopBackOff', { restarts: 2 })], 5, 'CrashLoop'],
+  ['running again after two crashes', [running(2)], 60, undefined],
+  ['running again after many crashes', [running(3)], 60, 'CrashLoop'],
+  ['ready after many crashes', [running(5, true)], 60, undefined],
+  ['a container that was not changed', [waitingPod('ImagePullBackOff', { container: 'proxy' })], 60, undefined],
+  ['one of several', [running(0, true), waitingPod('InvalidImageName')], 1, 'ImagePullFailed'],
+];
+
+for (const [name, pods, seconds, expected] of rows) {
+  test(`pods: ${name}: ${expected ?? 'there is hope'}`, () => assert.equal(judgePods(pods, web, after(seconds))?.reason, expected));
+}
+
+test("the message is the pod's own", () => {
+  const message = 'Back-off pulling image "shop/web:1.3.0"';
+  assert.equal(
+    judgePods([waitingPod('ImagePullBackOff', { message })], web, after(60))?.message,
+    `pod web-2-x, container web: ImagePullBackOff: ${message}`,
+  );
+  assert.equal(
+    judgePods([running(4)], web, after(60))?.message,
+    'pod web-2-x, container web: keeps ending (4 restarts, last ended with Error (exit code 3))',
+  );
+});

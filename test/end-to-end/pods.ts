@@ -1,0 +1,51 @@
+/** What the kubelet would tell of pods: there are controllers in these worlds, but no nodes. */
+import type { ControlPlane } from '../harness/control-plane.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+interface Pod {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string; readonly labels?: Record<string, string> };
+  readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
+}
+
+const longAgo = '2026-01-01T00:00:00Z';
+
+/** Plays the kubelet for the pods of workloads that `createDeployment` made. */
+export function playKubelet(cluster: ControlPlane, namespace: string) {
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const findPod = (app: string, image: string): Promise<Pod> =>
+    waitFor(
+      `a pod of ${app} with ${image}`,
+      async () => {
+        const { items } = await cluster.request<{ items: Pod[] }>('GET', `${path}?labelSelector=app%3D${app}`);
+        return items.find(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.containers[0]?.image === image);
+      },
+      // A controller that finds the server busy looks again only after a while.
+      { timeoutMs: 120_000 },
+    );
+  const report = async (app: string, image: string, isReady: boolean, container: object): Promise<void> => {
+    const { metadata, spec } = await findPod(app, image);
+    const containerStatuses = spec.containers.map(({ name }) => ({
+      name,
+      image,
+      imageID: '',
+      ready: isReady,
+      restartCount: 0,
+      ...container,
+    }));
+    const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: longAgo }];
+    const status = { phase: isReady ? 'Running' : 'Pending', startTime: longAgo, conditions, containerStatuses };
+    await cluster.request('PATCH', `${path}/${metadata.name}/status`, { status });
+  };
+  return {
+    findPod,
+    becomesReady: (app: string, image: string) => report(app, image, true, { state: { running: { startedAt: longAgo } } }),
+    cannotPull: (app: string, image: string, message: string) =>
+      report(app, image, false, { state: { waiting: { reason: 'ImagePullBackOff', message } } }),
+    crashes: (app: string, image: string) =>
+      report(app, image, false, {
+        restartCount: 4,
+        state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 1m20s restarting failed container' } },
+        lastState: { terminated: { reason: 'Error', exitCode: 3, startedAt: longAgo, finishedAt: longAgo } },
+      }),
+  };
+}

@@ -1,0 +1,213 @@
+/** Rollouts with the real controllers; what the kubelet would say is written by the test. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { PolicyStatus } from '../../src/core/policy-status.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { playKubelet } from './pods.ts';
+import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
+
+// Looks come 5, 15, 35 … s after a change, and machines may be slow.
+const patience = 180_000;
+
+describe('rollouts', () => {
+  let world: World;
+  let service: Service;
+  let kubelet: ReturnType<typeof playKubelet>;
+  before(async () => {
+    world = await startWorld({ controllers: true });
+    kubelet = playKubelet(world.cluster, world.namespace);
+    service = await world.start();
+  });
+  after(() => world.stop());
+
+  const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
+  const push = async (name: string, tag: string) => {
+    const { digest } = await pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: `${name} ${tag}` });
+    return digest;
+  };
+  const announce = async (name: string, tag: string) => {
+    const answer = await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag }]));
+    assert.equal(answer.status, 202);
+  };
+  /** A Deployment that is out with 1.0.0, and its policy. */
+  const create = async (name: string, rollout: Spec['rollout'] = { onFailure: 'Rollback' }) => {
+    await push(name, '1.0.0');
+    await world.createDeployment(name, image(name, '1.0.0'));
+    await kubelet.becomesReady(name, image(name, '1.0.0'));
+    await world.createPolicy(name, `${world.quiet.host}/shop/${name}`, { strategy: 'SemVer' }, { ...(rollout && { rollout }) });
+    await world.waitForFirstLook(name);
+  };
+  const update = async (name: string, tag: string) => {
+    const digest = await push(name, tag);
+    await announce(name, tag);
+    await world.waitForImage(name, image(name, tag));
+    return digest;
+  };
+  const results = ({ history = [] }: PolicyStatus) => history.map(({ tag, trigger, result }) => `${tag} ${trigger} ${result}`);
+  const waitForResults = (name: string, ...expected: string[]) =>
+    waitFor(
+      `the history of ${name} to be ${expected.join(', ')}`,
+      async () => {
+        const status = await world.readStatus(name);
+        return results(status).join() === expected.join() && status;
+      },
+      { timeoutMs: patience },
+    );
+  const waitForReady = (name: string, reason: string) => world.waitForCondition(name, 'Ready', reason, patience);
+  const waitForEvent = (kind: string, name: string, reason: string) =>
+    waitFor(`the Event ${reason} on ${kind} ${name}`, async () =>
+      (await world.waitForEvents(kind, name)).find((event) => event.reason === reason),
+    );
+
+  it('is Ready when the update is out, not before', async () => {
+    await create('done');
+    await update('done', '1.0.1');
+    const progressing = await waitForReady('done', 'Progressing');
+    assert.equal(progressing.status, 'False');
+    assert.equal((await world.condition('done', 'Reconciling'))?.reason, 'Progressing');
+    await kubelet.becomesReady('done', image('done', '1.0.1'));
+    await waitForResults('done', '1.0.1 Webhook RolledOut');
+    assert.equal((await waitForReady('done', 'UpToDate')).status, 'True');
+    assert.equal(await world.condition('done', 'Reconciling'), undefined);
+    for (const kind of ['ImagePolicy', 'Deployment']) await waitForEvent(kind, 'done', 'RolledOut');
+    const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+    assert.match(metrics, /image_watcher_rollouts_total\{kind="Deployment",result="RolledOut"\} [1-9]/);
+  });
+
+  it('puts back what cannot be pulled, says so in the words of the pod, and does not try it again', async () => {
+    await create('broken');
+    const digest = await update('broken', '1.0.1');
+    await kubelet.cannotPull('broken', image('broken', '1.0.1'), 'Back-off pulling image: not found');
+    const deployment = await world.waitForImage('broken', image('broken', '1.0.0'), patience);
+    assertPatchedTimes(deployment, 2);
+    assert.match(deployment.metadata.annotations?.['kubernetes.io/change-cause'] ?? '', /put back .*1\.0\.0.*1\.0\.1 failed/);
+    await waitForResults('broken', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
+    const ready = await waitForReady('broken', 'RejectedDigest');
+    assert.match(ready.message, /ImagePullBackOff: Back-off pulling image: not found/);
+    const { rejected } = await world.readStatus('broken');
+    assert.deepEqual(
+      rejected?.map((one) => [one.digest, one.reason]),
+      [[digest, 'ImagePullFailed']],
+    );
+    for (const kind of ['ImagePolicy', 'Deployment']) {
+      const event = await waitForEvent(kind, 'broken', 'RolledBack');
+      assert.match(event.message, /not found/);
+    }
+
+    await announce('broken', '1.0.1');
+    const answer = await deliver(service, harborBody(world.quiet.host, 'shop/broken', [{ tag: '1.0.1', digest }]));
+    assert.equal(answer.status, 202);
+    await update('broken', '1.0.2');
+    assertPatchedTimes(await world.readDeployment('broken'), 3);
+    await kubelet.becomesReady('broken', image('broken', '1.0.2'));
+    assert.equal((await waitForReady('broken', 'UpToDate')).status, 'True');
+    assert.equal(await world.condition('broken', 'Stalled'), undefined);
+  });
+
+  it('puts back what ends again and again', async () => {
+    await create('crashing');
+    await update('crashing', '1.0.1');
+    await kubelet.crashes('crashing', image('crashing', '1.0.1'));
+    await world.waitForImage('crashing', image('crashing', '1.0.0'), patience);
+    const { rejected } = await waitForResults('crashing', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
+    assert.match(rejected?.[0]?.message ?? '', /CrashLoopBackOff.*4 restarts, last ended with Error \(exit code 3\)/);
+  });
+
+  it('puts back what the controller gives up, and two replicas do it once', async () => {
+    const other = await world.start({ roles: 'work' });
+    await create('stuck');
+    await world.cluster.request('PATCH', world.deploymentPath('stuck'), { spec: { progressDeadlineSeconds: 1 } });
+    await update('stuck', '1.0.1');
+    await world.waitForImage('stuck', image('stuck', '1.0.0'), patience);
+    const { rejected } = await waitForResults('stuck', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
+    assert.equal(rejected?.[0]?.reason, 'ProgressDeadlineExceeded');
+    assert.match(rejected?.[0]?.message ?? '', /has timed out progressing/);
+    // The deadline, the update, and the way back.
+    assertPatchedTimes(await world.readDeployment('stuck'), 3);
+    await other.stop();
+  });
+
+  it('Hold stops there, until something newer comes', async () => {
+    await create('held', { onFailure: 'Hold' });
+    await update('held', '1.0.1');
+    await kubelet.cannotPull('held', image('held', '1.0.1'), 'not found');
+    const held = await world.waitForCondition('held', 'Held', 'RolloutFailed', patience);
+    assert.match(held.message, /1\.0\.1 failed.*not found/);
+    assert.deepEqual(results(await world.readStatus('held')), ['1.0.1 Webhook Failed']);
+    assertPatchedTimes(await world.readDeployment('held'), 1);
+    await update('held', '1.0.2');
+    await kubelet.becomesReady('held', image('held', '1.0.2'));
+    await waitForReady('held', 'UpToDate');
+    assert.equal(await world.condition('held', 'Held'), undefined);
+  });
+
+  it('without a word in the policy, a failure is told and nothing is put back', async () => {
+    await create('told', undefined);
+    await world.patchPolicy('told', { rollout: null });
+    await update('told', '1.0.1');
+    await kubelet.cannotPull('told', image('told', '1.0.1'), 'not found');
+    await waitForReady('told', 'RolloutFailed');
+    assertPatchedTimes(await world.readDeployment('told'), 1);
+    assert.equal((await world.readStatus('told')).rejected, undefined);
+    // It may come out after all.
+    await kubelet.becomesReady('told', image('told', '1.0.1'));
+    await waitForResults('told', '1.0.1 Webhook RolledOut');
+    await waitForReady('told', 'UpToDate');
+  });
+
+  it('follows the newer push when it is overtaken', async () => {
+    await create('overtaken');
+    await update('overtaken', '1.0.1');
+    await kubelet.findPod('overtaken', image('overtaken', '1.0.1'));
+    await update('overtaken', '1.0.2');
+    await kubelet.becomesReady('overtaken', image('overtaken', '1.0.2'));
+    const status = await waitForResults('overtaken', '1.0.2 Webhook RolledOut', '1.0.1 Webhook Applied');
+    assert.equal(status.rejected, undefined);
+    await waitForReady('overtaken', 'UpToDate');
+  });
+
+  it('says so where nobody can watch', async () => {
+    await create('still');
+    await world.cluster.request('PATCH', world.deploymentPath('still'), { spec: { paused: true } });
+    await update('still', '1.0.1');
+    for (const kind of ['ImagePolicy', 'Deployment']) {
+      const event = await waitForEvent(kind, 'still', 'RolloutNotWatched');
+      assert.match(event.message, /it is paused/);
+    }
+    assert.match((await waitForReady('still', 'UpToDate')).message, /not watched: it is paused/);
+  });
+
+  it('goes on when the service was away, whatever happened meanwhile', async () => {
+    await create('away');
+    await create('away-broken');
+    await update('away', '1.0.1');
+    await update('away-broken', '1.0.1');
+    for (const name of ['away', 'away-broken']) await waitForReady(name, 'Progressing');
+    await service.kill9();
+    await kubelet.becomesReady('away', image('away', '1.0.1'));
+    await kubelet.cannotPull('away-broken', image('away-broken', '1.0.1'), 'not found');
+    await service.restart();
+    await waitForResults('away', '1.0.1 Webhook RolledOut');
+    await waitForResults('away-broken', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
+    assertPatchedTimes(await world.readDeployment('away-broken'), 2);
+  });
+
+  it('a kill between the patch and the status does not lose the rollout, nor what ran before', async () => {
+    await create('torn');
+    await service.kill9();
+    const digest = await push('torn', '1.0.1');
+    // As the killed service left it: patched by its hand, and nothing written down.
+    const operations = [{ op: 'replace', path: '/spec/template/spec/containers/0/image', value: image('torn', '1.0.1') }];
+    const path = `${world.deploymentPath('torn')}?fieldManager=image-watcher`;
+    await world.cluster.request('PATCH', path, operations, 'application/json-patch+json');
+    await service.restart();
+    await announce('torn', '1.0.1');
+    await waitForReady('torn', 'Progressing');
+    await kubelet.cannotPull('torn', image('torn', '1.0.1'), 'not found');
+    await world.waitForImage('torn', image('torn', '1.0.0'), patience);
+    const { rejected } = await waitForResults('torn', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
+    assert.equal(rejected?.[0]?.digest, digest);
+  });
+});

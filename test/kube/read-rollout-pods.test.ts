@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { readRolloutPods } from '../../src/kube/read-rollout-pods.ts';
+import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { playKubelet } from '../end-to-end/pods.ts';
+
+let cluster: ControlPlane;
+let client: KubeClient;
+let namespace: string;
+before(async () => {
+  cluster = await startControlPlane({ fsync: false, controllerManager: true });
+  client = createKubeClient({ kubeconfig: cluster.kubeconfigPath });
+  namespace = await cluster.namespace();
+});
+after(async () => {
+  await client.close();
+  await cluster.stop();
+});
+
+test('of a Deployment only the pods of the newest revision, with what the kubelet says of them', async () => {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  const ref = { kind: 'Deployment', namespace, name: 'web' };
+  const labels = { app: 'web', tier: 'front' };
+  const selector = { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'tier', operator: 'In', values: ['front'] }] };
+  const containers = [{ name: 'c0', image: 'shop/web:1' }];
+  await cluster.request('POST', path, {
+    metadata: { name: 'web' },
+    spec: { selector, template: { metadata: { labels }, spec: { containers } } },
+  });
+  const kubelet = playKubelet(cluster, namespace);
+  await kubelet.becomesReady('web', 'shop/web:1');
+  await cluster.request(
+    'PATCH',
+    `${path}/web`,
+    [{ op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'shop/web:2' }],
+    'application/json-patch+json',
+  );
+  const { metadata } = await kubelet.findPod('web', 'shop/web:2');
+  await kubelet.crashes('web', 'shop/web:2');
+  const pods = await waitFor('the status of the pod', async () => {
+    const found = await readRolloutPods(client, ref);
+    return found[0]?.containers.length === 1 && found;
+  });
+  assert.deepEqual(pods, [
+    {
+      name: metadata.name,
+      startedAt: '2026-01-01T00:00:00Z',
+      containers: [
+        {
+          name: 'c0',
+          ready: false,
+          restarts: 4,
+          waiting: { reason: 'CrashLoopBackOff', message: 'back-off 1m20s restarting failed container' },
+          lastEnd: 'Error (exit code 3)',
+        },
+      ],
+    },
+  ]);
+});
+
+test('a workload that is gone has none', async () => {
+  assert.deepEqual(await readRolloutPods(client, { kind: 'Deployment', namespace, name: 'missing' }), []);
+});
