@@ -2,6 +2,7 @@ import type { Repository } from './image-reference.ts';
 import type { PolicyStatus } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import type { TagStrategy } from './strategies/strategy.ts';
+import type { Verification } from './verification.ts';
 import type { WorkloadRef } from './workload.ts';
 
 /** An ImagePolicy as the program works with it, whichever API version it was written in. */
@@ -35,6 +36,8 @@ export interface PolicySpec {
   /** The Secrets of its namespace with which the registry is asked. */
   readonly pullSecrets?: readonly string[];
   readonly pollIntervalMs: number;
+  /** What has to hold of an image before it is used; nothing unless given. */
+  readonly verification?: Verification;
   /** Whether the policy is left alone. */
   readonly suspended: boolean;
   /** What follows a change; absent where nobody watches it. */

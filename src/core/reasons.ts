@@ -46,6 +46,10 @@ export const reasons = {
   RegistryDenied: 'the registry refused the credentials',
   RegistryRefused: 'the registry is not one this service may talk to',
   PatchRejected: 'the API server refused the change for good',
+  NotSigned: 'the image has no signature, and one is demanded',
+  SignatureInvalid: 'the image has signatures, but none that the policy accepts',
+  VerificationKeyInvalid: 'no key to verify signatures with can be read from its Secret',
+  TrustRootMissing: 'keyless signatures are demanded, and the configuration has no trust root',
 
   // What somebody should look at.
   WebhookMissing: 'polls found images that no webhook had announced',

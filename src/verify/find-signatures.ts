@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { ImageSource } from '../core/image-source.ts';
+import type { FoundSignature } from './found-signature.ts';
+import { annotation } from './simple-bundle.ts';
+
+/** What is read of a registry. */
+export interface SignatureRegistry {
+  /** By tag or digest; undefined when it is not there. */
+  readManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<{ readonly bytes: Buffer } | undefined>;
+  readBlob(source: ImageSource, digest: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | undefined>;
+  listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Referrer[]>;
+}
+
+/** What the registry says of a manifest that refers to an image. */
+export interface Referrer {
+  readonly digest: string;
+  readonly artifactType?: string | undefined;
+}
+
+const manifestSchema = z.object({
+  layers: z.array(
+    z.object({
+      mediaType: z.string(),
+      digest: z.string(),
+      size: z.int(),
+      annotations: z.record(z.string(), z.string()).default({}),
+    }),
+  ),
+});
+type Layer = z.output<typeof manifestSchema>['layers'][number];
+
+const simpleType = 'application/vnd.dev.cosign.simplesigning.v1+json';
+/** cosign 2 with signatures as referrers, its experiment. */
+const simpleReferrer = 'application/vnd.dev.cosign.artifact.sig.v1+json';
+const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
+const maxBytes = { simple: 65_536, bundle: 1_048_576 };
+/** Whoever may push to the repository may push signatures: he must not keep us busy. The latest are the last. */
+const maxSignatures = 32;
+
+/**
+ * The signatures of a digest, each read when it is asked for:
+ * ```
+ *  sha256-<hex>.sig ──▶ layers, with their annotations          cosign 2
+ *  referrers        ──▶ manifests ──▶ their bundle              cosign 3 (and, as in cosign 2, layers)
+ * ```
+ */
+export async function* findSignatures(
+  source: ImageSource,
+  digest: string,
+  registry: SignatureRegistry,
+  signal: AbortSignal,
+): AsyncGenerator<FoundSignature> {
+  const look = { source, registry, signal };
+  yield* readManifestOf(`${digest.replace(':', '-')}.sig`, look);
+  const referrers = await registry.listReferrers(source, digest, undefined, signal);
+  for (const { digest } of referrers.filter(isSignature).slice(-maxSignatures)) yield* readManifestOf(digest, look);
+}
+
+interface Look {
+  readonly source: ImageSource;
+  readonly registry: SignatureRegistry;
+  readonly signal: AbortSignal;
+}
+
+function isSignature({ artifactType = '' }: Referrer): boolean {
+  return artifactType === simpleReferrer || bundleType.test(artifactType);
+}
+
+async function* readManifestOf(reference: string, { source, registry, signal }: Look): AsyncGenerator<FoundSignature> {
+  const manifest = await registry.readManifest(source, reference, signal);
+  if (manifest === undefined) return;
+  const layers = parseLayers(manifest.bytes);
+  if (layers === undefined) yield { kind: 'unreadable', why: `${reference} is no manifest with signatures` };
+  for (const layer of (layers ?? []).slice(-maxSignatures)) {
+    const found = await readLayer(layer, { source, registry, signal });
+    if (found !== undefined) yield found;
+  }
+}
+
+function parseLayers(bytes: Buffer): readonly Layer[] | undefined {
+  try {
+    return manifestSchema.safeParse(JSON.parse(bytes.toString('utf8'))).data?.layers;
+  } catch {
+    // What is no JSON is no manifest either: the caller says so.
+    return undefined;
+  }
+}
+
+async function readLayer({ mediaType, digest, size, annotations }: Layer, look: Look): Promise<FoundSignature | undefined> {
+  const kind = mediaType === simpleType ? 'simple' : bundleType.test(mediaType) ? 'bundle' : undefined;
+  if (kind === undefined) return undefined;
+  if (kind === 'simple' && annotations[annotation.signature] === undefined) {
+    return { kind: 'unreadable', why: `${digest} has no signature in its annotations` };
+  }
+  if (size > maxBytes[kind]) return { kind: 'unreadable', why: `a signature of ${size} bytes is larger than any` };
+  const bytes = await look.registry.readBlob(look.source, digest, maxBytes[kind], look.signal);
+  if (bytes === undefined) return { kind: 'unreadable', why: `the registry does not hold ${digest}, which should be a signature` };
+  return kind === 'simple' ? { kind, payload: bytes, annotations } : { kind, json: bytes };
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findSignatures } from '../../src/verify/find-signatures.ts';
+import type { FoundSignature } from '../../src/verify/found-signature.ts';
+import { digestOf, web } from '../core/samples.ts';
+import { bundleType, ecSigner, signBundle, signSimple } from './cosign.ts';
+import { createFakeSignatures, type FakeSignatures } from './fake-signatures.ts';
+
+const digest = digestOf('a');
+const tag = `sha256-${'a'.repeat(64)}.sig`;
+const signer = ecSigner();
+const simple = signSimple(digest, signer);
+const bundle = signBundle(digest, signer);
+
+async function findAll({ registry }: FakeSignatures): Promise<FoundSignature[]> {
+  const found: FoundSignature[] = [];
+  for await (const signature of findSignatures(web, digest, registry, new AbortController().signal)) found.push(signature);
+  return found;
+}
+
+const layerOf = (layer: object) => Buffer.from(JSON.stringify({ schemaVersion: 2, layers: [layer] }));
+
+test('an image without signatures costs two questions', async () => {
+  const fake = createFakeSignatures();
+  assert.deepEqual(await findAll(fake), []);
+  assert.deepEqual(fake.requests, [`manifest ${tag}`, `referrers ${digest}`]);
+});
+
+test('signatures of cosign 2 and of cosign 3 are found', async () => {
+  const fake = createFakeSignatures();
+  fake.putTag(digest, [simple, simple]);
+  fake.putReferrer(digest, bundle);
+  assert.deepEqual(await findAll(fake), [simple, simple, bundle]);
+});
+
+test('nothing is asked after the first that is enough', async () => {
+  const fake = createFakeSignatures();
+  fake.putTag(digest, [simple, simple]);
+  fake.putReferrer(digest, bundle);
+  for await (const found of findSignatures(web, digest, fake.registry, new AbortController().signal)) {
+    assert.deepEqual(found, simple);
+    break;
+  }
+  assert.equal(fake.requests.length, 2);
+});
+
+test('referrers that are something else are not read', async () => {
+  const fake = createFakeSignatures();
+  fake.putReferrer(digest, bundle, 'application/spdx+json');
+  fake.putDescriptor(digest, { digest: digestOf('b') });
+  assert.deepEqual(await findAll(fake), []);
+  assert.equal(fake.requests.length, 2);
+});
+
+test('signatures of cosign 2 that are pushed as referrers are found', async () => {
+  const fake = createFakeSignatures();
+  const type = 'application/vnd.dev.cosign.artifact.sig.v1+json';
+  const layer = {
+    mediaType: 'application/vnd.dev.cosign.simplesigning.v1+json',
+    digest: fake.putBlob(simple.payload),
+    size: 10,
+    annotations: simple.annotations,
+  };
+  fake.putDescriptor(digest, { digest: fake.putManifest('', layerOf(layer)), artifactType: type });
+  assert.deepEqual(await findAll(fake), [simple]);
+});
+
+const simpleLayer = {
+  mediaType: 'application/vnd.dev.cosign.simplesigning.v1+json',
+  digest: digestOf('c'),
+  size: 10,
+  annotations: simple.annotations,
+};
+const broken: readonly (readonly [name: string, manifest: Buffer, why: RegExp | undefined])[] = [
+  ['no JSON', Buffer.from('x'), /is no manifest with signatures/],
+  ['an index', Buffer.from('{"manifests":[]}'), /is no manifest with signatures/],
+  ['layers of another shape', Buffer.from('{"layers":{"a":1}}'), /is no manifest with signatures/],
+  ['a layer whose content is gone', layerOf(simpleLayer), /the registry does not hold sha256:c/],
+  ['a layer of megabytes', layerOf({ ...simpleLayer, size: 10_000_000 }), /10000000 bytes is larger than any/],
+  ['a layer without a signature', layerOf({ ...simpleLayer, annotations: {} }), /no signature in its annotations/],
+  ['layers of something else', layerOf({ ...simpleLayer, mediaType: 'text/plain' }), undefined],
+];
+for (const [name, manifest, why] of broken) {
+  test(`instead of signatures: ${name}`, async () => {
+    const fake = createFakeSignatures();
+    fake.putManifest(tag, manifest);
+    const [found, ...more] = await findAll(fake);
+    assert.deepEqual(more, []);
+    if (why === undefined) assert.equal(found, undefined);
+    else assert.match(found?.kind === 'unreadable' ? found.why : '', why);
+  });
+}
+
+test('of very many only the last are read', async () => {
+  const fake = createFakeSignatures();
+  fake.putTag(
+    digest,
+    Array.from({ length: 100 }, () => simple),
+  );
+  for (let index = 0; index < 100; index++) fake.putReferrer(digest, bundle, bundleType);
+  assert.equal((await findAll(fake)).length, 64);
+});

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readTrustRoot } from '../../src/verify/trust-root.ts';
+import { createSigstore } from './sigstore.ts';
+
+test('a trust root has its authorities and logs', () => {
+  const { certificateAuthorities, tlogs, ctlogs } = readTrustRoot(createSigstore().trustedRoot);
+  assert.deepEqual([certificateAuthorities.length, tlogs.length, ctlogs.length], [1, 1, 1]);
+});
+
+const rows: readonly (readonly [name: string, text: string, why: RegExp])[] = [
+  ['no JSON', 'x', /JSON/],
+  ['an empty object', '{}', /has no certificateAuthorities, ctlogs, tlogs/],
+  ['something else', '{"tlogs": 5}', /./],
+  ['a key that is none', createSigstore().trustedRoot.replaceAll(/"rawBytes":"[^"]+"/g, '"rawBytes":"AAAA"'), /./],
+];
+for (const [name, text, why] of rows) test(`${name} is no trust root`, () => assert.throws(() => readTrustRoot(text), why));
