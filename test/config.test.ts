@@ -63,6 +63,7 @@ test('nothing configured: the defaults', () => {
     registries: [],
     allowedRegistries: [],
     credentials: { secret: { name: 'oci-registry-creds', namespace: 'operators' }, cloud: ['ecr', 'google', 'azure'] },
+    verification: {},
     watch: { namespaces: [] },
     poll: { interval: 3_600_000 },
     crossNamespace: 'consent',

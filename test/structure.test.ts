@@ -75,6 +75,9 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   jose: { folders: ['receive'] },
   '@peculiar/x509': { folders: ['certificates'] },
   pino: { folders: ['telemetry'] },
+  '@sigstore/bundle': { folders: ['verify'] },
+  '@sigstore/protobuf-specs': { folders: ['verify'] },
+  '@sigstore/verify': { folders: ['verify'] },
   '@prometheus-io/client': { folders: ['telemetry'], types: ['operations'] },
   semver: { folders: ['core'] },
   re2js: { folders: ['core'] },
@@ -90,9 +93,9 @@ for (const [name, { folders, types = [] }] of Object.entries(importers)) {
 }
 
 test('only compose and the commands know everyone', () => {
-  const rooms = ['receive', 'work', 'registry', 'kube', 'poll'];
+  const rooms = ['receive', 'work', 'registry', 'kube', 'poll', 'verify'];
   const wrong = imports
-    .filter((one) => !one.isType && isIn(one.file, ['receive', 'registry', 'kube']) && isIn(resolve(one), rooms))
+    .filter((one) => !one.isType && isIn(one.file, ['receive', 'registry', 'kube', 'verify']) && isIn(resolve(one), rooms))
     .filter((one) => {
       const [, room = ''] = one.file.split('/');
       return !isIn(resolve(one), [room]);

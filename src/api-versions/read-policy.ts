@@ -8,6 +8,8 @@ import type { ImagePolicy, PolicyProblem, PolicySpec, PolicyTarget } from '../co
 import type { Reason } from '../core/reasons.ts';
 import { strategies } from '../core/strategies/index.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
+import type { Verification } from '../core/verification.ts';
+import { wantSigner } from '../core/wanted-signer.ts';
 import { formerTargetNamespace } from './conversion/origin.ts';
 import { readRollout } from './read-rollout.ts';
 import { notYetActing, type Abilities } from './not-yet-acting.ts';
@@ -81,13 +83,14 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
   return {
     repository,
     strategy,
-    pin: spec.update?.pin ?? (spec.select.digest === undefined ? 'Tag' : 'Digest'),
+    pin: spec.update?.pin ?? (spec.select.digest === undefined && spec.verify === undefined ? 'Tag' : 'Digest'),
     allowDowngrade: spec.update?.allowDowngrade ?? false,
     ...(platforms.length > 0 && { platforms }),
     ...(minAgeMs !== undefined && { minAgeMs }),
     targets: spec.targets.map((target, index) => readTarget(target, index, namespace)),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     pollIntervalMs,
+    ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
     suspended: spec.suspend,
     ...(rollout !== undefined && { rollout }),
     notActing: idle,
@@ -132,6 +135,14 @@ function readDuration(field: string, text: string | undefined): number | undefin
 function readTarget({ kind, name, namespace, containers }: Spec['targets'][number], index: number, ownNamespace: string): PolicyTarget {
   if (name === undefined) throw invalid(`spec.targets[${index}]: write either name or selector`);
   return { kind, namespace: namespace ?? ownNamespace, name, ...(containers !== undefined && { containers }) };
+}
+
+function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {
+  if (keys.length + keyless.length === 0) throw invalid('spec.verify.cosign: write keys, keyless or both');
+  return {
+    keys: keys.map(({ secretRef: { name, key } }) => ({ secret: name, key })),
+    signers: keyless.map((rule, index) => inField(`spec.verify.cosign.keyless[${index}]`, () => wantSigner(rule))),
+  };
 }
 
 function notYetSupported(refused: readonly string[], { supportedKinds }: Abilities): PermanentError {

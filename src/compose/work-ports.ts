@@ -30,6 +30,7 @@ import type { AccessCache } from './access-cache.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
 import { pollPlacesOf } from './poll-places.ts';
+import { openVerifier } from './image-verifier.ts';
 
 export const policyResource = { apiVersion, resource: plural };
 const supportedKinds: ReadonlySet<string> = new Set(targets.map((target) => target.kind));
@@ -108,6 +109,7 @@ export function createWorkPorts(
       const secrets = [...(accessOf(policy, spec)?.secrets ?? []), settings.config.credentials.secret];
       return secrets.map(access.versionOf).join(',');
     },
+    verifyImage: openVerifier(foundation, client, registry),
     addPolicyJobs: (jobs) => queues.addPolicyJobs(jobs),
     addPolls: (polls) => queues.addPolls(polls),
     readLastTick: () => queues.readLastTick(),

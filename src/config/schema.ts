@@ -123,6 +123,16 @@ export const configSchema = z.strictObject({
     .default([])
     .describe('The hosts that policies may name; empty: all but link-local and metadata addresses.'),
   credentials,
+  verification: z
+    .strictObject({
+      trustRootFile: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('The certificate authorities and logs that keyless signatures are verified with: a trusted_root.json of Sigstore.'),
+    })
+    .describe('What signatures of images are verified with, besides the keys of the policies.')
+    .prefault({}),
   watch: z
     .strictObject({
       namespaces: z

@@ -44,7 +44,7 @@ export async function chooseAgain(
     const best = await chooseBest(policy, spec, { announced: false }, ports, signal);
     return 'kind' in best ? chosen : best;
   }
-  const isUnasked = candidate.digest === undefined && spec.minAgeMs !== undefined;
+  const isUnasked = candidate.digest === undefined && (spec.minAgeMs !== undefined || spec.verification !== undefined);
   if (spec.pin !== 'Digest' && spec.strategy.knowing === undefined && !isUnasked) return chosen;
   const source = ports.sourceOf(policy, spec);
   const found = await resolveCandidate(source, { tag: candidate.tag }, ports.headManifest, { announced: false, signal, now: ports.now });

@@ -29,7 +29,7 @@ export async function lookAtPolicy(
   try {
     const prepared = await prepare();
     policy = prepared.findPolicy(namespace, name);
-    const outcome = await reconcilePolicy(request, prepared, context.signal);
+    const outcome = await reconcilePolicy({ ...request, sinceMs: Date.parse(cause.receivedAt) }, prepared, context.signal);
     if (policy === undefined) await reportGone(key, outcome, cause, report);
     else await reportOutcome(policy, outcome, cause, report, context.signal);
     return outcome;

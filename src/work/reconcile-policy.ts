@@ -26,12 +26,15 @@ import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
 import { gatherConsents, type ConsentPorts } from './gather-consents.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
+import { verifyCandidate, type VerifyPorts } from './verify-candidate.ts';
 
 export interface ReconcileRequest extends ChoiceRequest {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** When the push came, or what else made us look. */
+  readonly sinceMs?: number;
 }
 
-export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts {
+export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, VerifyPorts {
   readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
   /** One guarded patch; `conflict`: the workload is not what was planned with. */
   readonly patchImages: (
@@ -67,7 +70,8 @@ async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal
     const chosen = await chooseCandidate(policy, policy.spec, request, ports, signal);
     if ('kind' in chosen) return chosen;
     const holder = await checkPlace(policy, chosen, ports, signal);
-    const choice = { chosen, seen, policy, ...(holder && { holder }) };
+    const verified = await verifyAhead(policy, chosen, request, ports, signal);
+    const choice = { chosen, seen, policy, verified, ...(holder && { holder }) };
     return await ports.mutex.run(policyKey(policy), () => bringTo(choice, request, ports, signal));
   } catch (error) {
     if (error instanceof PermanentError) return { kind: 'stalled', reason: error.reason, message: error.message };
@@ -84,6 +88,20 @@ interface Choice {
   readonly policy: ImagePolicy;
   /** What waits, and still may. */
   readonly holder?: PlacedWaiting;
+  /** The digest whose signatures were found in order, where they are looked at. */
+  readonly verified: string | undefined;
+}
+
+/** Before the mutex, so that a slow registry is waited for outside of it; where images need an age, only what has it is verified. */
+async function verifyAhead(
+  policy: ImagePolicy,
+  { candidate, spec }: Chosen,
+  { sinceMs }: ReconcileRequest,
+  ports: ReconcilePorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (spec.minAgeMs !== undefined) return undefined;
+  return verifyCandidate(policy, spec, { plan: planWith(policy, spec, candidate, ports), sinceMs }, ports, signal);
 }
 
 /** Plans and patches until the cluster agrees; what a patch found changed is read again and planned again. */
@@ -93,7 +111,7 @@ async function bringTo(
   ports: ReconcilePorts,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  let { chosen, seen } = choice;
+  let { chosen, seen, verified } = choice;
   const fresh = new Map<string, Workload | undefined>();
   const applied: AppliedChange[] = [];
   const findWorkload = (ref: WorkloadRef) => (fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : ports.findWorkload(ref));
@@ -114,6 +132,8 @@ async function bringTo(
     // What was read for them may show that somebody was faster.
     if (runningImages(spec, findWorkload) !== running) continue;
     const plan = planWith(policy, spec, candidate, cluster, consents);
+    if (turn.apply !== undefined && (verified === undefined || verified !== plan.candidate.digest))
+      verified = await verifyCandidate(policy, spec, { plan, sinceMs: request.sinceMs }, ports, signal);
     const conflicts = turn.apply === undefined ? 0 : await applyPlan(plan, policy, { applied, fresh, ports, signal });
     if (conflicts === 0) {
       const tolerated = toleratedTargets(plan, { policy, crossNamespace: ports.crossNamespace, consents });

@@ -100,7 +100,16 @@ const key = some(
 const platforms = fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 });
 const pullSecrets = list(some({ name: strictName('harbor-creds') }, ['name']));
 const rollout = some({ watch: fc.boolean(), timeout: duration, onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore') });
-const verify = list(key, 1).map((keys) => ({ cosign: { keys } }));
+const signer = fc
+  .record({ issuer: fc.constant('https://a.example') })
+  .chain((issuer) => fc.constantFrom({ ...issuer, identity: 'ada@example.com' }, { ...issuer, identityPattern: '.*' }));
+const verify = fc
+  .oneof(
+    fc.record({ keys: list(key, 1) }),
+    fc.record({ keyless: list(signer, 1) }),
+    fc.record({ keys: list(key, 1), keyless: list(signer, 1) }),
+  )
+  .map((cosign) => ({ cosign }));
 const poll = some({ interval: duration });
 
 const wholeSpec = some(

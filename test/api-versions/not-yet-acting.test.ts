@@ -69,7 +69,11 @@ const rows: [field: string, spec: Partial<Spec>, refused: string[], idle?: strin
   ['update.mode: Approval', { update: { mode: 'Approval' } }, ['spec.update.mode "Approval"']],
   ['update.mode: DryRun', { update: { mode: 'DryRun' } }, ['spec.update.mode "DryRun"']],
   ['update.windows', { update: { windows: [{ from: '09:00', to: '17:00' }] } }, ['spec.update.windows']],
-  ['verify', { verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }] } } }, ['spec.verify']],
+  [
+    'verify',
+    { verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }], keyless: [{ issuer: 'https://a', identity: 'b' }] } } },
+    [],
+  ],
   ['suspend', { suspend: true }, []],
   ['empty lists', { pullSecrets: [], update: { windows: [] } }, []],
   [
@@ -101,7 +105,7 @@ test('every field that does not act has a row', () => {
 });
 
 test('a field of a later version is refused, not overlooked', () => {
-  const later = { ...acting, canary: { steps: 3 }, update: { ...acting.update, batch: 1 } };
-  assert.deepEqual(new Set(judge(later).refused), new Set(['spec.canary', 'spec.update.batch']));
+  const later = { ...acting, canary: { steps: 3 }, update: { ...acting.update, batch: 1 }, verify: { notation: { store: 'a' } } };
+  assert.deepEqual(new Set(judge(later).refused), new Set(['spec.canary', 'spec.update.batch', 'spec.verify.notation']));
   assert.deepEqual(judge({ toString: 'x', constructor: {} }).refused, ['spec.toString "x"', 'spec.constructor']);
 });

@@ -46,6 +46,25 @@ test('a manifest as people write it', () => {
   assert.equal(strategy.description, 'the highest stable version');
 });
 
+test('a verification is read with whose signature is enough, and pins digests unless the policy says otherwise', () => {
+  const keyless = [{ issuer: 'https://a.example', identity: 'ada@example.com' }];
+  const verify = { cosign: { keys: [{ secretRef: { name: 'cosign', key: 'cosign.pub' } }], keyless } };
+  const { verification, pin, notActing } = usable({ ...spec, verify });
+  assert.deepEqual(verification?.keys, [{ secret: 'cosign', key: 'cosign.pub' }]);
+  assert.deepEqual(
+    verification.signers.map(({ description }) => description),
+    ['ada@example.com (by https://a.example)'],
+  );
+  assert.deepEqual([pin, notActing], ['Digest', []]);
+  assert.equal(usable({ ...spec, verify, update: { pin: 'Tag' } }).pin, 'Tag');
+});
+
+test('a verification by nobody verifies nothing, and is a problem', () => {
+  assert.match(problem({ ...spec, verify: { cosign: {} } }).message, /spec\.verify\.cosign: write keys, keyless or both/);
+  const empty = problem({ ...spec, verify: { cosign: { keys: [], keyless: null } } });
+  assert.deepEqual([empty.reason, /spec\.verify\.cosign/.test(empty.message)], ['InvalidPolicy', true]);
+});
+
 test('a manifest that says everything that acts', () => {
   const { strategy, ...rest } = usable({
     ...spec,

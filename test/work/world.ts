@@ -120,6 +120,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     },
     sourceOf: (_, spec) => spec.repository,
     secretVersions: () => '',
+    verifyImage: async () => ({ kind: 'verified', by: 'nobody who matters' }),
     mutex: createKeyedMutex(),
     aliases: new Map(),
     supportedKinds: deployments,

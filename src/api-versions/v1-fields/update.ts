@@ -12,7 +12,7 @@ export const update = z
       .enum(['Tag', 'Digest'])
       .optional()
       .describe(
-        'What is written: Tag is repository:tag, Digest is repository:tag@sha256:…. Without it Tag, but Digest with select.digest.',
+        'What is written: Tag is repository:tag, Digest is repository:tag@sha256:…. Without it Tag, but Digest with select.digest or verify.',
       ),
     allowDowngrade: z.boolean().default(false).describe('Whether an older tag may replace a newer one.'),
     windows: z

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { name } from './scalars.ts';
+import { has, withChecks, withRules } from '../rules.ts';
+import { checkIdentityPattern } from '../validation/check-identity-pattern.ts';
+import { maxPattern, name } from './scalars.ts';
 
 const secretRef = z
   .object({
@@ -13,17 +15,64 @@ const secretRef = z
   })
   .describe('The Secret that holds the public key.');
 
-/** `spec.verify`. */
-export const verify = z
-  .object({
-    cosign: z
-      .object({
-        keys: z
-          .array(z.object({ secretRef }).describe('A public key in PEM form.'))
+const keyless = withRules(
+  z
+    .object({
+      issuer: z
+        .string()
+        .min(1)
+        .max(512)
+        .regex(/^https?:\/\/[^\s]+$/, 'the URL of an issuer, such as "https://token.actions.githubusercontent.com"')
+        .describe('Who vouched for the identity: the issuer of its OIDC token, such as "https://token.actions.githubusercontent.com".'),
+      identity: z.string().min(1).max(1024).optional().describe('The identity as it is in the certificate: an e-mail address or a URL.'),
+      identityPattern: withChecks(
+        z
+          .string()
           .min(1)
-          .max(8)
-          .describe('Public keys; a signature by one of them is enough.'),
-      })
-      .describe('Signatures made by cosign.'),
-  })
-  .describe('What has to hold of an image before it is used.');
+          .max(maxPattern)
+          .describe(
+            'An RE2 expression that must match the whole identity, such as "https://github\\.com/shop/web/\\.github/workflows/release\\.yml@refs/tags/.*".',
+          ),
+        checkIdentityPattern,
+      ).optional(),
+    })
+    .describe('A signer, by what the certificate of the signature says.'),
+  [
+    {
+      rule: 'has(self.identity) != has(self.identityPattern)',
+      message: 'write either identity or identityPattern',
+      holds: (self) => has(self, 'identity') !== has(self, 'identityPattern'),
+    },
+  ],
+);
+
+const cosign = withRules(
+  z
+    .object({
+      keys: z
+        .array(z.object({ secretRef }).describe('A public key in PEM form.'))
+        .min(1)
+        .max(8)
+        .optional()
+        .describe('Public keys; a signature by one of them is enough.'),
+      keyless: z
+        .array(keyless)
+        .min(1)
+        .max(8)
+        .optional()
+        .describe(
+          'Signers without a key of their own, by identity; a signature by one of them is enough. Needs verification.trustRootFile.',
+        ),
+    })
+    .describe('Signatures made by cosign, by one of the keys or one of the keyless signers.'),
+  [
+    {
+      rule: 'has(self.keys) || has(self.keyless)',
+      message: 'write keys, keyless or both: whose signature is enough',
+      holds: (self) => has(self, 'keys') || has(self, 'keyless'),
+    },
+  ],
+);
+
+/** `spec.verify`. */
+export const verify = z.object({ cosign }).describe('What has to hold of an image before it is used.');

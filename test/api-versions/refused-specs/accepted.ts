@@ -1,4 +1,4 @@
-import { deployment, release, specWith, withTarget, withWindow } from './specs.ts';
+import { deployment, release, specWith, withKeyless, withTarget, withWindow } from './specs.ts';
 
 /** Specs that look wrong and are not. */
 export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] = [
@@ -28,6 +28,20 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
     specWith({ targets: [{ ...release, fields: { tag: 'a.b', digest: 'a.c' } }], update: { pin: 'Digest' } }),
   ],
   ['a custom resource with a pod template', withTarget({ apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout' })],
+  [
+    'keyless signers, by identity and by pattern',
+    withKeyless([
+      { issuer: 'https://accounts.google.com', identity: 'ada@example.com' },
+      { issuer: 'https://a.example', identityPattern: '.*' },
+    ]),
+  ],
+  [
+    'a digest where signatures are demanded',
+    specWith({
+      targets: [{ ...release, fields: { tag: 'a.b', digest: 'a.c' } }],
+      verify: { cosign: { keyless: [{ issuer: 'https://a.example', identity: 'b' }] } },
+    }),
+  ],
   ['tags that a moving tag passes', specWith({ select: { digest: { tag: 'latest' } }, tags: { allow: 'l.*', ignore: ['x'] } })],
   ['a moving tag with its pin', specWith({ select: { digest: { tag: 'latest' } }, update: { pin: 'Digest' } })],
 ];

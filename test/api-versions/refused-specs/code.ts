@@ -1,4 +1,4 @@
-import { byCode, deployment, release, specWith, withTarget, withWindow, withSelector, type RefusedSpec } from './specs.ts';
+import { byCode, deployment, release, specWith, withKeyless, withTarget, withWindow, withSelector, type RefusedSpec } from './specs.ts';
 
 /** What only code can check. */
 export const code: readonly RefusedSpec[] = [
@@ -22,6 +22,12 @@ export const code: readonly RefusedSpec[] = [
   byCode('allow', specWith({ tags: { allow: '(' } }), 'spec.tags.allow', 'missing closing )', 'InvalidTagPolicy'),
   byCode('a look-ahead', specWith({ tags: { allow: '(?!a)' } }), 'spec.tags.allow', 'is not RE2 syntax', 'InvalidTagPolicy'),
   byCode('ignore', specWith({ tags: { ignore: ['a', '['] } }), 'spec.tags.ignore[1]', 'is not RE2 syntax', 'InvalidTagPolicy'),
+  byCode(
+    'a pattern of identities',
+    withKeyless([{ issuer: 'https://a.example', identityPattern: '(' }]),
+    'spec.verify.cosign.keyless[0].identityPattern',
+    'is not RE2 syntax',
+  ),
   byCode(
     'no such group',
     specWith({ tags: { allow: 'v(?P<a>.)', extract: '$b' } }),

@@ -1,4 +1,4 @@
-import { byRule, release, specWith, withTarget, withWindow, withSelector, type RefusedSpec } from './specs.ts';
+import { byRule, release, specWith, withKeyless, withTarget, withWindow, withSelector, type RefusedSpec } from './specs.ts';
 
 /** What breaks a rule that the API server checks in CEL; both say the same. */
 export const rules: readonly RefusedSpec[] = [
@@ -61,6 +61,19 @@ export const rules: readonly RefusedSpec[] = [
   byRule('a minAge of nothing', specWith({ minAge: '0m' }), 'spec.minAge', 'write a duration longer than zero'),
   byRule('a timeout of nothing', specWith({ rollout: { timeout: '0h0s' } }), 'spec.rollout.timeout', 'write a duration longer than zero'),
   byRule('an interval of years', specWith({ poll: { interval: '8785h' } }), 'spec.poll.interval', 'at most 8784h'),
+  byRule('a verification by nobody', specWith({ verify: { cosign: {} } }), 'spec.verify.cosign', 'write keys, keyless or both'),
+  byRule(
+    'a signer without an identity',
+    withKeyless([{ issuer: 'https://a.example' }]),
+    'spec.verify.cosign.keyless[0]',
+    'write either identity or identityPattern',
+  ),
+  byRule(
+    'a signer of two identities',
+    withKeyless([{ issuer: 'https://a.example', identity: 'a', identityPattern: 'b' }]),
+    'spec.verify.cosign.keyless[0]',
+    'write either identity or identityPattern',
+  ),
   byRule(
     'a moving tag that is not pinned',
     specWith({ select: { digest: { tag: 'latest' } }, update: { pin: 'Tag' } }),

@@ -6,6 +6,7 @@ import {
   withTarget,
   withWindow,
   withSelector,
+  withKeyless,
   withKeys,
   without,
   type RefusedSpec,
@@ -152,6 +153,14 @@ export const shape: readonly RefusedSpec[] = [
     'spec.verify.cosign.keys[0].secretRef.name',
     'Required value',
     'is missing: Name of the Secret',
+  ),
+  bySchema('no signers', withKeyless([]), 'spec.verify.cosign.keyless', 'at least 1 items', 'is empty: Signers without a key'),
+  bySchema(
+    'an issuer that is no URL',
+    withKeyless([{ issuer: 'accounts.google.com', identity: 'a' }]),
+    'spec.verify.cosign.keyless[0].issuer',
+    'should match',
+    'the URL of an issuer',
   ),
   bySchema(
     'a pull secret that is a text',

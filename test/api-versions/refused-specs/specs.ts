@@ -22,6 +22,7 @@ export const withTarget = (change: object, base: object = deployment) => specWit
 export const withWindow = (change: object) => specWith({ update: { windows: [{ from: '09:00', to: '17:00', ...change }] } });
 export const withSelector = (selector: object) => specWith({ targets: [{ kind: 'Deployment', selector }] });
 export const withKeys = (keys: unknown) => specWith({ verify: { cosign: { keys } } });
+export const withKeyless = (keyless: unknown) => specWith({ verify: { cosign: { keyless } } });
 export const without = (field: string) => Object.fromEntries(Object.entries(plain).filter(([key]) => key !== field));
 export const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index));
 
