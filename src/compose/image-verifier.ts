@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config.ts';
-import { describeError, PermanentError } from '../core/errors.ts';
+import { describeError } from '../core/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import { readSecret } from '../kube/read-secret.ts';
@@ -15,14 +15,13 @@ export function openVerifier({ settings }: Foundation, client: KubeClient, regis
   return createImageVerifier({
     registry,
     trustRoot: trustRootFile === undefined ? undefined : openTrustRoot(trustRootFile),
-    async readSecret(ref, signal) {
+    async readSecret({ namespace, name }, signal) {
       try {
-        return await readSecret(client, ref, signal);
+        const data = await readSecret(client, { namespace, name }, signal);
+        return data === undefined ? { why: 'does not exist' } : { data };
       } catch (error) {
         if (!isKubeError(error, 403)) throw error;
-        throw new PermanentError('VerificationKeyInvalid', `Secret ${ref.namespace}/${ref.name} may not be read by this service`, {
-          cause: error,
-        });
+        return { why: `may not be read: grant image-watcher the verb "get" on "secrets" in namespace ${namespace}` };
       }
     },
   });

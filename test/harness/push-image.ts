@@ -7,7 +7,8 @@ export type PushTarget = { host: string; repository: string; tag: string; auth?:
 /** What the tag points at after a push. */
 export type Pushed = { digest: string; mediaType: string };
 
-type Descriptor = { mediaType: string; digest: string; size: number };
+/** What a manifest says of a blob. */
+export type Descriptor = { mediaType: string; digest: string; size: number };
 
 const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
 const ociIndex = 'application/vnd.oci.image.index.v1+json';
@@ -54,7 +55,8 @@ async function pushContent(target: PushTarget, architecture: string, content: st
   };
 }
 
-async function pushBlob(target: PushTarget, mediaType: string, bytes: Buffer): Promise<Descriptor> {
+/** Uploads a blob. */
+export async function pushBlob(target: PushTarget, mediaType: string, bytes: Buffer): Promise<Descriptor> {
   const digest = digestOf(bytes);
   const start = await send(target, 'POST', `/v2/${target.repository}/blobs/uploads/`);
   const upload = new URL(start.headers.get('location') ?? '', `http://${target.host}`);
@@ -63,7 +65,8 @@ async function pushBlob(target: PushTarget, mediaType: string, bytes: Buffer): P
   return { mediaType, digest, size: bytes.length };
 }
 
-async function putManifest(target: PushTarget, reference: string, mediaType: string, manifest: object): Promise<Pushed> {
+/** Writes a manifest under a tag or its own digest. */
+export async function putManifest(target: PushTarget, reference: string, mediaType: string, manifest: object): Promise<Pushed> {
   const bytes = Buffer.from(JSON.stringify(manifest));
   await send(target, 'PUT', `/v2/${target.repository}/manifests/${reference}`, { type: mediaType, bytes });
   return { digest: digestOf(bytes), mediaType };
@@ -85,4 +88,5 @@ function authorizationOf(auth: PushAuth): string {
   return 'token' in auth ? `Bearer ${auth.token}` : `Basic ${Buffer.from(`${auth.user}:${auth.password}`).toString('base64')}`;
 }
 
-const digestOf = (bytes: Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+/** `sha256:…` of the bytes. */
+export const digestOf = (bytes: Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;

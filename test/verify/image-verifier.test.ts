@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PermanentError } from '../../src/core/errors.ts';
 import type { Verification } from '../../src/core/verification.ts';
 import { wantSigner } from '../../src/core/wanted-signer.ts';
 import { createImageVerifier } from '../../src/verify/image-verifier.ts';
@@ -26,7 +25,8 @@ const holding = (signer: Signer): Record<string, string> => ({ 'cosign.pub': enc
 function start({ secret = holding(ours), trustRoot = true }: { secret?: Record<string, string>; trustRoot?: boolean } = {}) {
   const fake = createFakeSignatures();
   const world = { ...fake, secret };
-  const readSecret: ReadSecret = async ({ namespace, name }) => (`${namespace}/${name}` === 'shop/cosign' ? world.secret : undefined);
+  const readSecret: ReadSecret = async ({ namespace, name }) =>
+    `${namespace}/${name}` === 'shop/cosign' ? { data: world.secret } : { why: 'does not exist' };
   const verify = createImageVerifier({ ...fake, readSecret, trustRoot: trustRoot ? readTrustRoot(sigstore.trustedRoot) : undefined });
   return Object.assign(world, {
     verify: (verification: Verification = byKey, of = digest) =>
@@ -90,7 +90,7 @@ describe('keys that cannot be used', () => {
   });
 
   test('a Secret that may not be read', async () => {
-    const readSecret = async () => Promise.reject(new PermanentError('VerificationKeyInvalid', 'may not be read'));
+    const readSecret = async () => ({ why: 'may not be read' });
     const verify = createImageVerifier({ ...createFakeSignatures(), readSecret });
     const request = { source: web, digest, verification: byKey, namespace: 'shop' };
     await assert.rejects(verify(request, signal), { reason: 'VerificationKeyInvalid', message: /may not be read/ });

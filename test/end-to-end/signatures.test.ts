@@ -1,0 +1,131 @@
+/** Signed and unsigned images, with a real registry (without the referrers API), a real API server, and signatures as cosign makes them. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import { digestOf, pushImage } from '../harness/push-image.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import {
+  ecSigner,
+  pemOf,
+  releaser,
+  rsaSigner,
+  signBundle,
+  signBundleKeyless,
+  signSimple,
+  signSimpleKeyless,
+  type Signer,
+} from '../verify/cosign.ts';
+import { pushBundle, pushSimple } from '../verify/push-signature.ts';
+import { createSigstore } from '../verify/sigstore.ts';
+import { announce, startWorld, type World } from './world.ts';
+
+// Looks for a signature come at growing pauses, and the machine may be slow.
+const patienceMs = 180_000;
+const ours = ecSigner();
+const sigstore = createSigstore();
+const byKey: Partial<Spec> = { verify: { cosign: { keys: [{ secretRef: { name: 'cosign', key: 'cosign.pub' } }] } } };
+const byReleaser: Partial<Spec> = { verify: { cosign: { keyless: [releaser] } } };
+
+describe('images have to be signed', () => {
+  let world: World;
+
+  before(async () => {
+    world = await startWorld();
+    const trustRootFile = join(tempFolder('trust-root'), 'trusted_root.json');
+    writeFileSync(trustRootFile, sigstore.trustedRoot);
+    const service = await world.start({ config: { verification: { trustRootFile } } });
+    await announce(world.registry, service);
+    await putKey('cosign', ours);
+  });
+  after(() => world.stop());
+
+  async function putKey(name: string, signer: Signer): Promise<void> {
+    const secret = { metadata: { name }, stringData: { 'cosign.pub': pemOf(signer) } };
+    await world.cluster.request('POST', `/api/v1/namespaces/${world.namespace}/secrets`, { apiVersion: 'v1', kind: 'Secret', ...secret });
+  }
+
+  /** A Deployment that runs 1.0.0 as it was signed, with its policy. Each is a repository of its own. */
+  async function startSigned(name: string, spec: Partial<Spec> = byKey) {
+    const repository = `shop/${name}`;
+    const image = `${world.registry.host}/${repository}`;
+    const place = { host: world.registry.host, repository };
+    const push = (tag: string) => pushImage({ ...place, tag, content: `${name} ${tag}` });
+    const { digest } = await push('1.0.0');
+    if (spec === byKey) await pushSimple(place, digest, [signSimple(digest, ours)]);
+    else await pushBundle(place, digest, signBundleKeyless(digest, { sigstore }));
+    await world.createDeployment(name, `${image}:1.0.0`);
+    await world.createPolicy(name, image, { strategy: 'SemVer' }, spec);
+    await world.waitForImage(name, `${image}:1.0.0@${digest}`, patienceMs);
+    const runs = (tag: string, digest: string) => world.waitForImage(name, `${image}:${tag}@${digest}`, patienceMs);
+    return { place, image, push, runs, stillRuns: () => runs('1.0.0', digest) };
+  }
+
+  test('an image is not deployed while it is not signed, and is once cosign 2 has signed it', async () => {
+    const { place, push, runs, stillRuns } = await startSigned('simple');
+    const { digest } = await push('1.1.0');
+    const waiting = await world.waitForCondition('simple', 'Reconciling', 'NotSigned', patienceMs);
+    assert.match(waiting.message, new RegExp(`1\\.1\\.0 \\(${digest}\\) is not signed: wanted is one by key cosign\\.pub of Secret`));
+    await stillRuns();
+    await pushSimple(place, digest, [signSimple(digest, ours)]);
+    await runs('1.1.0', digest);
+    await world.waitForCondition('simple', 'Ready', 'UpToDate', patienceMs);
+  });
+
+  test('the same with a bundle of cosign 3, found by the fallback tag', async () => {
+    const { place, push, runs } = await startSigned('bundle');
+    const { digest } = await push('1.1.0');
+    await world.waitForCondition('bundle', 'Reconciling', 'NotSigned', patienceMs);
+    await pushBundle(place, digest, signBundle(digest, ours));
+    await runs('1.1.0', digest);
+  });
+
+  test('keyless signatures of both versions are believed by the trust root of the file', async () => {
+    const { place, push, runs } = await startSigned('keyless', byReleaser);
+    const first = await push('1.1.0');
+    await pushSimple(place, first.digest, [signSimpleKeyless(first.digest, { sigstore })]);
+    await runs('1.1.0', first.digest);
+    const second = await push('1.2.0');
+    await pushBundle(place, second.digest, signBundleKeyless(second.digest, { sigstore }));
+    await runs('1.2.0', second.digest);
+  });
+
+  test('a signature with another key stalls the policy at once; the right one beside it heals it', async () => {
+    const { place, push, runs, stillRuns } = await startSigned('wrong-key');
+    const wrong = digestOf(Buffer.from('something else'));
+    const { digest } = await push('1.1.0');
+    await pushSimple(place, digest, [signSimple(digest, rsaSigner()), signSimple(wrong, ours)]);
+    const { message } = await world.waitForCondition('wrong-key', 'Stalled', 'SignatureInvalid', patienceMs);
+    assert.match(
+      message,
+      new RegExp(`a signature was made with another key; a signature is for ${wrong}; wanted is one by key cosign\\.pub`),
+    );
+    await stillRuns();
+    await pushSimple(place, digest, [signSimple(digest, rsaSigner()), signSimple(digest, ours)]);
+    // Any look will do; a changed policy gets one at once.
+    await world.patchPolicy('wrong-key', { poll: { interval: '59m' } });
+    await runs('1.1.0', digest);
+  });
+
+  test('somebody else with a certificate of the same authority stalls the policy', async () => {
+    const { place, push, stillRuns } = await startSigned('wrong-identity', byReleaser);
+    const { digest } = await push('1.1.0');
+    const identity = 'https://github.com/mallory/web/.github/workflows/release.yml@refs/tags/v1';
+    await pushBundle(place, digest, signBundleKeyless(digest, { sigstore, identity }));
+    const { message } = await world.waitForCondition('wrong-identity', 'Stalled', 'SignatureInvalid', patienceMs);
+    assert.ok(message.includes(`made by ${identity} (by ${releaser.issuer}); wanted is one by ${releaser.identity}`), message);
+    await stillRuns();
+  });
+
+  test('a key that is not there stalls the policy', async () => {
+    const image = `${world.registry.host}/shop/no-key`;
+    await pushImage({ host: world.registry.host, repository: 'shop/no-key', tag: '1.1.0' });
+    await world.createDeployment('no-key', `${image}:1.0.0`);
+    const keys = [{ secretRef: { name: 'nobody', key: 'cosign.pub' } }];
+    await world.createPolicy('no-key', image, { strategy: 'SemVer' }, { verify: { cosign: { keys } } });
+    const { message } = await world.waitForCondition('no-key', 'Stalled', 'VerificationKeyInvalid', patienceMs);
+    assert.match(message, /Secret .*\/nobody does not exist/);
+    assert.equal((await world.readDeployment('no-key')).spec.template.spec.containers[0]?.image, `${image}:1.0.0`);
+  });
+});
