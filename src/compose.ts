@@ -6,6 +6,7 @@ import { addressOf, closeListener, type Foundation, type Part } from './compose/
 import { composeApi } from './compose/api.ts';
 import { composeReceive } from './compose/receive.ts';
 import { openRedis } from './compose/redis.ts';
+import { openTrustRoot } from './compose/trust-root.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
 import { buildOperationsApp } from './operations/app.ts';
@@ -22,18 +23,22 @@ export interface Service {
 
 /**
  * Builds the roles of one process. Nothing is opened before `start`, except connections that open themselves when they can.
- * Throws ConfigError without a usable kubeconfig.
+ * Throws ConfigError without a usable kubeconfig, or with a trust root that is none.
  */
 export function compose(settings: Settings, roles: ReadonlySet<Role>, logger: Logger): Service {
   const { config } = settings;
   const metrics = createMetrics();
   const foundation: Foundation = { settings, aliases: registryAliases(config), logger, metrics };
-  // What needs the cluster comes first, because that is what may fail: nothing is open yet.
+  // What may fail comes first: nothing is open yet.
   const convert = roles.has('convert') ? composeConvert(foundation) : undefined;
   const cluster = roles.has('work') ? openCluster(settings.kubeconfig) : undefined;
+  const trustRoot = cluster === undefined ? undefined : openTrustRoot(config);
   const redis = roles.has('receive') || roles.has('work') ? openRedis(config.redis.url, logger) : undefined;
   const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis) : undefined;
-  const work = cluster === undefined || redis === undefined ? undefined : composeWork(foundation, cluster, redis.connection);
+  const work =
+    cluster === undefined || redis === undefined
+      ? undefined
+      : composeWork(foundation, { client: cluster, quick: redis.connection, trustRoot });
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
   // A gauge of what is not there would read as an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();

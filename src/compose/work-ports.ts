@@ -5,6 +5,7 @@ import { apiVersion } from '../api-versions/v1.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../core/image-policy.ts';
 import { pullAccess } from '../core/pull-access.ts';
 import type { PolicyStatus } from '../core/policy-status.ts';
+import { verificationSecrets } from '../core/verification.ts';
 import type { Workload } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { patchImages } from '../kube/patch-images.ts';
@@ -24,13 +25,14 @@ import { createEventReader } from '../queue/read-events.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
+import { createImageVerifier } from '../verify/image-verifier.ts';
 import { createKeyedMutex } from '../work/keyed-mutex.ts';
 import { createTagMemory } from '../work/tag-memory.ts';
 import type { AccessCache } from './access-cache.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
 import { pollPlacesOf } from './poll-places.ts';
-import { openVerifier } from './image-verifier.ts';
+import type { TrustRoot } from './trust-root.ts';
 
 export const policyResource = { apiVersion, resource: plural };
 const supportedKinds: ReadonlySet<string> = new Set(targets.map((target) => target.kind));
@@ -50,12 +52,13 @@ export interface Adapters {
   readonly queues: WorkQueues;
   readonly recorder: EventRecorder;
   readonly queue: QueueAccess;
+  readonly trustRoot: TrustRoot | undefined;
 }
 
 /** The real ports of the processors; tests pass their own. */
 export function createWorkPorts(
   foundation: Foundation,
-  { client, cache, access, isWatching, registry, queues, recorder, queue }: Adapters,
+  { client, cache, access, isWatching, registry, queues, recorder, queue, trustRoot }: Adapters,
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = readContextOf(foundation);
@@ -106,10 +109,14 @@ export function createWorkPorts(
       return pull === undefined ? spec.repository : { ...spec.repository, access: pull };
     },
     secretVersions(policy, spec) {
-      const secrets = [...(accessOf(policy, spec)?.secrets ?? []), settings.config.credentials.secret];
+      const secrets = [...(accessOf(policy, spec)?.secrets ?? []), settings.config.credentials.secret, ...verificationSecrets(policy)];
       return secrets.map(access.versionOf).join(',');
     },
-    verifyImage: openVerifier(foundation, client, registry),
+    verifyImage: createImageVerifier({
+      registry,
+      trustRoot,
+      readSecret: (secret, signal) => access.readSecret(secret, { refresh: false, signal }),
+    }),
     addPolicyJobs: (jobs) => queues.addPolicyJobs(jobs),
     addPolls: (polls) => queues.addPolls(polls),
     readLastTick: () => queues.readLastTick(),

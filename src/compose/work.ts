@@ -20,7 +20,7 @@ import { createClusterCache } from './cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { checkReflector, startReflectors, type NamedReflector } from './reflectors.ts';
 import { openRegistries } from './registries.ts';
-import { createWorkPorts } from './work-ports.ts';
+import { createWorkPorts, type Adapters } from './work-ports.ts';
 
 const concurrency = { push: 64, policy: 64, poll: 32 } as const;
 /** A poll that fails is tried again no less often than its own interval, and than this. */
@@ -28,8 +28,14 @@ const longestPollPauseMs = 3_600_000;
 /** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
 const sweepMs = 60_000;
 
-/** Builds the role; `client` reaches the cluster, `quick` is a connection to Redis that fails fast. */
-export function composeWork(foundation: Foundation, client: KubeClient, quick: Redis): Part {
+/** What the role reaches the world through, and what keyless signatures are verified with. */
+export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
+  /** A connection to Redis that fails fast. */
+  readonly quick: Redis;
+}
+
+/** Builds the role. */
+export function composeWork(foundation: Foundation, { client, quick, trustRoot }: WorkMeans): Part {
   const { settings, logger, metrics } = foundation;
   const { config } = settings;
   const redis = connectWorker(config.redis.url);
@@ -48,7 +54,7 @@ export function composeWork(foundation: Foundation, client: KubeClient, quick: R
   });
   let reflectors: NamedReflector[] = [];
   const isWatching = () => reflectors.every(({ holds, reflector }) => holds !== 'policies' || reflector.state().connected);
-  const ports = createWorkPorts(foundation, { client, cache, access, isWatching, registry, queues, recorder, queue });
+  const ports = createWorkPorts(foundation, { client, cache, access, isWatching, registry, queues, recorder, queue, trustRoot });
   const waker = createWaker({ ...ports, now: ports.clock, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
   const workers: QueueWorker[] = createWorkers(queue, ports);
   let sweep: NodeJS.Timeout | undefined;

@@ -16,8 +16,13 @@ const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'NoConsent',
 ]);
 
-/** What a changed Secret, or another choice of Secrets, may heal; some registries hide what they do not let one see. */
-const healedBySecret: ReadonlySet<string> = new Set<Reason>(['RegistryDenied', 'RepositoryNotFound']);
+/** What a changed Secret, or another choice of Secrets, may heal; some registries hide what they do not let one see, and keys are replaced. */
+const healedBySecret: ReadonlySet<string> = new Set<Reason>([
+  'RegistryDenied',
+  'RepositoryNotFound',
+  'VerificationKeyInvalid',
+  'SignatureInvalid',
+]);
 
 /** The Secrets that a policy hangs on, with their versions as far as they are known, as one text. */
 export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;

@@ -88,6 +88,24 @@ describe('the command line', () => {
     assert.match(err, /KUBECONFIG: .*exist/);
   });
 
+  it('tells what is wrong with a trust root before anything is opened, and ends with 2', async () => {
+    const cluster = { name: 'a', cluster: { server: 'https://127.0.0.1:1' } };
+    const contexts = [{ name: 'a', context: { cluster: 'a', user: 'a' } }];
+    const kubeconfig = { 'current-context': 'a', clusters: [cluster], contexts, users: [{ name: 'a', user: { token: 'a' } }] };
+    const KUBECONFIG = writeConfig(JSON.stringify(kubeconfig));
+    for (const [trustRootFile, why] of [
+      ['/does/not/exist.json', /verification\.trustRootFile: \/does\/not\/exist\.json: .*no such file/],
+      [writeConfig('{}'), /verification\.trustRootFile: .*it is no trusted_root\.json/],
+    ] as const) {
+      const { code, err } = await run(
+        ['serve', '--roles', 'work', '--config', writeConfig(JSON.stringify({ verification: { trustRootFile } }))],
+        { KUBECONFIG },
+      );
+      assert.equal(code, 2);
+      assert.match(err, why);
+    }
+  });
+
   it('ends with 1 and says why when a port is taken', async () => {
     const server = createServer();
     await once(server.listen(0, '127.0.0.1'), 'listening');
