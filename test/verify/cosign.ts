@@ -90,8 +90,9 @@ export function signBundleKeyless(digest: string, options: KeylessOptions): Bund
   const { envelope, signature, payload } = sealed(digest, signer, options);
   const certificate = issue(signer, options);
   const spec = {
+    envelopeHash: { algorithm: 'sha256', value: hash('sha256', JSON.stringify(envelope), 'hex') },
     payloadHash: { algorithm: 'sha256', value: hash('sha256', payload, 'hex') },
-    signatures: [{ signature, verifier: certificate.toString('base64') }],
+    signatures: [{ signature, verifier: Buffer.from(pemOfCertificate(certificate)).toString('base64') }],
   };
   const entry = options.sigstore.log('dsse', spec, options.loggedAt ?? signedAt);
   return toBundle(

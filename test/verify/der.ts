@@ -19,7 +19,11 @@ export function oid(text: string): Buffer {
   return der(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-export const generalizedTime = (at: Date) => der(0x18, Buffer.from(`${at.toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`));
+/** A time in a certificate: in the short form until 2049 (RFC 5280 §4.1.2.5). */
+export function time(at: Date): Buffer {
+  const digits = `${at.toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`;
+  return at.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(digits.slice(2))) : der(0x18, Buffer.from(digits));
+}
 
 function base128(value: number): number[] {
   const digits = [value & 0x7f];

@@ -1,6 +1,6 @@
 /** A Sigstore of one's own, without a network: an authority like Fulcio, a CT log and a transparency log like Rekor, and the root that trusts them. */
 import { createHash, generateKeyPairSync, hash, sign, type KeyObject } from 'node:crypto';
-import { bits, der, generalizedTime, integer, octets, oid, sequence, truth, utf8 } from './der.ts';
+import { bits, der, integer, octets, oid, sequence, time, truth, utf8 } from './der.ts';
 
 export interface Sigstore {
   /** trusted_root.json */
@@ -93,7 +93,7 @@ function toBeSigned({ subject, publicKey, notBefore, notAfter, extensions }: ToB
     integer(7),
     ecdsaWithSha256,
     nameOf('Test Authority'),
-    sequence(generalizedTime(notBefore), generalizedTime(notAfter)),
+    sequence(time(notBefore), time(notAfter)),
     subject,
     spki(publicKey),
     der(0xa3, sequence(...extensions)),
@@ -115,7 +115,13 @@ function selfSigned(key: KeyPair, name: string): Buffer {
 function issue(request: CertificateRequest, authority: KeyPair, ctLog: KeyPair): Buffer {
   const { publicKey, identity, issuer, notBefore, minutes = 10, isLogged = true } = request;
   const generalName = der(identity.includes('://') ? 0x86 : 0x81, Buffer.from(identity, 'latin1'));
-  const extensions = [extension('2.5.29.17', sequence(generalName), true), extension('1.3.6.1.4.1.57264.1.8', utf8(issuer))];
+  const extensions = [
+    extension('2.5.29.15', der(0x03, Buffer.from([7, 0x80])), true), // digitalSignature
+    extension('2.5.29.37', sequence(oid('1.3.6.1.5.5.7.3.3'))), // code signing
+    extension('2.5.29.17', sequence(generalName), true),
+    extension('1.3.6.1.4.1.57264.1.1', Buffer.from(issuer)),
+    extension('1.3.6.1.4.1.57264.1.8', utf8(issuer)),
+  ];
   const notAfter = new Date(notBefore.getTime() + minutes * 60_000);
   const content = { subject: sequence(), publicKey, notBefore, notAfter, extensions };
   if (!isLogged) return certify(content, authority);
@@ -125,15 +131,15 @@ function issue(request: CertificateRequest, authority: KeyPair, ctLog: KeyPair):
 
 /** RFC 6962 §3.2 and §3.3. */
 function timestampList(tbs: Buffer, authority: KeyPair, ctLog: KeyPair, at: Date): Buffer {
-  const time = Buffer.alloc(8);
-  time.writeBigUInt64BE(BigInt(at.getTime()));
+  const moment = Buffer.alloc(8);
+  moment.writeBigUInt64BE(BigInt(at.getTime()));
   const preCertificate = Buffer.concat([idOf(authority), uint(3, tbs.length), tbs]);
-  const signed = Buffer.concat([Buffer.from([0, 0]), time, uint(2, 1), preCertificate, uint(2, 0)]);
+  const signed = Buffer.concat([Buffer.from([0, 0]), moment, uint(2, 1), preCertificate, uint(2, 0)]);
   const signature = sign('sha256', signed, ctLog.privateKey);
   const timestamp = Buffer.concat([
     Buffer.from([0]),
     idOf(ctLog),
-    time,
+    moment,
     uint(2, 0),
     Buffer.from([4, 3]),
     uint(2, signature.length),
