@@ -3,7 +3,6 @@ import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { describeError } from '../core/errors.ts';
 import type { SecretRef } from '../core/image-source.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-turn.ts';
 import { processPoll, type PollPorts } from '../poll/process-poll.ts';
