@@ -118,14 +118,18 @@ describe('images have to be signed', () => {
     await stillRuns();
   });
 
-  test('a key that is not there stalls the policy', async () => {
-    const image = `${world.registry.host}/shop/no-key`;
-    await pushImage({ host: world.registry.host, repository: 'shop/no-key', tag: '1.1.0' });
+  test('a key that is not there stalls the policy, which goes on once it is there', async () => {
+    const place = { host: world.registry.host, repository: 'shop/no-key' };
+    const image = `${place.host}/${place.repository}`;
+    const { digest } = await pushImage({ ...place, tag: '1.1.0' });
+    await pushSimple(place, digest, [signSimple(digest, ours)]);
     await world.createDeployment('no-key', `${image}:1.0.0`);
-    const keys = [{ secretRef: { name: 'nobody', key: 'cosign.pub' } }];
+    const keys = [{ secretRef: { name: 'later', key: 'cosign.pub' } }];
     await world.createPolicy('no-key', image, { strategy: 'SemVer' }, { verify: { cosign: { keys } } });
     const { message } = await world.waitForCondition('no-key', 'Stalled', 'VerificationKeyInvalid', patienceMs);
-    assert.match(message, /Secret .*\/nobody does not exist/);
+    assert.match(message, /Secret .*\/later does not exist/);
     assert.equal((await world.readDeployment('no-key')).spec.template.spec.containers[0]?.image, `${image}:1.0.0`);
+    await putKey('later', ours);
+    await world.waitForImage('no-key', `${image}:1.1.0@${digest}`, patienceMs);
   });
 });
