@@ -11,7 +11,7 @@
 import type { Candidate } from './plan-update.ts';
 import type { PolicyStatus, Waiting } from './policy-status.ts';
 import { toSeconds } from './status-text.ts';
-import { isSameImage, type PlacedWaiting } from './waiting.ts';
+import { isPlace, isSameImage, type PlacedWaiting } from './waiting.ts';
 
 export interface TurnInput {
   readonly minAgeMs: number;
@@ -57,7 +57,9 @@ function startWait(image: Candidate, { minAgeMs, status, now }: Omit<TurnInput, 
 function firstSight({ digest }: Candidate, { waiting, latest, history = [] }: TurnInput['status'], minAgeMs: number): number | undefined {
   if (digest === undefined) return undefined;
   const times = [
-    ...(waiting?.digest === digest ? [waiting.since === undefined ? Date.parse(waiting.until) - minAgeMs : Date.parse(waiting.since)] : []),
+    ...(isPlace(waiting) && waiting.digest === digest
+      ? [waiting.since === undefined ? Date.parse(waiting.until) - minAgeMs : Date.parse(waiting.since)]
+      : []),
     ...(latest?.digest === digest ? [Date.parse(latest.selectedAt)] : []),
     // What was applied was old enough then.
     ...history.filter((entry) => entry.digest === digest).map(({ at }) => Date.parse(at) - minAgeMs),

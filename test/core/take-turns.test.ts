@@ -76,6 +76,11 @@ test('the first sight in a status that does not tell it', () => {
   assert.deepEqual(turn(a, [a], { holder: waiting }), { next: seen(a, 10) });
 });
 
+test('a wait for something else is no first sight', () => {
+  const { since: _, ...waiting } = seen(a, 29);
+  assert.deepEqual(turn(a, [a], { status: { waiting: { ...waiting, reason: 'NotSigned' } } }), { next: seen(a, 0) });
+});
+
 test('never early: times in a status have seconds', () => {
   const { next } = turn(a, [a], { now: now + 1 });
   assert.deepEqual([next?.since, next?.until], ['2026-03-01T12:00:01Z', '2026-03-01T12:30:01Z']);
