@@ -9,17 +9,12 @@ export interface NotYetActing {
   readonly idle: readonly string[];
 }
 
-/** What is known of the program that the spec is judged for. */
-export interface Abilities {
-  readonly supportedKinds: ReadonlySet<string>;
-}
-
 /**
  * acts: it is done · within: its own fields tell · adds: left undone, nothing is changed that should not be ·
  * restricts: left undone, something would be changed that should not be, or not in that way.
  */
 type Effect = 'acts' | 'within' | 'adds' | 'restricts';
-type Judge = (value: unknown, abilities: Abilities) => Effect;
+type Judge = (value: unknown) => Effect;
 
 const restrictsUnless =
   (harmless: unknown): Judge =>
@@ -49,14 +44,14 @@ export const fieldEffects: Readonly<Record<string, Effect | Judge>> = {
   pullSecrets: 'acts',
   targets: 'within',
   'targets[]': 'within',
-  'targets[].apiVersion': restrictsUnless('apps/v1'),
-  'targets[].kind': (value, { supportedKinds }) => (typeof value === 'string' && supportedKinds.has(value) ? 'acts' : 'restricts'),
+  'targets[].apiVersion': 'acts',
+  'targets[].kind': 'acts',
   'targets[].name': 'acts',
-  'targets[].selector': 'restricts',
+  'targets[].selector': 'acts',
   'targets[].namespace': 'acts',
   'targets[].containers': 'acts',
-  'targets[].initContainers': restrictsUnless(false),
-  'targets[].fields': 'restricts',
+  'targets[].initContainers': 'acts',
+  'targets[].fields': 'acts',
   update: 'within',
   'update.mode': restrictsUnless('Automatic'),
   'update.pin': 'acts',
@@ -66,6 +61,7 @@ export const fieldEffects: Readonly<Record<string, Effect | Judge>> = {
   'rollout.watch': 'acts',
   'rollout.timeout': 'acts',
   'rollout.onFailure': 'acts',
+  'rollout.maxParallel': 'acts',
   verify: 'within',
   'verify.cosign': 'within',
   'verify.cosign.keys': 'acts',
@@ -76,8 +72,8 @@ export const fieldEffects: Readonly<Record<string, Effect | Judge>> = {
 };
 
 /** Judges a spec as it was written (before a schema drops what it does not know); of any shape, never throws. */
-export function notYetActing(spec: unknown, abilities: Abilities): NotYetActing {
-  const judged = [...judgeParts(spec, { field: '', path: 'spec' }, abilities)];
+export function notYetActing(spec: unknown): NotYetActing {
+  const judged = [...judgeParts(spec, { field: '', path: 'spec' })];
   const having = (wanted: Effect) => judged.flatMap(({ effect, what }) => (effect === wanted ? [what] : []));
   return { refused: having('restricts'), idle: having('adds') };
 }
@@ -89,12 +85,12 @@ interface Place {
   readonly path: string;
 }
 
-function* judgeParts(value: unknown, place: Place, abilities: Abilities): Generator<{ effect: Effect; what: string }> {
+function* judgeParts(value: unknown, place: Place): Generator<{ effect: Effect; what: string }> {
   for (const [inner, at] of partsOf(value, place)) {
     if (isNothing(inner)) continue;
     const entry = Object.hasOwn(fieldEffects, at.field) ? fieldEffects[at.field] : undefined;
-    const effect = (typeof entry === 'function' ? entry(inner, abilities) : entry) ?? 'restricts';
-    if (effect === 'within') yield* judgeParts(inner, at, abilities);
+    const effect = (typeof entry === 'function' ? entry(inner) : entry) ?? 'restricts';
+    if (effect === 'within') yield* judgeParts(inner, at);
     else yield { effect, what: typeof inner === 'string' ? `${at.path} "${inner.slice(0, 64)}"` : at.path };
   }
 }

@@ -4,7 +4,7 @@ import { parseDuration } from '../core/duration.ts';
 import { PermanentError, describeError } from '../core/errors.ts';
 import { filterTags } from '../core/filter-tags.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../core/image-reference.ts';
-import type { ImagePolicy, PolicyProblem, PolicySpec, PolicyTarget } from '../core/image-policy.ts';
+import type { ImagePolicy, PolicyProblem, PolicySpec } from '../core/image-policy.ts';
 import type { Reason } from '../core/reasons.ts';
 import { strategies } from '../core/strategies/index.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
@@ -12,7 +12,8 @@ import type { Verification } from '../core/verification.ts';
 import { wantSigner } from '../core/wanted-signer.ts';
 import { formerTargetNamespace } from './conversion/origin.ts';
 import { readRollout } from './read-rollout.ts';
-import { notYetActing, type Abilities } from './not-yet-acting.ts';
+import { notYetActing } from './not-yet-acting.ts';
+import { readTarget } from './read-target.ts';
 import { readStatus } from './read-status.ts';
 import { apiVersion } from './v1.ts';
 import { validateSpec } from './validate.ts';
@@ -20,7 +21,7 @@ import { withoutNulls } from './validation/without-nulls.ts';
 import { specSchema } from './v1-spec.ts';
 
 /** What of the program a policy is read with. */
-export interface ReadContext extends Abilities {
+export interface ReadContext {
   readonly aliases: RegistryAliases;
   readonly defaultPollIntervalMs: number;
 }
@@ -78,8 +79,8 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
   const rollout = readRollout(spec.rollout);
   const { platforms = [] } = spec;
   // What is only not done yet is told after what is wrong for good.
-  const { refused, idle } = notYetActing(raw, context);
-  if (refused.length > 0) throw notYetSupported(refused, context);
+  const { refused, idle } = notYetActing(raw);
+  if (refused.length > 0) throw notYetSupported(refused);
   return {
     repository,
     strategy,
@@ -89,6 +90,7 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
     ...(minAgeMs !== undefined && { minAgeMs }),
     targets: spec.targets.map((target, index) => readTarget(target, index, namespace)),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
+    ...(spec.rollout !== undefined && { maxParallel: spec.rollout.maxParallel }),
     pollIntervalMs,
     ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
     suspended: spec.suspend,
@@ -132,11 +134,6 @@ function readDuration(field: string, text: string | undefined): number | undefin
   throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
 }
 
-function readTarget({ kind, name, namespace, containers }: Spec['targets'][number], index: number, ownNamespace: string): PolicyTarget {
-  if (name === undefined) throw invalid(`spec.targets[${index}]: write either name or selector`);
-  return { kind, namespace: namespace ?? ownNamespace, name, ...(containers !== undefined && { containers }) };
-}
-
 function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {
   if (keys.length + keyless.length === 0) throw invalid('spec.verify.cosign: write keys, keyless or both');
   return {
@@ -145,10 +142,9 @@ function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<S
   };
 }
 
-function notYetSupported(refused: readonly string[], { supportedKinds }: Abilities): PermanentError {
-  const kinds = refused.some((path) => path.includes('].kind')) ? `; targets can be of kind ${[...supportedKinds].join(', ')}` : '';
+function notYetSupported(refused: readonly string[]): PermanentError {
   const what = `this version does not act on ${refused.join(', ')}, so it changes nothing for this policy`;
-  return new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does${kinds}`);
+  return new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does`);
 }
 
 function invalid(message: string): PermanentError {

@@ -1,16 +1,38 @@
-import type { ImagePolicy } from '../core/image-policy.ts';
+import type { ImagePolicy, PolicyTarget } from '../core/image-policy.ts';
 import { createPolicyIndex } from '../core/match-policies.ts';
+import { wantedKind, wantedKinds } from '../core/wanted-kinds.ts';
 import type { Workload, WorkloadRef } from '../core/workload.ts';
-import { createObjectStore } from '../kube/object-store.ts';
+import { createKindWatches } from '../kube/kind-watches.ts';
+import type { KindWatchOptions } from '../kube/kind-watch.ts';
+import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
 import { createHealingIndex } from '../work/healing-index.ts';
+import type { TargetState } from '../work/plan-with.ts';
 import { createTargetIndex } from '../work/wake-policies.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;
 
-/** What is known of the cluster, with the indexes that answer "who watches this repository", "who targets this workload" and "whom may a Secret heal". */
-export function createClusterCache() {
+/** What is told of a changed workload, and of a kind that is known at last. */
+export interface CacheListeners {
+  readonly onWorkload: (change: ObjectChange<Workload>) => void;
+  readonly onKindReady: () => void;
+}
+
+/**
+ * What is known of the cluster, with the indexes that answer "who watches this repository", "who targets this workload" and "whom may a Secret heal". Policies
+ * decide which kinds are watched.
+ */
+export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 'onReady'>) {
   const policies = createObjectStore<ImagePolicy>();
-  const workloads = createObjectStore<Workload>();
+  const listeners = new Set<CacheListeners>();
+  const workloads = createKindWatches({
+    ...options,
+    onChange(change) {
+      for (const { onWorkload } of listeners) onWorkload(change);
+    },
+    onReady() {
+      for (const { onKindReady } of listeners) onKindReady();
+    },
+  });
   const byRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
   const healing = createHealingIndex();
@@ -19,21 +41,28 @@ export function createClusterCache() {
       if (type === 'deleted') index.remove(object);
       else index.put(object);
     }
+    if (type !== 'deleted') workloads.want(wantedKinds(object));
   });
   const findPolicy = (namespace: string, name: string) => policies.get(namespace, name);
   return {
     policies,
     workloads,
     findPolicy,
-    findWorkload({ kind, namespace, name }: WorkloadRef): Workload | undefined {
-      const workload = workloads.get(namespace, name);
-      return workload?.kind === kind ? workload : undefined;
-    },
+    findWorkload: workloads.findWorkload,
+    listWorkloads: workloads.listWorkloads,
+    targetState: (target: PolicyTarget): TargetState => workloads.state(wantedKind(target), target.namespace),
     matchPolicies: byRepository.match,
     /** Policies that a changed Secret may heal, in one namespace or (undefined) in all. */
     healedBySecretIn: (namespace: string | undefined) =>
       healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
-    policiesOf: (workload: WorkloadRef) =>
+    policiesOf: (workload: WorkloadRef & Pick<Workload, 'labels'>) =>
       byTarget.policiesOf(workload).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
+    listen(added: CacheListeners) {
+      listeners.add(added);
+    },
+    /** Kinds that no policy names any more are forgotten. */
+    forgetUnwanted() {
+      workloads.keepOnly([...policies.values()].flatMap(wantedKinds));
+    },
   };
 }

@@ -1,10 +1,9 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
 import { describeError } from '../core/errors.ts';
+import { kindKey } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { projectWorkload } from '../kube/project-workload.ts';
 import { startReflector, type Reflector } from '../kube/reflector.ts';
 import { listPath } from '../kube/resource-path.ts';
-import { targets } from '../kube/targets/index.ts';
 import type { Check } from '../operations/readiness.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
@@ -12,45 +11,50 @@ import { policyResource, readContextOf } from './work-ports.ts';
 
 export interface NamedReflector {
   readonly name: string;
-  readonly holds: 'policies' | 'workloads';
   readonly reflector: Reflector;
 }
 
-/** Watches the policies and every kind of target, in one namespace or (undefined) in all. */
-export function startReflectors(
+/** The namespaces that are watched; undefined stands for all. */
+export function watchedNamespaces({ settings }: Foundation): readonly (string | undefined)[] {
+  const { namespaces } = settings.config.watch;
+  return namespaces.length > 0 ? namespaces : [undefined];
+}
+
+/** What a failing watch says to the log. */
+export function watchErrors({ logger }: Foundation) {
+  return (error: unknown, nextTryMs: number | undefined) => logger.warn({ why: describeError(error), nextTryMs }, 'watch');
+}
+
+/** Watches the policies, in one namespace or (undefined) in all. */
+export function watchPolicies(
   namespace: string | undefined,
   foundation: Foundation,
   client: KubeClient,
-  cache: ClusterCache,
-): NamedReflector[] {
-  const { logger } = foundation;
+  { policies }: Pick<ClusterCache, 'policies'>,
+): NamedReflector {
   const readContext = readContextOf(foundation);
-  const suffix = namespace === undefined ? '' : ` in ${namespace}`;
-  const onError = (error: unknown, nextTryMs: number | undefined) => logger.warn({ why: describeError(error), nextTryMs }, 'watch');
-  return [
-    {
-      name: `policies${suffix}`,
-      holds: 'policies',
-      reflector: startReflector({
-        client,
-        path: listPath(policyResource, namespace),
-        project: (raw) => readPolicy(raw, readContext),
-        store: cache.policies,
-        onError,
-      }),
-    },
-    ...targets.map((target) => ({
-      name: `${target.resource}${suffix}`,
-      holds: 'workloads' as const,
-      reflector: startReflector({
-        client,
-        path: listPath(target, namespace),
-        project: (raw) => projectWorkload(target, raw),
-        store: cache.workloads,
-        onError,
-      }),
-    })),
-  ];
+  return {
+    name: `policies${namespace === undefined ? '' : ` in ${namespace}`}`,
+    reflector: startReflector({
+      client,
+      path: listPath(policyResource, namespace),
+      project: (raw) => readPolicy(raw, readContext),
+      store: policies,
+      onError: watchErrors(foundation),
+    }),
+  };
+}
+
+/** The watches of workloads, as far as they have begun. */
+export function workloadReflectors(foundation: Foundation, { workloads }: Pick<ClusterCache, 'workloads'>): NamedReflector[] {
+  const namespaces = watchedNamespaces(foundation);
+  return workloads.watches().flatMap((watch) => {
+    const watched = watch.current();
+    return (watched?.reflectors ?? []).map((reflector, index) => {
+      const namespace = namespaces[index];
+      return { name: `${watched?.target.resource}${namespace === undefined ? '' : ` in ${namespace}`}`, reflector };
+    });
+  });
 }
 
 /** For /readyz: told, but never a reason to be not ready. */
@@ -58,4 +62,15 @@ export function checkReflector({ name, reflector }: NamedReflector): Check {
   const { synced, connected, lastError, objects } = reflector.state();
   const detail = lastError ?? (synced ? `${objects} objects` : 'listing');
   return { name: `kubernetes ${name}`, ok: synced && connected, required: false, detail };
+}
+
+/** The same for kinds that the API server does not know. */
+export function checkKinds({ workloads }: Pick<ClusterCache, 'workloads'>): Check[] {
+  const missing = workloads.watches().filter((watch) => watch.current() === undefined);
+  return missing.map(({ kind }) => ({
+    name: `kubernetes ${kindKey(kind)}`,
+    ok: false,
+    required: false,
+    detail: 'the API server does not serve this kind, or has not told where',
+  }));
 }

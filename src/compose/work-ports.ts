@@ -5,18 +5,20 @@ import { apiVersion } from '../api-versions/v1.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../core/image-policy.ts';
 import { pullAccess } from '../core/pull-access.ts';
 import type { PolicyStatus } from '../core/policy-status.ts';
+import { resolveTarget } from '../core/resolve-target.ts';
 import { verificationSecrets } from '../core/verification.ts';
 import type { Workload } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { listSelected } from '../kube/list-selected.ts';
 import { patchImages } from '../kube/patch-images.ts';
 import { patchStatus } from '../kube/patch-status.ts';
+import { patiently } from '../kube/patiently.ts';
 import { readNamespaceConsent } from '../kube/read-namespace-consent.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { readWorkload } from '../kube/read-workload.ts';
 import { readObject } from '../kube/read-object.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
 import { objectPath } from '../kube/resource-path.ts';
-import { targets } from '../kube/targets/index.ts';
 import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createEventLog } from '../queue/event-log.ts';
@@ -29,17 +31,17 @@ import { createImageVerifier } from '../verify/image-verifier.ts';
 import { createKeyedMutex } from '../work/keyed-mutex.ts';
 import { createTagMemory } from '../work/tag-memory.ts';
 import type { AccessCache } from './access-cache.ts';
+import { awaitTargets } from './await-targets.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
 import { pollPlacesOf } from './poll-places.ts';
 import type { TrustRoot } from './trust-root.ts';
 
 export const policyResource = { apiVersion, resource: plural };
-const supportedKinds: ReadonlySet<string> = new Set(targets.map((target) => target.kind));
 
 /** What policies are read with. */
 export function readContextOf({ settings, aliases }: Foundation): ReadContext {
-  return { aliases, defaultPollIntervalMs: settings.config.poll.interval, supportedKinds };
+  return { aliases, defaultPollIntervalMs: settings.config.poll.interval };
 }
 
 /** What the ports reach the world through. */
@@ -62,7 +64,7 @@ export function createWorkPorts(
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = readContextOf(foundation);
-  const workloadsOf = (target: PolicyTarget) => [cache.findWorkload(target)].filter((workload) => workload !== undefined);
+  const workloadsOf = (target: PolicyTarget) => resolveTarget(target, cache);
   const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
     pullAccess(policy, spec, { workloadsOf, pullSecretsOf: access.pullSecretsOf });
   const remember = (workload: Workload) => cache.workloads.observe(workload);
@@ -70,6 +72,9 @@ export function createWorkPorts(
     policies: () => cache.policies.values(),
     findPolicy: cache.findPolicy,
     findWorkload: cache.findWorkload,
+    listWorkloads: cache.listWorkloads,
+    targetState: cache.targetState,
+    awaitTargets: (spec, signal) => awaitTargets(spec, cache, signal),
     matchPolicies: cache.matchPolicies,
     isWatching,
     async readPolicy(namespace, name, signal) {
@@ -77,14 +82,21 @@ export function createWorkPorts(
       return raw === undefined ? undefined : readPolicy(raw, readContext);
     },
     async readWorkload(ref, signal) {
-      const workload = await readWorkload(client, ref, signal);
+      const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref));
       if (workload !== undefined) remember(workload);
       return workload;
     },
     readRolloutPods: (workload, signal) => readRolloutPods(client, workload, signal),
+    async readSelected(target, signal) {
+      const found = await listSelected(client, cache.workloads.targetOf(target), target, signal);
+      for (const workload of found) remember(workload);
+      return found;
+    },
     readNamespaceConsent: (namespace, signal) => readNamespaceConsent(client, namespace, signal),
     async patchImages(workload, changes, changeCause, signal) {
-      const result = await patchImages(client, workload, changes, changeCause, signal);
+      const target = cache.workloads.targetOf(workload);
+      const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
+      const result = await patiently(patch, { signal, random: Math.random, now: Date.now });
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },
@@ -127,7 +139,6 @@ export function createWorkPorts(
     recordEvent: recorder.record,
     eventLog: createEventLog(queue.redis, queue.prefix),
     mutex: createKeyedMutex(),
-    supportedKinds,
     crossNamespace: settings.config.crossNamespace,
     onConflict: () => metrics.patchConflicts.inc(),
     now: Date.now,

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { describeError } from '../core/errors.ts';
 import type { SecretRef } from '../core/image-source.ts';
+import { wantedKinds } from '../core/wanted-kinds.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-turn.ts';
 import { processPoll, type PollPorts } from '../poll/process-poll.ts';
@@ -15,9 +16,19 @@ import { processPolicyJob } from '../work/process-policy.ts';
 import { processPush } from '../work/process-push.ts';
 import { createWaker } from '../work/waker.ts';
 import { createAccessCache } from './access-cache.ts';
+import { announceNewcomers } from './announce-newcomers.ts';
+import { unlessLate } from './await-targets.ts';
 import { createClusterCache } from './cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
-import { checkReflector, startReflectors, type NamedReflector } from './reflectors.ts';
+import {
+  checkKinds,
+  checkReflector,
+  watchErrors,
+  watchPolicies,
+  watchedNamespaces,
+  workloadReflectors,
+  type NamedReflector,
+} from './reflectors.ts';
 import { openRegistries } from './registries.ts';
 import { createWorkPorts, type Adapters } from './work-ports.ts';
 
@@ -26,6 +37,7 @@ const concurrency = { push: 64, policy: 64, poll: 32 } as const;
 const longestPollPauseMs = 3_600_000;
 /** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
 const sweepMs = 60_000;
+const maxKindsMs = 5_000;
 
 /** What the role reaches the world through, and what keyless signatures are verified with. */
 export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
@@ -42,7 +54,13 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
   const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue');
   const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
   const queues = createWorkQueues(queue, Date.now);
-  const cache = createClusterCache();
+  const cache = createClusterCache({
+    client,
+    namespaces: watchedNamespaces(foundation),
+    onError: watchErrors(foundation),
+    now: Date.now,
+    random: Math.random,
+  });
   const access = createAccessCache(foundation, client);
   const registry = openRegistries(foundation, access.readSecret, quick);
   const recorder = createEventRecorder({
@@ -52,7 +70,8 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
     onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
   });
   let reflectors: NamedReflector[] = [];
-  const isWatching = () => reflectors.every(({ holds, reflector }) => holds !== 'policies' || reflector.state().connected);
+  const allReflectors = () => [...reflectors, ...workloadReflectors(foundation, cache)];
+  const isWatching = () => reflectors.every(({ reflector }) => reflector.state().connected);
   const ports = createWorkPorts(foundation, { client, cache, access, isWatching, registry, queues, recorder, queue, trustRoot });
   const waker = createWaker({ ...ports, now: ports.clock, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
   const workers: QueueWorker[] = createWorkers(queue, ports);
@@ -61,13 +80,19 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
 
   const workWhenSynced = async () => {
     await Promise.all([access.start(), ...reflectors.map(({ reflector }) => reflector.synced)]);
+    // Workers need the policies; that their targets are known by then saves them a wait, and no kind may hold them up.
+    await unlessLate(cache.workloads.settled([...cache.policies.values()].flatMap(wantedKinds)), maxKindsMs);
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
     cache.policies.subscribe(({ type, object }) => {
       if (type !== 'deleted') waker.consider(object);
     });
-    cache.workloads.subscribe(({ object }) => {
-      for (const policy of cache.policiesOf(object)) waker.consider(policy);
+    cache.listen({
+      onKindReady: () => waker.considerAll(),
+      onWorkload(change) {
+        for (const policy of cache.policiesOf(change.object)) waker.consider(policy);
+        announceNewcomers(change, cache, waker);
+      },
     });
     access.subscribe((changed) => {
       // The fallback is everybody's.
@@ -81,19 +106,20 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
   const maintain = () => {
     queues.scheduleTick(tickMs).catch(onQueueError);
     waker.considerAll();
+    cache.forgetUnwanted();
   };
 
   return {
-    checks: () => [...reflectors.map(checkReflector), ...access.checks()],
+    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);
       metrics.workloads.set(cache.workloads.size);
-      for (const { name, reflector } of reflectors) metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
+      for (const { name, reflector } of allReflectors())
+        metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
       access.measure(metrics);
     },
     start() {
-      const namespaces = config.watch.namespaces.length > 0 ? config.watch.namespaces : [undefined];
-      reflectors = namespaces.flatMap((namespace) => startReflectors(namespace, foundation, client, cache));
+      reflectors = watchedNamespaces(foundation).map((namespace) => watchPolicies(namespace, foundation, client, cache));
       void workWhenSynced();
       return Promise.resolve();
     },
@@ -103,7 +129,7 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
       waker.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
       await recorder.flush(2_000);
-      await Promise.all([access.stop(), ...reflectors.map(({ reflector }) => reflector.stop())]);
+      await Promise.all([access.stop(), cache.workloads.stop(), ...reflectors.map(({ reflector }) => reflector.stop())]);
       await Promise.all([client.close(), registry.close()]);
       redis.disconnect();
     },

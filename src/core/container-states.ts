@@ -1,20 +1,23 @@
 import type { AppliedChange } from './plan-update.ts';
 import type { KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
 import type { ContainerState } from './policy-status.ts';
-import { workloadKey } from './workload.ts';
+import { workloadKey, type WorkloadRef } from './workload.ts';
 
 /** What each container of the targets runs, for the status: a plan once its changes were made. Targets with a problem have a line of their own. */
 export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): ContainerState[] {
-  return plan.targets.flatMap((target) => statesOf(target, applied));
+  const done = new Set(applied.map(({ workload, container, to }) => doneKey(workload, container, to)));
+  return plan.targets.flatMap((target) => statesOf(target, done));
 }
 
-function statesOf({ target, changes, kept, problem }: TargetPlan, applied: readonly AppliedChange[]): ContainerState[] {
+function doneKey(workload: WorkloadRef, container: string, to: string): string {
+  return JSON.stringify([workloadKey(workload), container, to]);
+}
+
+function statesOf({ target, changes, kept, problem }: TargetPlan, done: ReadonlySet<string>): ContainerState[] {
   const { kind, namespace, name } = target;
   const ref = { kind, namespace, name };
   const changed = changes.map(({ container, from, to }): ContainerState => {
-    const isDone = applied.some(
-      (change) => workloadKey(change.workload) === workloadKey(ref) && change.container === container && change.to === to,
-    );
+    const isDone = done.has(doneKey(target, container, to));
     if (isDone) return { ...ref, container, image: to, state: 'UpToDate' };
     return { ...ref, container, image: from, state: 'Kept', message: 'about to be changed' };
   });

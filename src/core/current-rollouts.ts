@@ -16,6 +16,7 @@ export interface Rollback {
   readonly entry: HistoryEntry & { readonly from: string };
   readonly container: WorkloadContainer;
   readonly index: number;
+  readonly init?: true;
   readonly isDone: boolean;
 }
 
@@ -27,7 +28,7 @@ export function currentRollouts({ history = [] }: PolicyStatus, findWorkload: Fi
   for (const entry of newestOf(history)) {
     const workload = findWorkload(entry);
     if (workload === undefined || !isOpen(entry)) continue;
-    const container = workload.containers.find(({ name }) => name === entry.container);
+    const { container } = findPart(workload, entry.container);
     if (container === undefined || !runs(container, entry.to)) continue;
     const group = found.get(workloadKey(workload)) ?? { workload, entries: [] };
     group.entries.push(entry);
@@ -40,12 +41,11 @@ export function currentRollouts({ history = [] }: PolicyStatus, findWorkload: Fi
 export function rollbacksOf({ history = [] }: PolicyStatus, workload: Workload): Rollback[] {
   return newestOf(history).flatMap((entry) => {
     if (workloadKey(entry) !== workloadKey(workload) || entry.result !== 'Failed' || whyNoRollback(entry) !== undefined) return [];
-    const index = workload.containers.findIndex(({ name }) => name === entry.container);
-    const container = workload.containers[index];
+    const { container, ...place } = findPart(workload, entry.container);
     const { from } = entry;
     if (container === undefined || from === undefined) return [];
     const isDone = container.image === from && container.imageOwner === fieldManager;
-    return isDone || runs(container, entry.to) ? [{ entry: { ...entry, from }, container, index, isDone }] : [];
+    return isDone || runs(container, entry.to) ? [{ entry: { ...entry, from }, container, ...place, isDone }] : [];
   });
 }
 
@@ -73,6 +73,18 @@ export function newestOf(history: readonly HistoryEntry[]): HistoryEntry[] {
     if (!newest.has(key)) newest.set(key, entry);
   }
   return [...newest.values()];
+}
+
+/** A container or an init container: their names differ. */
+function findPart(
+  { containers, initContainers = [] }: Workload,
+  name: string,
+): Pick<Rollback, 'index' | 'init'> & { container?: WorkloadContainer } {
+  const isInit = !containers.some((one) => one.name === name);
+  const list = isInit ? initContainers : containers;
+  const index = list.findIndex((one) => one.name === name);
+  const container = list[index];
+  return { index, ...(isInit && { init: true }), ...(container !== undefined && { container }) };
 }
 
 /** Admission webhooks add the digest to a tag that we wrote. */

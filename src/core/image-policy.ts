@@ -1,9 +1,10 @@
 import type { Repository } from './image-reference.ts';
+import type { LabelSelector } from './label-selector.ts';
 import type { PolicyStatus } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import type { TagStrategy } from './strategies/strategy.ts';
 import type { Verification } from './verification.ts';
-import type { WorkloadRef } from './workload.ts';
+import type { KindRef, WorkloadRef } from './workload.ts';
 
 /** An ImagePolicy as the program works with it, whichever API version it was written in. */
 export interface ImagePolicy {
@@ -35,6 +36,8 @@ export interface PolicySpec {
   readonly targets: readonly PolicyTarget[];
   /** The Secrets of its namespace with which the registry is asked. */
   readonly pullSecrets?: readonly string[];
+  /** How many workloads are changed at the same time at most; 10 unless given. */
+  readonly maxParallel?: number;
   readonly pollIntervalMs: number;
   /** What has to hold of an image before it is used; nothing unless given. */
   readonly verification?: Verification;
@@ -52,9 +55,27 @@ export interface RolloutSettings {
   readonly onFailure: 'Rollback' | 'Hold' | 'Ignore';
 }
 
-/** A workload, and which of its containers are meant: all that run the repository unless they are named. */
-export interface PolicyTarget extends WorkloadRef {
+/** A workload or those that a selector finds, and which of their containers are meant: all that run the repository unless they are named. */
+export type PolicyTarget = NamedWorkload | SelectedWorkloads;
+type NamedWorkload = WorkloadRef & TargetParts & { readonly selector?: undefined };
+type SelectedWorkloads = KindRef &
+  TargetParts & { readonly namespace: string; readonly selector: LabelSelector; readonly name?: undefined };
+
+/** What of a workload is meant. */
+export interface TargetParts {
   readonly containers?: readonly string[];
+  /** Whether init containers are meant, too. */
+  readonly initContainers?: boolean;
+  /** Of a custom resource: the fields to write, instead of containers. */
+  readonly fields?: TargetFields;
+}
+
+/** Paths of the fields that make an image: either all of it in one, or its parts. */
+export interface TargetFields {
+  readonly image?: string;
+  readonly repository?: string;
+  readonly tag?: string;
+  readonly digest?: string;
 }
 
 /** A spec that cannot be acted on: the policy is Stalled with this, and the others go on. */

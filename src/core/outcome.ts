@@ -1,9 +1,10 @@
 import { containerStates } from './container-states.ts';
 import type { Candidate, AppliedChange, KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
 import type { ContainerState } from './policy-status.ts';
+import { listFew } from './list-few.ts';
 import type { Reason } from './reasons.ts';
 import { describeWaiting, type Place } from './waiting.ts';
-import { formatWorkload, type WorkloadRef } from './workload.ts';
+import { formatWorkload, workloadKey, type WorkloadRef } from './workload.ts';
 
 /** How one policy's look at a push (or a poll, or its own change) ended. An expected ending is a value, never an exception. */
 export interface Outcome {
@@ -71,8 +72,11 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
     ...(isSelection && { selection: { candidate, containers: containerStates(plan, applied) } }),
   };
   const problem = problems[0] ?? kept.find((container) => container.reason === 'NotComparable');
-  if (problem !== undefined) return { kind: 'stalled', ...pick(problem), ...details };
-  if (applied.length > 0) return { kind: 'updated', reason: 'Updated', message: applied.map(describeChange).join('; '), ...details };
+  if (problem !== undefined) {
+    const others = problems.length > 1 ? ` (and ${problems.length - 1} more ${problems.length === 2 ? 'target' : 'targets'})` : '';
+    return { kind: 'stalled', reason: problem.reason, message: problem.message + others, ...details };
+  }
+  if (applied.length > 0) return { kind: 'updated', reason: 'Updated', message: listFew(applied, describeChange), ...details };
   const notable = kept.find((container) => container.reason !== 'UpToDate') ?? kept[0];
   return { kind: 'unchanged', ...(notable ? pick(notable) : { reason: 'UpToDate', message: 'nothing to change' }), ...details };
 }
@@ -114,14 +118,14 @@ export function describeChange(change: AppliedChange): string {
 }
 
 function describeRunning(plan: UpdatePlan, applied: readonly AppliedChange[]): string {
-  return plan.targets
-    .filter((target) => target.problem === undefined)
-    .map((target) => `${formatWorkload(target.target)} runs ${imagesOf(target, applied).join(' and ')}`)
-    .join('; ');
+  const targets = plan.targets.filter((target) => target.problem === undefined);
+  return listFew(targets, (target) => `${formatWorkload(target.target)} runs ${imagesOf(target, applied).join(' and ')}`);
 }
 
 function imagesOf(target: TargetPlan, applied: readonly AppliedChange[]): string[] {
-  const changed = target.changes.map((change) => (applied.some((done) => done.to === change.to) ? change.to : change.from));
+  const changed = target.changes.map((change) =>
+    applied.some((done) => done.to === change.to && workloadKey(done.workload) === workloadKey(target.target)) ? change.to : change.from,
+  );
   return [...new Set([...target.kept.map((container) => container.image), ...changed])];
 }
 

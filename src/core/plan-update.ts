@@ -18,8 +18,13 @@
 import { compareBuild, parse } from 'semver';
 import { formatRepository, sameRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from './image-reference.ts';
 import type { PolicySpec, PolicyTarget } from './image-policy.ts';
+import { formatSelector } from './label-selector.ts';
+import { mergeTargetPlans } from './merge-target-plans.ts';
+import { planFields } from './plan-fields.ts';
 import type { Reason } from './reasons.ts';
-import { formatWorkload, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
+import { resolveTarget, type WorkloadView } from './resolve-target.ts';
+import { cut } from './status-text.ts';
+import { formatWorkload, isCustomVersion, refOf, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
 
 /** The image that should run. The digest is absent while the registry has not been asked yet. */
 export interface Candidate {
@@ -30,10 +35,22 @@ export interface Candidate {
 }
 
 export interface ContainerChange {
+  /** Its name; of a custom resource's fields the path of the one that holds the tag or the image. */
   readonly container: string;
+  /** Its place in its list. */
   readonly index: number;
+  readonly init?: true;
   readonly from: string;
   readonly to: string;
+  /** Of a custom resource: the fields that make the image, all of them. */
+  readonly fields?: readonly FieldChange[];
+}
+
+/** A field that is not set has null for a value; one without `to` stays, and guards the others. */
+export interface FieldChange {
+  readonly path: string;
+  readonly from: string | number | null;
+  readonly to?: string;
 }
 
 /** A change that was made. */
@@ -58,6 +75,7 @@ export interface TargetProblem {
 }
 
 export interface TargetPlan {
+  /** The workload; of a selector that finds none, the selector stands for its name. */
   readonly target: WorkloadRef;
   readonly workload?: Workload;
   readonly changes: readonly ContainerChange[];
@@ -70,19 +88,19 @@ export interface UpdatePlan {
   readonly targets: readonly TargetPlan[];
 }
 
-export interface PlanInput {
+export interface PlanInput extends WorkloadView {
   readonly spec: PolicySpec;
   readonly candidate: Candidate;
   /** Whether the policy has ever changed something. */
   readonly hasApplied: boolean;
   readonly aliases: RegistryAliases;
-  readonly supportedKinds: ReadonlySet<string>;
-  readonly findWorkload: (target: WorkloadRef) => Workload | undefined;
+  /** Why nothing is known of the workloads of a target's kind, or undefined. */
+  readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
 }
 
 /** Plans the change of every target to the candidate. */
 export function planUpdate(input: PlanInput): UpdatePlan {
-  return { candidate: input.candidate, targets: input.spec.targets.map((target) => planTarget(target, input)) };
+  return { candidate: input.candidate, targets: mergeTargetPlans(input.spec.targets.flatMap((target) => planTarget(target, input))) };
 }
 
 /** Whether the plan changes anything at all. */
@@ -90,40 +108,64 @@ export function hasChanges(plan: UpdatePlan): boolean {
   return plan.targets.some((target) => target.changes.length > 0);
 }
 
-function planTarget({ containers: wanted, ...target }: PolicyTarget, input: PlanInput): TargetPlan {
-  if (!input.supportedKinds.has(target.kind)) {
-    const message = `targets of kind ${target.kind} cannot be updated; use one of ${[...input.supportedKinds].join(', ')}`;
-    return { target, changes: [], kept: [], problem: { reason: 'UnsupportedTargetKind', message } };
-  }
-  const workload = input.findWorkload(target);
-  if (workload === undefined) {
-    return { target, changes: [], kept: [], problem: { reason: 'TargetNotFound', message: `${formatWorkload(target)} does not exist` } };
-  }
-  const changes: ContainerChange[] = [];
-  const kept: KeptContainer[] = [];
-  for (const [index, container] of workload.containers.entries()) {
-    if (wanted !== undefined && !wanted.includes(container.name)) continue;
-    const planned = planContainer(container, index, input);
-    if (planned === undefined) continue;
-    if ('to' in planned) changes.push(planned);
-    else kept.push(planned);
-  }
-  const problem = findMissing(target, wanted, [...changes, ...kept], input);
-  return { target, workload, changes, kept, ...(problem !== undefined && { problem }) };
+const maxNameLength = 253;
+
+function planTarget(target: PolicyTarget, input: PlanInput): TargetPlan[] {
+  const { selector } = target;
+  const ref = refOf({ ...target, name: selector === undefined ? target.name : cut(formatSelector(selector), maxNameLength) });
+  const unknown = input.kindProblem(target);
+  if (unknown !== undefined) return [{ target: ref, changes: [], kept: [], problem: unknown }];
+  const workloads = resolveTarget(target, input);
+  if (workloads.length > 0) return workloads.map((workload) => planWorkload(target, workload, input));
+  const missing =
+    selector === undefined ? `${formatWorkload(ref)} does not exist` : `no ${ref.kind} in ${ref.namespace} matches ${ref.name}`;
+  const hint = ref.kind === 'ReplicaSet' ? ' (those of a Deployment are changed through it: name the Deployment)' : '';
+  return [{ target: ref, changes: [], kept: [], problem: { reason: 'TargetNotFound', message: missing + hint } }];
 }
 
-function planContainer(container: WorkloadContainer, index: number, input: PlanInput): ContainerChange | KeptContainer | undefined {
+function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput): TargetPlan {
+  const ref = refOf(workload);
+  const planned = target.fields === undefined ? planContainers(target, workload, input) : [planOfFields(target.fields, workload, input)];
+  const changes = planned.filter((part) => 'to' in part);
+  const kept = planned.filter((part) => 'image' in part);
+  const unusable = planned.find((part) => 'problem' in part);
+  if (unusable !== undefined) return { target: ref, workload, changes: [], kept: [], problem: unusable.problem };
+  const problem = target.fields === undefined ? findMissing(workload, target.containers, [...changes, ...kept], input) : undefined;
+  return { target: ref, workload, changes, kept, ...(problem !== undefined && { problem }) };
+}
+
+function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Workload, input: PlanInput): ReturnType<typeof planFields> {
+  return planFields(fields, workload, { ...input, judge: (running) => judge(running, input) });
+}
+
+function planContainers(
+  { containers: wanted, initContainers: withInit = false }: PolicyTarget,
+  { containers, initContainers = [] }: Workload,
+  input: PlanInput,
+): (ContainerChange | KeptContainer)[] {
+  const planned = [
+    ...containers.map((container, index) => planContainer(container, { index }, input)),
+    ...(withInit ? initContainers.map((container, index) => planContainer(container, { index, init: true }, input)) : []),
+  ];
+  return planned.filter((part) => part !== undefined).filter(({ container }) => wanted === undefined || wanted.includes(container));
+}
+
+function planContainer(
+  container: WorkloadContainer,
+  place: Pick<ContainerChange, 'index' | 'init'>,
+  input: PlanInput,
+): ContainerChange | KeptContainer | undefined {
   const running = tryParseImageReference(container.image, input.aliases);
   if (running === undefined || !sameRepository(running.repository, input.spec.repository)) return undefined;
   const verdict = judge(running, input);
-  if (verdict === 'change') return { container: container.name, index, from: container.image, to: rewrite(running, input) };
+  if (verdict === 'change') return { container: container.name, ...place, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
   return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
 }
 
 /** Containers that are named have to be there, each of them; the others are brought up to date all the same. */
 function findMissing(
-  target: WorkloadRef,
+  workload: Workload,
   wanted: readonly string[] | undefined,
   found: readonly { readonly container: string }[],
   { spec }: PlanInput,
@@ -131,10 +173,14 @@ function findMissing(
   const missing = wanted?.filter((name) => !found.some(({ container }) => container === name)) ?? [];
   if (found.length > 0 && missing.length === 0) return undefined;
   const what = missing.length === 0 ? 'no container' : `no container ${missing.map((name) => `"${name}"`).join(' or ')}`;
-  return { reason: 'ContainerNotFound', message: `${formatWorkload(target)} has ${what} that runs ${formatRepository(spec.repository)}` };
+  const message = `${formatWorkload(workload)} has ${what} that runs ${formatRepository(spec.repository)}`;
+  const hasTemplate = workload.containers.length > 0 || !isCustomVersion(workload.apiVersion);
+  const hint = hasTemplate ? '' : ': it has no pod template in spec.template, so say with fields where its image is';
+  return { reason: 'ContainerNotFound', message: message + hint };
 }
 
-type Verdict = 'change' | { readonly reason: Reason; readonly message: string };
+/** Whether what runs is to be replaced, or why it stays. */
+export type Verdict = 'change' | { readonly reason: Reason; readonly message: string };
 
 function judge(running: ImageReference, { spec, candidate, hasApplied }: PlanInput): Verdict {
   const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);

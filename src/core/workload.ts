@@ -1,17 +1,20 @@
 import type { WorkloadRollout } from './workload-rollout.ts';
 
 /** What planning needs of a workload: a slim copy, so that ten thousand of them fit in memory. */
-export interface Workload {
+export interface Workload extends WorkloadRef {
   readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
   readonly uid: string;
   readonly generation: number;
   readonly resourceVersion: string;
   /** JSON pointer of the container list, for example `/spec/template/spec/containers`. */
   readonly containersPath: string;
   readonly containers: readonly WorkloadContainer[];
+  /** Absent where there are none. */
+  readonly initContainers?: readonly WorkloadContainer[];
+  /** Of a custom resource: what the fields hold that policies name, by their paths as they are written there. */
+  readonly fields?: Readonly<Record<string, WorkloadField>>;
+  /** Absent where there are none. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly hasAnnotations: boolean;
   /** The value of its annotation of consent; absent where it has none. */
   readonly allowPoliciesFrom?: string;
@@ -30,11 +33,32 @@ export interface WorkloadContainer {
   readonly imageOwner?: string;
 }
 
-/** Names a namespaced object of a kind, as policies and Events do. */
-export interface WorkloadRef {
+/** A field of a custom resource: `value` is null where it is not set, but could be. */
+export type WorkloadField =
+  | { readonly value: string | number | null; readonly owner?: string }
+  | { readonly unusable: 'ParentMissing' | 'NotText' };
+
+/** A kind of object. */
+export interface KindRef {
+  /** Only of custom resources, where the kind alone does not say which one is meant. */
+  readonly apiVersion?: string;
   readonly kind: string;
+}
+
+/** Names a namespaced object of a kind, as policies and Events do. */
+export interface WorkloadRef extends KindRef {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** Whether an API version is one of custom resources: their groups are domains, those of Kubernetes' own workloads are words. */
+export function isCustomVersion(apiVersion: string | undefined): apiVersion is string {
+  return apiVersion !== undefined && /^[^/]*\..*\//.test(apiVersion);
+}
+
+/** The name of a workload alone. */
+export function refOf({ apiVersion, kind, namespace, name }: WorkloadRef): WorkloadRef {
+  return { ...(isCustomVersion(apiVersion) && { apiVersion }), kind, namespace, name };
 }
 
 /** `Deployment shop/web`: for messages. */
@@ -42,7 +66,12 @@ export function formatWorkload(ref: WorkloadRef): string {
   return `${ref.kind} ${ref.namespace}/${ref.name}`;
 }
 
-/** `Deployment/shop/web`: for maps. */
+/** `Deployment`, or `argoproj.io/v1alpha1/Rollout`: for maps. */
+export function kindKey({ apiVersion, kind }: KindRef): string {
+  return isCustomVersion(apiVersion) ? `${apiVersion}/${kind}` : kind;
+}
+
+/** `Deployment/shop/web`, or `argoproj.io/v1alpha1/Rollout/shop/web`: for maps. */
 export function workloadKey(ref: WorkloadRef): string {
-  return `${ref.kind}/${ref.namespace}/${ref.name}`;
+  return `${kindKey(ref)}/${ref.namespace}/${ref.name}`;
 }

@@ -1,12 +1,9 @@
+import { parseFieldPath } from '../core/field-path.ts';
+import type { ContainerChange, FieldChange } from '../core/plan-update.ts';
 import type { Workload } from '../core/workload.ts';
 
-/** One container's new image; `index` is its place in `workload.containers`. */
-export interface ImageChange {
-  readonly container: string;
-  readonly index: number;
-  readonly from: string;
-  readonly to: string;
-}
+/** One container's new image; `index` is its place in its list of the workload. */
+export type ImageChange = ContainerChange;
 
 /** One operation of a JSON Patch (RFC 6902). */
 export interface PatchOperation {
@@ -24,21 +21,39 @@ const changeCauseAnnotation = 'kubernetes.io/change-cause';
  *     test    …/containers/0/image   shop/web:1.4.1
  *     replace …/containers/0/image   shop/web:1.4.2
  *     add     …/annotations/kubernetes.io~1change-cause      or, where there are no annotations: test null, add {…}
+ *
+ * Of a custom resource's fields each is tested, also those that stay: test …/tag 1.4.1, replace …/tag 1.4.2; what is not set yet: test null, add.
  */
 export function buildImagePatch(
   workload: Pick<Workload, 'containersPath' | 'hasAnnotations'>,
   changes: readonly ImageChange[],
   changeCause: string,
 ): PatchOperation[] {
-  const images = changes.flatMap(({ container, index, from, to }): PatchOperation[] => {
-    const path = `${workload.containersPath}/${index}`;
-    return [
-      { op: 'test', path: `${path}/name`, value: container },
-      { op: 'test', path: `${path}/image`, value: from },
-      { op: 'replace', path: `${path}/image`, value: to },
-    ];
-  });
+  const images = changes.flatMap((change) =>
+    change.fields === undefined ? ofContainer(workload, change) : change.fields.flatMap(ofField),
+  );
   return [...images, ...annotate(workload.hasAnnotations, changeCause)];
+}
+
+function ofContainer(
+  { containersPath }: Pick<Workload, 'containersPath'>,
+  { container, index, init, from, to }: ImageChange,
+): PatchOperation[] {
+  const list = init === true ? containersPath.replace(/containers$/, 'initContainers') : containersPath;
+  const path = `${list}/${index}`;
+  return [
+    { op: 'test', path: `${path}/name`, value: container },
+    { op: 'test', path: `${path}/image`, value: from },
+    { op: 'replace', path: `${path}/image`, value: to },
+  ];
+}
+
+function ofField({ path, from, to }: FieldChange): PatchOperation[] {
+  const pointer = `/${parseFieldPath(path)
+    .map((step) => escapePointer(String(step)))
+    .join('/')}`;
+  const test: PatchOperation = { op: 'test', path: pointer, value: from };
+  return to === undefined ? [test] : [test, { op: from === null ? 'add' : 'replace', path: pointer, value: to }];
 }
 
 function annotate(hasAnnotations: boolean, changeCause: string): PatchOperation[] {

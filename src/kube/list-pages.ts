@@ -5,6 +5,7 @@ export interface ListRequest {
   readonly path: string;
   readonly pageSize: number;
   readonly fieldSelector?: string | undefined;
+  readonly labelSelector?: string | undefined;
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal;
 }
@@ -23,11 +24,11 @@ const pageTimeoutMs = 30_000;
 /** Lists a collection page by page, as of one moment. Throws KubeError 410 when it took so long that this moment is forgotten: start again. */
 export async function* listPages(
   client: KubeClient,
-  { path, pageSize, signal, fieldSelector, accept }: ListRequest,
+  { path, pageSize, signal, fieldSelector, labelSelector, accept }: ListRequest,
 ): AsyncGenerator<ListPage> {
   let next: string | undefined;
   do {
-    const query = { limit: pageSize, continue: next, fieldSelector };
+    const query = { limit: pageSize, continue: next, fieldSelector, labelSelector };
     const page = await client.request<{
       metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
       items?: unknown[] | null;

@@ -7,6 +7,7 @@ import { findTarget } from './find-target.ts';
 import { KubeError } from './kube-error.ts';
 import { projectWorkload } from './project-workload.ts';
 import { objectPath } from './resource-path.ts';
+import type { TargetKind } from './target-kind.ts';
 
 /**
  * `patched`: the workload as the server answered it (admission may have rewritten the image).
@@ -24,8 +25,8 @@ export async function patchImages(
   changes: readonly ImageChange[],
   changeCause: string,
   signal?: AbortSignal,
+  target: TargetKind = findTarget(workload),
 ): Promise<PatchResult> {
-  const target = findTarget(workload.kind);
   try {
     const raw = await client.request({
       method: 'PATCH',

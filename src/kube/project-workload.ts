@@ -1,7 +1,9 @@
 import { consentAnnotation } from '../core/consent.ts';
-import type { Workload, WorkloadContainer } from '../core/workload.ts';
+import { isCustomVersion, type Workload, type WorkloadContainer } from '../core/workload.ts';
 import { projectSecretNames } from './project-secret-names.ts';
 import { projectRollout } from './project-rollout.ts';
+import { findOwner, mainEntries } from './field-owner.ts';
+import { readField } from './read-field.ts';
 import type { TargetKind } from './target-kind.ts';
 
 interface RawMetadata {
@@ -10,15 +12,9 @@ interface RawMetadata {
   readonly uid?: unknown;
   readonly generation?: unknown;
   readonly resourceVersion?: unknown;
+  readonly labels?: unknown;
   readonly annotations?: unknown;
   readonly managedFields?: unknown;
-}
-
-interface ManagedFields {
-  readonly manager?: string;
-  readonly subresource?: string;
-  readonly time?: string;
-  readonly fieldsV1?: unknown;
 }
 
 /**
@@ -28,8 +24,12 @@ interface ManagedFields {
 export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   const metadata = (asRecord(raw)['metadata'] ?? {}) as RawMetadata;
   if (typeof metadata.name !== 'string' || metadata.name === '') throw new Error(`a ${target.kind} without a name`);
-  const containers = walk(raw, [...target.podSpecPath, 'containers']);
-  const rollout = projectRollout(target.kind, raw);
+  // A custom resource may have the kind of another, but not its status.
+  const rollout = isCustomVersion(target.apiVersion) ? undefined : projectRollout(target.kind, raw);
+  const entries = mainEntries(metadata.managedFields);
+  const initContainers = projectContainers(target, raw, 'initContainers', entries);
+  const labels = asLabels(metadata.labels);
+  const fields = target.fieldPaths?.map((path) => [path, readField(raw, path, entries)] as const) ?? [];
   const consent = asRecord(metadata.annotations)[consentAnnotation];
   return {
     apiVersion: target.apiVersion,
@@ -40,7 +40,10 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     generation: typeof metadata.generation === 'number' ? metadata.generation : 0,
     resourceVersion: asText(metadata.resourceVersion),
     containersPath: `/${[...target.podSpecPath, 'containers'].join('/')}`,
-    containers: projectContainers(target, metadata, Array.isArray(containers) ? containers : []),
+    containers: projectContainers(target, raw, 'containers', entries),
+    ...(initContainers.length > 0 && { initContainers }),
+    ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+    ...(labels !== undefined && { labels }),
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
     ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),
     ...projectPullAccess(walk(raw, target.podSpecPath)),
@@ -57,34 +60,32 @@ function projectPullAccess(podSpec: unknown): Pick<Workload, 'pullSecrets' | 'se
   };
 }
 
-function projectContainers(target: TargetKind, metadata: RawMetadata, containers: readonly unknown[]): WorkloadContainer[] {
-  const entries = mainEntries(metadata.managedFields);
-  return containers.map((raw) => {
-    const name = asText(asRecord(raw)['name']);
-    const imageOwner = findImageOwner(target, entries, name);
-    return { name, image: asText(asRecord(raw)['image']), ...(imageOwner !== undefined && { imageOwner }) };
+/** Whether the object is one that policies of this kind mean. */
+export function isWanted({ withoutControlled }: TargetKind, raw: unknown): boolean {
+  if (withoutControlled === undefined) return true;
+  const owners = walk(raw, ['metadata', 'ownerReferences']);
+  return !(Array.isArray(owners) && owners.some((owner) => asRecord(owner)['controller'] === true));
+}
+
+function projectContainers(
+  target: TargetKind,
+  raw: unknown,
+  list: 'containers' | 'initContainers',
+  entries: ReturnType<typeof mainEntries>,
+): WorkloadContainer[] {
+  const containers = walk(raw, [...target.podSpecPath, list]);
+  if (!Array.isArray(containers)) return [];
+  const path = [...target.podSpecPath, list].map((part) => `f:${part}`);
+  return containers.map((container: unknown) => {
+    const name = asText(asRecord(container)['name']);
+    const imageOwner = findOwner(entries, [...path, `k:${JSON.stringify({ name })}`, 'f:image']);
+    return { name, image: asText(asRecord(container)['image']), ...(imageOwner !== undefined && { imageOwner }) };
   });
 }
 
-/** The entries about the object itself, oldest first: those of subresources (status, scale) own no image. */
-function mainEntries(managedFields: unknown): ManagedFields[] {
-  if (!Array.isArray(managedFields)) return [];
-  return managedFields
-    .map((entry) => asRecord(entry) as ManagedFields)
-    .filter((entry) => !entry.subresource)
-    .toSorted((a, b) => timeOf(a) - timeOf(b));
-}
-
-/** Several managers own a field together when each applied the same value: the last one to have done so is its owner. */
-function findImageOwner(target: TargetKind, entries: readonly ManagedFields[], container: string): string | undefined {
-  const path = [...target.podSpecPath, 'containers'].map((part) => `f:${part}`);
-  path.push(`k:${JSON.stringify({ name: container })}`, 'f:image');
-  return entries.findLast(({ fieldsV1 }) => walk(fieldsV1, path) !== undefined)?.manager;
-}
-
-function timeOf({ time }: ManagedFields): number {
-  const parsed = Date.parse(time ?? '');
-  return Number.isNaN(parsed) ? 0 : parsed;
+function asLabels(labels: unknown): Workload['labels'] {
+  const pairs = Object.entries(asRecord(labels)).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
 }
 
 function walk(from: unknown, path: readonly string[]): unknown {

@@ -49,7 +49,7 @@ const maxReplicaSets = 100;
 
 /** The pods of a workload's newest revision, some of them; empty where they are not known yet. Costs two or three requests: asked only while a rollout is under way. */
 export async function readRolloutPods(client: KubeClient, ref: WorkloadRef, signal?: AbortSignal): Promise<PodState[]> {
-  const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref.kind), ref.namespace, ref.name), signal);
+  const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref), ref.namespace, ref.name), signal);
   const selector = toSelector(workload?.spec?.selector);
   if (workload === undefined || selector === '') return [];
   const revision = await revisionLabel(client, ref, workload, selector, signal);

@@ -6,4 +6,8 @@ export interface TargetKind {
   /** The plural in URLs. */
   readonly resource: string;
   readonly podSpecPath: readonly string[];
+  /** Whether objects that another one controls are left out. */
+  readonly withoutControlled?: true;
+  /** Of custom resources: the fields that policies name, as they are written there. */
+  readonly fieldPaths?: readonly string[];
 }

@@ -1,5 +1,6 @@
-import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
-import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../core/image-policy.ts';
+import type { LabelSelector } from '../core/label-selector.ts';
+import { kindKey, workloadKey, type KindRef, type Workload } from '../core/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcilePorts } from './reconcile-policy.ts';
 import { untilSeen } from './until-seen.ts';
@@ -10,6 +11,11 @@ export interface CatchUpPorts extends ReconcilePorts {
   readonly secretVersions: SecretVersions;
   /** The policy as the API server knows it. */
   readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
+  /** The workloads that a selector finds, as the API server knows them. */
+  readonly readSelected: (
+    target: KindRef & { namespace: string; selector: LabelSelector },
+    signal: AbortSignal,
+  ) => Promise<readonly Workload[]>;
 }
 
 /**
@@ -29,12 +35,18 @@ export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, 
     findPolicy: (...names) =>
       policyKey(policy) === names.join('/') ? newer(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
     findWorkload: (ref) => newer(ports.findWorkload(ref), workloads.get(workloadKey(ref))),
+    listWorkloads: (kind, inNamespace, selector) => {
+      const cached = [...ports.listWorkloads(kind, inNamespace, selector)];
+      const known = new Set(cached.map(workloadKey));
+      const read = [...workloads.values()].filter((one) => one.namespace === inNamespace && kindKey(one) === kindKey(kind));
+      return [...cached, ...read.filter((one) => !known.has(workloadKey(one)))];
+    },
   };
 }
 
 /** Contents are read anew where the registry refuses; which Secrets there are is known from our watches only. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, ports: CatchUpPorts): boolean {
-  const own = wakeJob(policy, ports.findWorkload, ports.clock(), ports.secretVersions);
+  const own = wakeJob(policy, ports, ports.clock(), ports.secretVersions);
   return own?.source !== 'SecretChange' || own.cause === job.cause;
 }
 
@@ -45,13 +57,16 @@ async function readTargets(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Workload>> {
   const found = new Map<string, Workload>();
-  const isKnown = job.source !== 'TargetChange' || wakeJob(policy, ports.findWorkload, ports.clock())?.cause === job.cause;
+  const isKnown = job.source !== 'TargetChange' || wakeJob(policy, ports, ports.clock())?.cause === job.cause;
   if (isKnown || !isUsable(policy.spec)) return found;
-  const read = async (target: WorkloadRef) => {
-    const workload = await ports.readWorkload(target, signal);
-    if (workload !== undefined) found.set(workloadKey(target), workload);
+  await ports.awaitTargets(policy.spec, signal);
+  const read = async (target: PolicyTarget) => {
+    const state = ports.targetState(target);
+    if (state === 'starting' || 'problem' in state) return;
+    const workloads = target.selector === undefined ? [await ports.readWorkload(target, signal)] : await ports.readSelected(target, signal);
+    for (const workload of workloads) if (workload !== undefined) found.set(workloadKey(workload), workload);
   };
-  await Promise.all(policy.spec.targets.filter(({ kind }) => ports.supportedKinds.has(kind)).map(read));
+  await Promise.all(policy.spec.targets.map(read));
   return found;
 }
 

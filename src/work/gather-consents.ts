@@ -4,6 +4,9 @@ import { isTolerated, needsConsent, type GuardContext } from '../core/guard-plan
 import type { ImagePolicy } from '../core/image-policy.ts';
 import type { TargetPlan, UpdatePlan } from '../core/plan-update.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { inParallel } from './in-parallel.ts';
+
+const maxParallel = 16;
 
 export interface ConsentPorts {
   /** The workload as the API server knows it. */
@@ -29,10 +32,22 @@ export async function gatherConsents(policy: ImagePolicy, plan: UpdatePlan, gath
   const asked = plan.targets.filter(
     ({ target, changes }) => needsConsent(target, { policy, crossNamespace }) && (isTolerated(target, policy) || changes.length > 0),
   );
-  const consents = await Promise.all(
-    asked.map(async (target) => [workloadKey(target.target), await ask(target, policy, gathering)] as const),
+  // Hundreds of targets in one namespace: its word is read once.
+  const namespaces = new Map<string, Promise<string | undefined>>();
+  const readNamespaceConsent: ConsentPorts['readNamespaceConsent'] = (namespace, signal) => {
+    const answer = namespaces.get(namespace) ?? gathering.ports.readNamespaceConsent(namespace, signal);
+    namespaces.set(namespace, answer);
+    return answer;
+  };
+  const sharing = { ...gathering, ports: { ...gathering.ports, readNamespaceConsent } };
+  const answers = await inParallel(asked, maxParallel, (target) => ask(target, policy, sharing));
+  return new Map(
+    asked.flatMap(({ target }, index): [string, Consent][] => {
+      const answer = answers[index];
+      if (answer?.status === 'rejected') throw answer.reason;
+      return answer === undefined ? [] : [[workloadKey(target), answer.value]];
+    }),
   );
-  return new Map(consents);
 }
 
 async function ask({ target, workload: planned }: TargetPlan, policy: ImagePolicy, { fresh, ports, signal }: Gathering): Promise<Consent> {

@@ -1,20 +1,15 @@
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
-import { sameRepository, tryParseImageReference } from '../core/image-reference.ts';
+import type { WorkloadView } from '../core/resolve-target.ts';
+import { runningTags } from '../core/running-tags.ts';
 import type { PlanPorts } from './plan-with.ts';
 
 /** The tags with which a candidate is compared: what the targets run, what was selected before and what waits. */
 export function neededTags(
   { status }: Pick<ImagePolicy, 'status'>,
-  { targets, repository, strategy }: PolicySpec,
-  { findWorkload, aliases }: Pick<PlanPorts, 'findWorkload' | 'aliases'>,
+  spec: PolicySpec,
+  ports: WorkloadView & Pick<PlanPorts, 'aliases'>,
 ): string[] {
-  const running = targets
-    .flatMap((target) => findWorkload(target)?.containers ?? [])
-    .flatMap(({ image }) => {
-      const reference = tryParseImageReference(image, aliases);
-      if (reference === undefined || !sameRepository(reference.repository, repository)) return [];
-      return reference.tag ?? (reference.digest === undefined ? 'latest' : []);
-    });
+  const running = runningTags(spec, ports, ports.aliases);
   const remembered = [status.latest?.tag, status.waiting?.tag].filter((tag) => tag !== undefined);
-  return [...new Set([...running, ...remembered])].filter((tag) => strategy.reject(tag) === undefined);
+  return [...new Set([...running, ...remembered])].filter((tag) => spec.strategy.reject(tag) === undefined);
 }

@@ -1,6 +1,7 @@
 import { policyKey } from '../core/image-policy.ts';
 import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { AppliedChange } from '../core/plan-update.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { answerAlarm } from './answer-alarm.ts';
@@ -26,10 +27,15 @@ export async function lookAtPolicy(
   const key = policyKey(request.policy);
   const report: ReportPorts = { ...ports, now: ports.clock };
   let policy = ports.findPolicy(namespace, name);
+  let applied: readonly AppliedChange[] = [];
   try {
     const prepared = await prepare();
     policy = prepared.findPolicy(namespace, name);
-    const outcome = await reconcilePolicy({ ...request, sinceMs: Date.parse(cause.receivedAt) }, prepared, context.signal);
+    const outcome = await reconcilePolicy(
+      { ...request, sinceMs: Date.parse(cause.receivedAt) },
+      { ...prepared, onPartlyApplied: (changes) => (applied = changes) },
+      context.signal,
+    );
     if (policy === undefined) await reportGone(key, outcome, cause, report);
     else await reportOutcome(policy, outcome, cause, report, context.signal);
     return outcome;
@@ -38,7 +44,7 @@ export async function lookAtPolicy(
       policy,
       error,
       cause,
-      { ...context, key, ...(request.hint !== undefined && { hint: request.hint }) },
+      { ...context, key, applied, ...(request.hint !== undefined && { hint: request.hint }) },
       report,
       context.signal,
     );

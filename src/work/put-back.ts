@@ -39,7 +39,13 @@ async function tryPatch(
   ports: WatchPorts,
   signal: AbortSignal,
 ): Promise<'patched' | 'conflict' | { readonly message: string }> {
-  const changes = open.map(({ entry, container, index }) => ({ container: container.name, index, from: container.image, to: entry.from }));
+  const changes = open.map(({ entry, container, index, init }) => ({
+    container: container.name,
+    index,
+    ...(init && { init }),
+    from: container.image,
+    to: entry.from,
+  }));
   const tag = open.map(({ entry }) => entry.from).join(', ');
   const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, kept: [] }] };
   const consents = await gatherConsents(policy, plan, { fresh, ports, signal });

@@ -7,19 +7,15 @@ import { toleratedTargets } from '../core/guard-plan.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { isBestSelection, isSelection } from '../core/is-selection.ts';
 import { outcomeOf, withNotes, withPlace, type Outcome } from '../core/outcome.ts';
-import {
-  hasChanges,
-  type Candidate,
-  type ContainerChange,
-  type TargetPlan,
-  type UpdatePlan,
-  type AppliedChange,
-} from '../core/plan-update.ts';
+import { hasChanges, type AppliedChange, type Candidate, type UpdatePlan } from '../core/plan-update.ts';
+import { resolveTargets, type WorkloadView } from '../core/resolve-target.ts';
+import { runningImages } from '../core/running-images.ts';
 import { tellRetagged } from '../core/retagged.ts';
 import { suspendedOutcome } from '../core/suspended-outcome.ts';
 import { takeTurns, type Turn } from '../core/take-turns.ts';
 import { isSameImage, type PlacedWaiting } from '../core/waiting.ts';
-import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { workloadKey, type WorkloadRef } from '../core/workload.ts';
+import { applyPlan, type ApplyPorts, type Progress } from './apply-plan.ts';
 import { checkPlace } from './check-place.ts';
 import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
 import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
@@ -34,17 +30,13 @@ export interface ReconcileRequest extends ChoiceRequest {
   readonly sinceMs?: number;
 }
 
-export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, VerifyPorts {
+export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, VerifyPorts, ApplyPorts {
   readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
-  /** One guarded patch; `conflict`: the workload is not what was planned with. */
-  readonly patchImages: (
-    workload: Workload,
-    changes: readonly ContainerChange[],
-    changeCause: string,
-    signal: AbortSignal,
-  ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' }>;
+  /** Resolves when the workloads of these kinds are known, or it is not worth waiting for them. */
+  readonly awaitTargets: (spec: PolicySpec, signal: AbortSignal) => Promise<void>;
+  /** Told of what was changed by a look that then fails. */
+  readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
   readonly mutex: KeyedMutex;
-  readonly onConflict: () => void;
 }
 
 const maxPlans = 5;
@@ -66,7 +58,8 @@ async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal
   if (suspended !== undefined) return suspended;
   if (!isUsable(policy.spec)) return { kind: 'stalled', ...policy.spec.problem };
   try {
-    const seen = runningImages(policy.spec, ports.findWorkload);
+    await ports.awaitTargets(policy.spec, signal);
+    const seen = imagesOf(policy.spec, ports);
     const chosen = await chooseCandidate(policy, policy.spec, request, ports, signal);
     if ('kind' in chosen) return chosen;
     const holder = await checkPlace(policy, chosen, ports, signal);
@@ -112,14 +105,14 @@ async function bringTo(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   let { chosen, seen, verified } = choice;
-  const fresh = new Map<string, Workload | undefined>();
-  const applied: AppliedChange[] = [];
+  const progress: Progress = { applied: [], fresh: new Map(), refused: new Map() };
+  const { applied, fresh } = progress;
   const findWorkload = (ref: WorkloadRef) => (fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : ports.findWorkload(ref));
   const cluster = { ...ports, findWorkload };
   for (let attempt = 0; attempt < maxPlans; attempt++) {
     const policy = findSame(request, ports);
     if (policy?.generation !== choice.policy.generation) return undefined;
-    const running = runningImages(chosen.spec, findWorkload);
+    const running = imagesOf(chosen.spec, cluster);
     if (running !== seen && hasChanges(planWith(policy, chosen.spec, chosen.candidate, cluster))) {
       chosen = await chooseAgain(chosen, policy, cluster, signal);
       seen = running;
@@ -130,11 +123,16 @@ async function bringTo(
     const candidate = withTime(turn.apply ?? chosen.candidate, chosen);
     const consents = await gatherConsents(policy, planWith(policy, spec, candidate, cluster), { fresh, ports, signal });
     // What was read for them may show that somebody was faster.
-    if (runningImages(spec, findWorkload) !== running) continue;
-    const plan = planWith(policy, spec, candidate, cluster, consents);
-    if (turn.apply !== undefined && (verified === undefined || verified !== plan.candidate.digest))
-      verified = await verifyCandidate(policy, spec, { plan, sinceMs: request.sinceMs }, ports, signal);
-    const conflicts = turn.apply === undefined ? 0 : await applyPlan(plan, policy, { applied, fresh, ports, signal });
+    if (imagesOf(spec, cluster) !== running) continue;
+    const planned = planWith(policy, spec, candidate, cluster, consents);
+    if (turn.apply !== undefined && (verified === undefined || verified !== planned.candidate.digest))
+      verified = await verifyCandidate(policy, spec, { plan: planned, sinceMs: request.sinceMs }, ports, signal);
+    const application = turn.apply === undefined ? undefined : await applyPlan(planned, policy, spec, progress, ports, signal);
+    const { plan, conflicts, failure } = application ?? { plan: planned, conflicts: 0 };
+    if (failure !== undefined) {
+      ports.onPartlyApplied?.(applied);
+      throw failure.reason;
+    }
     if (conflicts === 0) {
       const tolerated = toleratedTargets(plan, { policy, crossNamespace: ports.crossNamespace, consents });
       const isNowSelected = turn.apply !== undefined && isSelected(chosen, plan, policy);
@@ -166,36 +164,8 @@ function turnOf({ policy, holder }: Choice, { candidate, spec }: Chosen, isWante
   return takeTurns({ minAgeMs, candidate, status: policy.status, isWanted, now, ...(mayStay && { holder }) });
 }
 
-interface Progress {
-  readonly applied: AppliedChange[];
-  readonly fresh: Map<string, Workload | undefined>;
-  readonly ports: ReconcilePorts;
-  readonly signal: AbortSignal;
-}
-
-async function applyPlan(plan: UpdatePlan, policy: ImagePolicy, { applied, fresh, ports, signal }: Progress): Promise<number> {
-  let conflicts = 0;
-  for (const target of plan.targets.filter(isChanging)) {
-    const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${plan.candidate.tag}`;
-    const result = await ports.patchImages(target.workload, target.changes, cause, signal);
-    if (result.kind === 'patched') {
-      fresh.set(workloadKey(target.target), result.workload);
-      applied.push(...target.changes.map((change) => ({ ...change, workload: target.target })));
-    } else {
-      conflicts++;
-      ports.onConflict();
-      fresh.set(workloadKey(target.target), await ports.readWorkload(target.target, signal));
-    }
-  }
-  return conflicts;
-}
-
-function runningImages({ targets }: PolicySpec, findWorkload: ReconcilePorts['findWorkload']): string {
-  return JSON.stringify(targets.map((target) => findWorkload(target)?.containers.map((container) => container.image)));
-}
-
-function isChanging(target: TargetPlan): target is TargetPlan & { workload: Workload } {
-  return target.workload !== undefined && target.changes.length > 0;
+function imagesOf({ targets }: PolicySpec, view: WorkloadView): string {
+  return runningImages(resolveTargets(targets, view));
 }
 
 /** The policy that was meant; one of the same name that was created anew is another. */

@@ -1,9 +1,10 @@
 /** Tells everybody who may ask how a look at a policy ended: status, Kubernetes Events, audit record, metrics, log. */
 import { WaitError, describeError } from '../core/errors.ts';
 import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import { listFew } from '../core/list-few.ts';
 import { nextStatus, type LookCause } from '../core/next-status.ts';
 import { describeChange, type Outcome, type Postponement } from '../core/outcome.ts';
-import type { Candidate } from '../core/plan-update.ts';
+import type { AppliedChange, Candidate } from '../core/plan-update.ts';
 import type { PolicyStatus } from '../core/policy-status.ts';
 import type { Reason } from '../core/reasons.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
@@ -33,6 +34,7 @@ const failuresBeforeStatus = 2;
 /** And so may be a wait for a registry, where hundreds of policies may wait for the same one. */
 const shortWaitMs = 5_000;
 const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
+const maxChanges = 20;
 
 /** Reports an ending. Throws when the status or the record could not be written: the job is then done once more. */
 export async function reportOutcome(
@@ -67,6 +69,8 @@ export interface Failure {
   readonly isLastTry: boolean;
   /** What was to be looked at. */
   readonly hint?: Candidate;
+  /** What was changed all the same. */
+  readonly applied?: readonly AppliedChange[];
 }
 
 /** Reports that a try failed and what happens next; never throws, because the failure itself is what matters. */
@@ -74,10 +78,11 @@ export async function reportFailure(
   policy: ImagePolicy | undefined,
   error: unknown,
   cause: LookCause,
-  { key, failures, isLastTry, hint }: Failure,
+  { key, failures, isLastTry, hint, applied = [] }: Failure,
   ports: ReportPorts,
   signal: AbortSignal,
 ): Promise<void> {
+  if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports);
   const isWait = error instanceof WaitError;
   const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.now().getTime() < shortWaitMs;
   const reason: Reason = isWait ? error.reason : 'Retrying';
@@ -105,7 +110,7 @@ export async function reportFailure(
   }
 }
 
-function reportChanges(policy: ImagePolicy, outcome: Outcome, cause: LookCause, ports: ReportPorts): void {
+function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: LookCause, ports: ReportPorts): void {
   for (const change of outcome.changes ?? []) {
     const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
     const workload = ports.findWorkload(change.workload);
@@ -118,7 +123,7 @@ function reportChanges(policy: ImagePolicy, outcome: Outcome, cause: LookCause, 
   }
   if (outcome.changes === undefined || outcome.changes.length === 0) return;
   ports.metrics.pushToPatchSeconds.observe((ports.now().getTime() - Date.parse(cause.receivedAt)) / 1_000);
-  const message = outcome.changes.map(describeChange).join('; ');
+  const message = listFew(outcome.changes, describeChange);
   ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
 }
 
@@ -156,6 +161,7 @@ function pickFate({ reason, message, tag, digest, changes }: Outcome): Omit<Poli
     message,
     ...(tag !== undefined && { tag }),
     ...(digest !== undefined && { digest }),
-    ...(changes !== undefined && { changes }),
+    // A policy may change hundreds of workloads; the message counts them.
+    ...(changes !== undefined && { changes: changes.slice(0, maxChanges) }),
   };
 }

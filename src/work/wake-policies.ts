@@ -3,14 +3,20 @@
  * change, and once a minute for all, so that nothing hangs on having seen the change itself.
  */
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
+import { formatSelector, matchesSelector, type LabelSelector } from '../core/label-selector.ts';
+import { hashId } from '../core/push-event.ts';
 import type { Reason } from '../core/reasons.ts';
-import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { resolveTargets } from '../core/resolve-target.ts';
+import { kindKey, workloadKey, type KindRef, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
+import { planWith, type PlanPorts } from './plan-with.ts';
 
 /** What a change of the target may heal. */
 const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'TargetNotFound',
   'ContainerNotFound',
+  'FieldPathMissing',
+  'FieldNotText',
   'NotComparable',
   'PatchRejected',
   'NoConsent',
@@ -34,23 +40,65 @@ export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
   );
 }
 
+/** What is healed when the kinds of the targets are known at last. */
+const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 'TargetKindForbidden']);
+
+/** What is asked of the caches. */
+export type WakeView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState'>;
+
 /** Why the policy wants a look now: its job, or undefined. Replicas that judge the same state make the same job. */
-export function wakeJob(
-  policy: ImagePolicy,
-  findWorkload: (ref: WorkloadRef) => Workload | undefined,
-  now: Date,
-  secretVersions?: SecretVersions,
-): PolicyJob | undefined {
-  const { namespace, name, uid, generation, status } = policy;
-  const job = { schema: 1, policy: { namespace, name, uid }, generation, receivedAt: now.toISOString() } as const;
+export function wakeJob(policy: ImagePolicy, view: WakeView, now: Date, secretVersions?: SecretVersions): PolicyJob | undefined {
+  const { generation, spec, status } = policy;
+  const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return { ...job, source: 'PolicyChange', cause: `generation:${generation}` };
   if (secretVersions !== undefined && mayBeHealedBySecret(policy) && isUsable(policy.spec))
     return { ...job, source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
   const stalled = status.conditions?.find((condition) => condition.type === 'Stalled');
-  if (stalled?.status !== 'True' || !healedByTarget.has(stalled.reason) || !isUsable(policy.spec)) return undefined;
-  const versions = policy.spec.targets.map(findWorkload).flatMap((workload) => (workload ? [versionOf(workload, stalled.reason)] : []));
+  if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
+  if (healedByKind.has(stalled.reason)) {
+    const states = spec.targets.map(view.targetState);
+    if (states.some((state) => state === 'starting' || 'problem' in state)) return undefined;
+    const since = states.map((state) => (typeof state === 'object' && 'since' in state ? state.since : 0));
+    return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}` };
+  }
+  if (!healedByTarget.has(stalled.reason)) return undefined;
+  const versions = resolveTargets(spec.targets, view).map((workload) => versionOf(workload, stalled.reason));
   if (versions.length === 0) return undefined;
-  return { ...job, source: 'TargetChange', cause: `targets:${generation}:${versions.join(',')}` };
+  return { ...job, source: 'TargetChange', cause: `targets:${generation}:${shorten(versions.join(','))}` };
+}
+
+/**
+ * The job for workloads that a policy did not mean, or that were not there, a moment ago: undefined unless one of them would be changed to what the policy
+ * selected last. Costs no request; what it selects by now the look itself finds out.
+ */
+export function newcomerJob(policy: ImagePolicy, newcomers: ReadonlySet<string>, ports: PlanPorts, now: Date): PolicyJob | undefined {
+  const { spec, status, generation } = policy;
+  const { latest } = status;
+  if (!isUsable(spec) || spec.suspended || latest === undefined || spec.strategy.reject(latest.tag) !== undefined) return undefined;
+  if (spec.targets.some((target) => ports.targetState(target) === 'starting')) return undefined;
+  const { targets } = planWith(policy, spec, latest, ports);
+  const changed = targets.flatMap(({ workload, changes }) => (changes.length > 0 && workload !== undefined ? [workload] : []));
+  const versions = changed.filter(({ uid }) => newcomers.has(uid)).map((workload) => versionOf(workload, ''));
+  if (versions.length === 0) return undefined;
+  const hint = { tag: latest.tag, ...(latest.digest !== undefined && { digest: latest.digest }) };
+  return {
+    ...jobOf(policy, now),
+    generation,
+    source: 'TargetChange',
+    cause: `newcomers:${generation}:${shorten(versions.join(','))}`,
+    hint,
+  };
+}
+
+function jobOf({ namespace, name, uid }: ImagePolicy, now: Date): Pick<PolicyJob, 'schema' | 'policy' | 'receivedAt'> {
+  return { schema: 1, policy: { namespace, name, uid }, receivedAt: now.toISOString() };
+}
+
+const maxCauseLength = 1_000;
+
+/** A selector may find hundreds of workloads. */
+function shorten(versions: string): string {
+  return versions.length <= maxCauseLength ? versions : hashId([versions]);
 }
 
 /** Of most kinds, an annotation does not count up the generation (of Deployments it does). */
@@ -60,38 +108,60 @@ function versionOf({ uid, generation, allowPoliciesFrom }: Workload, reason: str
 
 type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
 
-/** Policies by the workloads they name, so that a changed workload finds its policies in one look. */
+/** Policies by the workloads they mean, so that a changed workload finds its policies in one look. */
 export interface TargetIndex {
   put(policy: ImagePolicy): void;
   remove(policy: PolicyName): void;
-  policiesOf(workload: WorkloadRef): readonly PolicyName[];
+  policiesOf(workload: WorkloadRef & Pick<Workload, 'labels'>): readonly PolicyName[];
 }
 
-/** An empty index. */
+interface Claim {
+  readonly policy: PolicyName;
+  /** Undefined where the workload is named. */
+  readonly selector?: LabelSelector;
+}
+
+/** An empty index. Selectors are tried only on workloads of their kind and namespace. */
 export function createTargetIndex(): TargetIndex {
-  const byWorkload = new Map<string, Map<string, PolicyName>>();
-  const targetsOf = new Map<string, readonly string[]>();
+  const byPlace = new Map<string, Map<string, Claim>>();
+  const placesOf = new Map<string, (readonly [place: string, claim: string])[]>();
   const remove = (policy: PolicyName) => {
     const key = policyKey(policy);
-    for (const target of targetsOf.get(key) ?? []) {
-      const policies = byWorkload.get(target);
-      policies?.delete(key);
-      if (policies?.size === 0) byWorkload.delete(target);
+    for (const [place, claim] of placesOf.get(key) ?? []) {
+      const claims = byPlace.get(place);
+      claims?.delete(claim);
+      if (claims?.size === 0) byPlace.delete(place);
     }
-    targetsOf.delete(key);
+    placesOf.delete(key);
   };
   return {
     remove,
     put(policy) {
       remove(policy);
       if (!isUsable(policy.spec)) return;
-      const key = policyKey(policy);
-      const targets = policy.spec.targets.map(workloadKey);
-      targetsOf.set(key, targets);
       const { namespace, name } = policy;
-      for (const target of targets)
-        byWorkload.set(target, (byWorkload.get(target) ?? new Map<string, PolicyName>()).set(key, { namespace, name }));
+      const key = policyKey(policy);
+      const places = policy.spec.targets.map((target) => {
+        const { selector } = target;
+        const place = selector === undefined ? workloadKey(target) : selectedPlace(target, target.namespace);
+        const claim = selector === undefined ? key : `${key} ${formatSelector(selector)}`;
+        const claims = byPlace.get(place) ?? new Map<string, Claim>();
+        byPlace.set(place, claims.set(claim, { policy: { namespace, name }, ...(selector !== undefined && { selector }) }));
+        return [place, claim] as const;
+      });
+      placesOf.set(key, places);
     },
-    policiesOf: (workload) => [...(byWorkload.get(workloadKey(workload))?.values() ?? [])],
+    policiesOf(workload) {
+      const claims = [workloadKey(workload), selectedPlace(workload, workload.namespace)].flatMap((place) => [
+        ...(byPlace.get(place)?.values() ?? []),
+      ]);
+      const matching = claims.filter(({ selector }) => selector === undefined || matchesSelector(selector, workload.labels));
+      return [...new Map(matching.map(({ policy }) => [policyKey(policy), policy])).values()];
+    },
   };
+}
+
+/** Not the key of any workload: no name is a star. */
+function selectedPlace(kind: KindRef, namespace: string): string {
+  return `${kindKey(kind)}/${namespace}/*`;
 }

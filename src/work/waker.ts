@@ -1,13 +1,12 @@
-import type { ImagePolicy } from '../core/image-policy.ts';
+import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
-import type { Workload, WorkloadRef } from '../core/workload.ts';
 import { alarmJob } from './alarm-job.ts';
-import { wakeJob, type SecretVersions } from './wake-policies.ts';
+import type { PlanPorts } from './plan-with.ts';
+import { newcomerJob, wakeJob, type SecretVersions } from './wake-policies.ts';
 import { rolloutJob } from './wake-rollouts.ts';
 
-export interface WakerPorts {
+export interface WakerPorts extends PlanPorts {
   readonly policies: () => Iterable<ImagePolicy>;
-  readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
   readonly secretVersions: SecretVersions;
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
   readonly onError: (error: unknown) => void;
@@ -17,17 +16,23 @@ export interface WakerPorts {
 export interface Waker {
   /** Asks whether a policy wants a look; jobs of one moment go to Redis together. */
   consider(policy: ImagePolicy): void;
+  /** The same for a workload that the policy did not mean before, by its uid; those of one moment are one question. */
+  considerNewcomer(policy: ImagePolicy, uid: string): void;
   considerAll(): void;
   stop(): void;
 }
 
 const retryMs = 1_000;
 const bulkSize = 500;
+/** Whoever installs an application creates its workloads one after the other. */
+const newcomersMs = 100;
 
 /** Turns changes that the caches see into jobs. What Redis did not take is kept and tried again; what a crash loses, the next sweep finds. */
 export function createWaker(ports: WakerPorts): Waker {
   const pending = new Map<string, PolicyJob>();
   let timer: NodeJS.Timeout | undefined;
+  const newcomers = new Map<string, { policy: ImagePolicy; uids: Set<string> }>();
+  let newcomersTimer: NodeJS.Timeout | undefined;
   const stopping = new AbortController();
 
   const schedule = (delayMs: number) => {
@@ -49,25 +54,40 @@ export function createWaker(ports: WakerPorts): Waker {
     }
   };
   const consider = (policy: ImagePolicy) => {
-    for (const job of [
-      wakeJob(policy, ports.findWorkload, ports.now(), ports.secretVersions),
+    const jobs = [
+      wakeJob(policy, ports, ports.now(), ports.secretVersions),
       alarmJob(policy),
       rolloutJob(policy, ports.findWorkload, ports.now()),
-    ]) {
-      if (job === undefined) continue;
-      pending.set(policyJobId(job), job);
-      schedule(0);
-    }
+    ];
+    for (const job of jobs) add(job);
+  };
+  const add = (job: PolicyJob | undefined) => {
+    if (job === undefined) return;
+    pending.set(policyJobId(job), job);
+    schedule(0);
+  };
+  const welcome = () => {
+    newcomersTimer = undefined;
+    for (const { policy, uids } of newcomers.values()) add(newcomerJob(policy, uids, ports, ports.now()));
+    newcomers.clear();
   };
 
   return {
     consider,
+    considerNewcomer(policy, uid) {
+      if (stopping.signal.aborted) return;
+      const key = policyKey(policy);
+      const uids = newcomers.get(key)?.uids ?? new Set<string>();
+      newcomers.set(key, { policy, uids: uids.add(uid) });
+      newcomersTimer ??= setTimeout(welcome, newcomersMs);
+    },
     considerAll() {
       for (const policy of ports.policies()) consider(policy);
     },
     stop() {
       stopping.abort();
       clearTimeout(timer);
+      clearTimeout(newcomersTimer);
     },
   };
 }

@@ -10,8 +10,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-const abilities = { supportedKinds: new Set(['Deployment']) };
-const judge = (spec: object) => notYetActing(spec, abilities);
+const judge = (spec: object) => notYetActing(spec);
 const schema = JSON.parse(JSON.stringify(toStructuralSchema(specSchema))) as Schema;
 
 /** The fields of the schema, down to those that the table decides as a whole. */
@@ -61,11 +60,11 @@ const rows: [field: string, spec: Partial<Spec>, refused: string[], idle?: strin
   ['select.alphabetical', { select: { alphabetical: { order: 'Descending' } } }, []],
   ['select.numerical', { select: { numerical: { order: 'Ascending' } } }, []],
   ['select.newest', { select: { newest: {} } }, []],
-  ['targets[].apiVersion', { targets: [{ ...target, apiVersion: 'a/v1' }] }, ['spec.targets[0].apiVersion "a/v1"']],
-  ['targets[].kind', { targets: [target, { ...target, kind: 'CronJob' }] }, ['spec.targets[1].kind "CronJob"']],
-  ['targets[].selector', { targets: [{ kind: 'Deployment', selector: { matchLabels: { a: 'b' } } }] }, ['spec.targets[0].selector']],
-  ['targets[].initContainers', { targets: [{ ...target, initContainers: true }] }, ['spec.targets[0].initContainers']],
-  ['targets[].fields', { targets: [{ ...target, fields: { tag: 'spec.tag' } }] }, ['spec.targets[0].fields']],
+  ['targets[].apiVersion', { targets: [{ ...target, apiVersion: 'a.b/v1' }] }, []],
+  ['targets[].kind', { targets: [target, { ...target, kind: 'CronJob' }] }, []],
+  ['targets[].selector', { targets: [{ kind: 'Deployment', selector: { matchLabels: { a: 'b' } } }] }, []],
+  ['targets[].initContainers', { targets: [{ ...target, initContainers: true }] }, []],
+  ['targets[].fields', { targets: [{ ...target, fields: { tag: 'spec.tag' } }] }, []],
   ['update.mode: Approval', { update: { mode: 'Approval' } }, ['spec.update.mode "Approval"']],
   ['update.mode: DryRun', { update: { mode: 'DryRun' } }, ['spec.update.mode "DryRun"']],
   ['update.windows', { update: { windows: [{ from: '09:00', to: '17:00' }] } }, ['spec.update.windows']],

@@ -6,7 +6,7 @@ import { apiVersion } from '../../src/api-versions/v1.ts';
 import { isUsable, type PolicySpec } from '../../src/core/image-policy.ts';
 import { selectTag } from '../../src/core/select-tag.ts';
 
-const context: ReadContext = { aliases: new Map(), defaultPollIntervalMs: 3_600_000, supportedKinds: new Set(['Deployment']) };
+const context: ReadContext = { aliases: new Map(), defaultPollIntervalMs: 3_600_000 };
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };
 const target = { kind: 'Deployment', name: 'my-java-app' };
 const spec = { image: 'library/openjdk', select: { semver: {} }, targets: [target], poll: { interval: '5m' } };
@@ -72,7 +72,7 @@ test('a manifest that says everything that acts', () => {
     tags: { allow: 'r(?P<build>.*)', extract: '$build', ignore: ['9'] },
     targets: [{ ...target, apiVersion: 'apps/v1', namespace: 'ops', containers: ['web', 'worker'], initContainers: false }, target],
     update: { mode: 'Automatic', pin: 'Digest', allowDowngrade: true },
-    rollout: { timeout: '1h30m', onFailure: 'Hold' },
+    rollout: { maxParallel: 3, timeout: '1h30m', onFailure: 'Hold' },
     pullSecrets: [{ name: 'harbor' }],
     suspend: true,
   });
@@ -86,11 +86,26 @@ test('a manifest that says everything that acts', () => {
       { ...target, namespace: 'shop' },
     ],
     pullSecrets: ['harbor'],
+    maxParallel: 3,
     pollIntervalMs: 300_000,
     suspended: true,
     rollout: { timeoutMs: 5_400_000, onFailure: 'Hold' },
     notActing: [],
   });
+});
+
+test('targets: by selector, with init containers, fields of a custom resource; a version of Kubernetes itself is no part of its name', () => {
+  const selector = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'In' as const, values: ['d'] }] };
+  const release = { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', name: 'web', fields: { tag: 'spec.values.image.tag' } };
+  const { targets } = usable({
+    ...spec,
+    targets: [{ kind: 'StatefulSet', selector }, { ...target, kind: 'CronJob', apiVersion: 'batch/v1', initContainers: true }, release],
+  });
+  assert.deepEqual(targets, [
+    { kind: 'StatefulSet', namespace: 'shop', selector },
+    { ...target, kind: 'CronJob', namespace: 'shop', initContainers: true },
+    { ...release, namespace: 'shop' },
+  ]);
 });
 
 const tags = ['1.18.2', '1.18.10', '1.19.0', '2.0.0-rc.1', 'latest', 'release-1', 'release-2', '7', '10'];
@@ -183,18 +198,6 @@ const problems: [name: string, raw: unknown, reason: string, message: RegExp][] 
     { ...spec, verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }] } }, update: { mode: 'Approval' } },
     'NotYetSupported',
     /spec\.update\.mode "Approval".*remove/,
-  ],
-  [
-    'a kind that does not act yet',
-    { ...spec, targets: [{ ...target, kind: 'DaemonSet' }] },
-    'NotYetSupported',
-    /spec\.targets\[0\]\.kind "DaemonSet".*Deployment/,
-  ],
-  [
-    'a selector',
-    { ...spec, targets: [{ kind: 'Deployment', selector: { matchLabels: { a: 'b' } } }] },
-    'NotYetSupported',
-    /targets\[0\]\.selector/,
   ],
   ['what is wrong for good is told first', { ...spec, image: 'a:b', update: { mode: 'Approval' } }, 'InvalidPolicy', /spec\.image/],
 ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goneContainers, tellGoneTags } from '../../src/core/gone-tags.ts';
 import { planUpdate } from '../../src/core/plan-update.ts';
-import { appliedOnce, deployments, digestOf, noAliases, specOf, workloadOf } from './samples.ts';
+import { allKnown, appliedOnce, digestOf, noAliases, specOf, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 
@@ -13,7 +13,7 @@ function tell(running: string, tags: readonly string[] = ['1.2.3'], allowDowngra
     candidate: { tag: '1.2.3' },
     hasApplied: appliedOnce('1.2.3').length > 0,
     aliases: noAliases,
-    supportedKinds: deployments,
+    ...allKnown,
     findWorkload: () => workloadOf({ web: running }),
   });
   const told = tellGoneTags(plan, new Set(tags), noAliases);

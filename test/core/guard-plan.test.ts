@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Consent } from '../../src/core/consent.ts';
 import { guardPlan, toleratedTargets, type GuardContext } from '../../src/core/guard-plan.ts';
 import { planUpdate } from '../../src/core/plan-update.ts';
-import { deployments, noAliases, policyOf, specOf, workloadOf } from './samples.ts';
+import { allKnown, noAliases, policyOf, specOf, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const targets = ['shop', 'ops'].map((namespace) => ({ kind: 'Deployment', namespace, name: 'web' }));
@@ -17,7 +17,7 @@ const plan = (runs = '1.2.3') =>
     candidate: { tag: '1.3.0' },
     hasApplied: false,
     aliases: noAliases,
-    supportedKinds: deployments,
+    ...allKnown,
     findWorkload: ({ namespace }) => workloadOf({ web: `${image}:${runs}` }, { namespace }),
   });
 const consentOf = (consent: Consent) => ({ consents: new Map([['Deployment/ops/web', consent]]) });

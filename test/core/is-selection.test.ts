@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isSelection } from '../../src/core/is-selection.ts';
 import { planUpdate } from '../../src/core/plan-update.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
-import { deployments, digestOf, latestSpec, noAliases, policyOf, specOf, workloadOf } from './samples.ts';
+import { allKnown, digestOf, latestSpec, noAliases, policyOf, specOf, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const line = specOf({ strategy: strategies.semver({ range: '1.x' }) });
@@ -12,7 +12,7 @@ const line = specOf({ strategy: strategies.semver({ range: '1.x' }) });
 function judge(tag: string, runs: string, latest?: string, spec = specOf()): boolean {
   const findWorkload = () => workloadOf({ web: `${image}:${runs}` });
   const candidate = { tag };
-  const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, supportedKinds: deployments, findWorkload });
+  const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, ...allKnown, findWorkload });
   const status = latest === undefined ? {} : { latest: { tag: latest, selectedAt: '2026-01-01T00:00:00Z' } };
   return isSelection(candidate, spec, policyOf({ status }), plan);
 }

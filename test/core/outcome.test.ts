@@ -5,7 +5,7 @@ import type { AppliedChange } from '../../src/core/plan-update.ts';
 import { planUpdate, type Candidate } from '../../src/core/plan-update.ts';
 import type { PolicySpec } from '../../src/core/image-policy.ts';
 import type { WorkloadContainer } from '../../src/core/workload.ts';
-import { deployments, digestOf, latestSpec, noAliases, specOf, webDeployment, workloadOf } from './samples.ts';
+import { allKnown, digestOf, latestSpec, noAliases, specOf, webDeployment, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const change: AppliedChange = { workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
@@ -18,7 +18,7 @@ function outcome(
   spec: PolicySpec = specOf(),
 ) {
   const findWorkload = () => workloadOf({ web: runs });
-  const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, supportedKinds: deployments, findWorkload });
+  const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, ...allKnown, findWorkload });
   return outcomeOf(plan, applied, true);
 }
 
@@ -78,7 +78,7 @@ test('stalled: one target is missing, but what was changed elsewhere is told', (
     candidate: { tag: '1.3.0' },
     hasApplied: true,
     aliases: noAliases,
-    supportedKinds: deployments,
+    ...allKnown,
     findWorkload: ({ name }) => (name === 'web' ? workloadOf({ web: `${image}:1.2.3` }) : undefined),
   });
   const result = outcomeOf(plan, [change], true);
@@ -98,7 +98,7 @@ test('containers that run the same are told once', () => {
     candidate: { tag: 'latest', digest },
     hasApplied: true,
     aliases: noAliases,
-    supportedKinds: deployments,
+    ...allKnown,
     findWorkload: () => workloadOf({ a: `${image}:latest@${digest}`, b: `${image}:latest@${digest}` }),
   });
   assert.equal(outcomeOf(plan, [], true).running, `Deployment shop/web runs ${image}:latest@${digest}`);
@@ -124,7 +124,7 @@ test('a look at something else than what is selected tells nothing about the con
     candidate: { tag: '1.0.0' },
     hasApplied: true,
     aliases: noAliases,
-    supportedKinds: deployments,
+    ...allKnown,
     findWorkload: () => workloadOf({ web: `${image}:1.3.0` }),
   });
   assert.equal(outcomeOf(plan, [], false).selection, undefined);

@@ -6,7 +6,7 @@ import { sameRepository, tryParseImageReference } from '../../src/core/image-ref
 import type { PolicySpec } from '../../src/core/image-policy.ts';
 import { planUpdate, type Candidate } from '../../src/core/plan-update.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
-import { deployments, digestOf, lastMatching, latestSpec, noAliases, specOf, workloadOf } from './samples.ts';
+import { allKnown, digestOf, lastMatching, latestSpec, noAliases, specOf, workloadOf } from './samples.ts';
 
 const tags = ['1.0.0', '1.2.3', '1.10.0', 'v2.0.0', '2.0.0-rc.1', '3.1.4', 'build-1', 'build-2', 'main', 'latest'];
 const repositories = [
@@ -44,7 +44,7 @@ function carryOut(images: Record<string, string>, spec: PolicySpec, candidate: C
     candidate,
     hasApplied,
     aliases: noAliases,
-    supportedKinds: deployments,
+    ...allKnown,
     findWorkload: () => workload,
   }).targets;
   assert.ok(target);

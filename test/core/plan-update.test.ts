@@ -5,7 +5,7 @@ import { filterTags } from '../../src/core/filter-tags.ts';
 import { hasChanges, planUpdate, type Candidate, type PlanInput } from '../../src/core/plan-update.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import type { Workload } from '../../src/core/workload.ts';
-import { deployments, digestOf, lastMatching, latestSpec, noAliases, specOf, webDeployment, workloadOf } from './samples.ts';
+import { allKnown, digestOf, lastMatching, latestSpec, noAliases, specOf, webDeployment, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 
@@ -16,7 +16,7 @@ function plan(workload: Workload | undefined, candidate: Candidate, input: Parti
     candidate,
     hasApplied: false,
     aliases: noAliases,
-    supportedKinds: deployments,
+    ...allKnown,
     findWorkload: () => workload,
     ...input,
   });
@@ -149,10 +149,9 @@ test('only the containers that are named are looked at, and each of them has to 
 });
 
 test('a target that cannot be changed has the reason', () => {
-  const spec = specOf({ targets: [{ kind: 'CronJob', namespace: 'shop', name: 'nightly' }] });
-  const [unsupported] = plan(workloadOf({ web: `${image}:1.2.3` }), { tag: '1.3.0' }, { spec }).targets;
-  assert.deepEqual([unsupported?.problem?.reason, unsupported?.changes], ['UnsupportedTargetKind', []]);
-  assert.match(unsupported?.problem?.message ?? '', /CronJob.*Deployment/);
+  const problem = { reason: 'TargetKindUnknown', message: 'install it' } as const;
+  const [unknown] = plan(workloadOf({ web: `${image}:1.2.3` }), { tag: '1.3.0' }, { kindProblem: () => problem }).targets;
+  assert.deepEqual([unknown?.problem, unknown?.changes], [problem, []]);
 
   const [missing] = plan(undefined, { tag: '1.3.0' }).targets;
   assert.deepEqual(missing?.problem, { reason: 'TargetNotFound', message: 'Deployment shop/web does not exist' });
@@ -169,7 +168,7 @@ test('each target is planned by itself', () => {
     candidate: { tag: '1.3.0' },
     hasApplied: true,
     aliases: noAliases,
-    supportedKinds: deployments,
+    ...allKnown,
     findWorkload: ({ name }) => (runs[name] === undefined ? undefined : workloadOf({ web: runs[name] }, { name })),
   });
   assert.deepEqual(

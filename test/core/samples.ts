@@ -9,7 +9,8 @@ import type { Workload, WorkloadContainer, WorkloadRef } from '../../src/core/wo
 export const web: Repository = { registry: 'registry.example.com', path: 'shop/web' };
 export const webDeployment: WorkloadRef = { kind: 'Deployment', namespace: 'shop', name: 'web' };
 export const noAliases: ReadonlyMap<string, string> = new Map();
-export const deployments: ReadonlySet<string> = new Set(['Deployment']);
+/** All kinds are known, and no selector finds anything. */
+export const allKnown = { kindProblem: () => undefined, listWorkloads: () => [] };
 
 /** A digest that can be told from others: `digestOf('a')`. */
 export function digestOf(letter: string): string {

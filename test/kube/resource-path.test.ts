@@ -26,8 +26,8 @@ for (const name of ['', '.', '..', 'a/b', '../b', 'a?b', 'a#b', 'a%2fb', 'a b', 
 }
 
 test('a kind that cannot be updated is named together with those that can', () => {
-  assert.equal(findTarget('Deployment').resource, 'deployments');
-  assert.throws(() => findTarget('Toaster'), {
+  assert.equal(findTarget({ kind: 'Deployment' }).resource, 'deployments');
+  assert.throws(() => findTarget({ kind: 'Toaster' }), {
     reason: 'UnsupportedTargetKind',
     message: /^"Toaster" cannot be updated; supported kinds: Deployment/,
   });

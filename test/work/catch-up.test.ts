@@ -12,7 +12,7 @@ const now = new Date(startTime);
 
 /** The job that a replica makes which sees all of the world. */
 function jobOf(world: World): PolicyJob {
-  const job = wakeJob(policyIn(world), world.ports.findWorkload, now);
+  const job = wakeJob(policyIn(world), world.ports, now);
   assert.ok(job);
   return job;
 }
@@ -89,7 +89,7 @@ test('a failure to catch up is recorded, and tried again', async () => {
 test('a replica that has not seen yet which Secrets there are waits for its own watch', async () => {
   const world = createWorld();
   world.put(policyOf({ status: stalledStatus('RegistryDenied') }));
-  const job = wakeJob(policyIn(world), world.ports.findWorkload, now, () => 'new');
+  const job = wakeJob(policyIn(world), world.ports, now, () => 'new');
   assert.equal(job?.source, 'SecretChange');
   let looks = 0;
   const secretVersions = () => (looks++ < 3 ? 'old' : 'new');

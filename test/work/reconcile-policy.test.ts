@@ -91,7 +91,7 @@ test('what the user must mend is a stalled policy', async () => {
     ['PatchRejected', () => undefined, { patchImages: () => Promise.reject(new PermanentError('PatchRejected', 'no')) }],
     ['TargetNotFound', (world) => world.workloads.clear()],
     ['ContainerNotFound', (world) => runs(world, { web: 'nginx:1.2.3' })],
-    ['UnsupportedTargetKind', (world) => world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, kind: 'CronJob' }] }) }))],
+    ['TargetKindUnknown', () => undefined, { targetState: () => ({ problem: { reason: 'TargetKindUnknown', message: 'no' } }) }],
     [
       'CrossNamespaceDenied',
       (world) => world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, namespace: 'ops' }] }) })),

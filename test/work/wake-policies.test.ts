@@ -2,12 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy } from '../../src/core/image-policy.ts';
 import type { Workload } from '../../src/core/workload.ts';
-import { createTargetIndex, wakeJob } from '../../src/work/wake-policies.ts';
+import { createTargetIndex, wakeJob, type WakeView } from '../../src/work/wake-policies.ts';
 import { policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../core/samples.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const workload = workloadOf({ web: 'nginx:1' }, { uid: 'w', generation: 7 });
-const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => wakeJob(policy, () => found, now)?.cause;
+/** The caches hold this workload, whichever is asked for. */
+const holding = (found: Workload | undefined): WakeView => ({
+  findWorkload: ({ name }) => found && { ...found, name },
+  listWorkloads: () => [],
+  targetState: () => ({ since: 5 }),
+});
+const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => wakeJob(policy, holding(found), now)?.cause;
 
 const settled = { observedGeneration: 1 };
 const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
@@ -34,10 +40,7 @@ for (const [name, policy, cause] of rows) {
 }
 
 test('a target that is still missing wakes nobody', () => {
-  assert.equal(
-    wakeJob(policyOf({ status: stalledStatus('TargetNotFound') }), () => undefined, now),
-    undefined,
-  );
+  assert.equal(wakeJob(policyOf({ status: stalledStatus('TargetNotFound') }), holding(undefined), now), undefined);
 });
 
 test('replicas that see the same make the same job; another state of the target is another cause', () => {
@@ -45,17 +48,14 @@ test('replicas that see the same make the same job; another state of the target 
     spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }),
     status: stalledStatus('ContainerNotFound'),
   });
-  assert.deepEqual(
-    wakeJob(policy, () => workload, now),
-    {
-      schema: 1,
-      policy: { namespace: 'shop', name: 'web', uid: policy.uid },
-      generation: 1,
-      receivedAt: '2026-03-01T12:00:00.000Z',
-      source: 'TargetChange',
-      cause: 'targets:1:w:7,w:7',
-    },
-  );
+  assert.deepEqual(wakeJob(policy, holding(workload), now), {
+    schema: 1,
+    policy: { namespace: 'shop', name: 'web', uid: policy.uid },
+    generation: 1,
+    receivedAt: '2026-03-01T12:00:00.000Z',
+    source: 'TargetChange',
+    cause: 'targets:1:w:7,w:7',
+  });
   assert.notEqual(causeOf(policy), causeOf(policy, { ...workload, generation: 8 }));
 });
 
@@ -65,13 +65,7 @@ test('an annotation of consent wakes, also where it does not count up the genera
 });
 
 test('a policy that was denied wants a look for each state of its Secrets', () => {
-  const versions = (text: string) => (policy: ImagePolicy) =>
-    wakeJob(
-      policy,
-      () => workload,
-      now,
-      () => text,
-    );
+  const versions = (text: string) => (policy: ImagePolicy) => wakeJob(policy, holding(workload), now, () => text);
   const denied = policyOf({ status: stalledStatus('RegistryDenied') });
   const job = versions('shop/creds@1')(denied);
   assert.deepEqual([job?.source, job?.cause, job?.generation], ['SecretChange', 'secrets:1:shop/creds@1', 1]);

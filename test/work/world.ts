@@ -1,11 +1,12 @@
 /** A cluster, a registry, a queue and an audit record in memory, as the ports of the processors. Tests assert what is in it afterwards. */
 import type { ImagePolicy } from '../../src/core/image-policy.ts';
 import { policyKey } from '../../src/core/image-policy.ts';
+import { matchesSelector } from '../../src/core/label-selector.ts';
 import { formatRepository } from '../../src/core/image-reference.ts';
 import { createPolicyIndex } from '../../src/core/match-policies.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import type { PushEvent } from '../../src/core/push-event.ts';
-import { workloadKey, type Workload } from '../../src/core/workload.ts';
+import { kindKey, workloadKey, type Workload } from '../../src/core/workload.ts';
 import type { PollPorts } from '../../src/poll/process-poll.ts';
 import type { PolicyFate } from '../../src/queue/event-log.ts';
 import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
@@ -16,7 +17,7 @@ import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
 import type { ImageFacts } from '../../src/work/read-images.ts';
 import { createTagMemory } from '../../src/work/tag-memory.ts';
 import type { ObjectEvent } from '../../src/work/object-event.ts';
-import { deployments, digestOf, policyOf, web, workloadOf } from '../core/samples.ts';
+import { digestOf, policyOf, web, workloadOf } from '../core/samples.ts';
 
 export const startTime = Date.parse('2026-03-01T12:00:00Z');
 export const image = formatRepository(web);
@@ -84,6 +85,14 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
   const ports: PollPorts = {
     findPolicy: (namespace, name) => policies.get(policyKey({ namespace, name })),
     findWorkload: (ref) => workloads.get(workloadKey(ref)),
+    listWorkloads: (kind, namespace) =>
+      [...workloads.values()].filter((workload) => kindKey(workload) === kindKey(kind) && workload.namespace === namespace),
+    targetState: () => ({ since: startTime }),
+    awaitTargets: async () => undefined,
+    readSelected: async ({ selector, ...target }) => {
+      requests.push(`LIST ${target.kind}`);
+      return [...ports.listWorkloads(target, target.namespace, selector)].filter(({ labels }) => matchesSelector(selector, labels));
+    },
     readPolicy: async (namespace, name) => {
       requests.push(`GET policy ${name}`);
       return policies.get(policyKey({ namespace, name }));
@@ -123,7 +132,6 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     verifyImage: async () => ({ kind: 'verified', by: 'nobody who matters' }),
     mutex: createKeyedMutex(),
     aliases: new Map(),
-    supportedKinds: deployments,
     crossNamespace: 'consent',
     onConflict: () => undefined,
     now: () => startTime,

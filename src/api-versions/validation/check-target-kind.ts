@@ -6,7 +6,10 @@ export const knownKinds: Readonly<Record<string, string>> = {
   StatefulSet: 'apps',
   DaemonSet: 'apps',
   CronJob: 'batch',
+  ReplicaSet: 'apps',
 };
+
+const servedVersion = 'v1';
 
 /**
  * A kind of Kubernetes, or one with its API version. No rule of the schema: targets that were written in v1alpha1 may have any
@@ -24,9 +27,19 @@ export function checkTargetKind(target: unknown): Finding[] {
   }
   const apiVersion = String(fieldOf(target, 'apiVersion'));
   const written = groupOf(apiVersion);
-  if (group !== undefined && written === group && has(target, 'fields')) {
-    return [finding('fields', `fields are for custom resources: a ${kind} has containers, remove fields`)];
+  // Groups of custom resources are domains.
+  if (written.includes('.')) return [];
+  if (group === undefined || written !== group) {
+    return [
+      finding(
+        'apiVersion',
+        `${kind} of ${apiVersion} cannot be updated: write one of ${Object.keys(knownKinds).join(', ')}, or a custom resource`,
+      ),
+    ];
   }
+  if (apiVersion !== `${group}/${servedVersion}`)
+    return [finding('apiVersion', `${kind} is read as ${group}/${servedVersion}: remove apiVersion`)];
+  if (has(target, 'fields')) return [finding('fields', `fields are for custom resources: a ${kind} has containers, remove fields`)];
   return [];
 }
 

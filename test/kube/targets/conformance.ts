@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { patchImages } from '../../../src/kube/patch-images.ts';
+import { refOf } from '../../../src/core/workload.ts';
+import { listSelected } from '../../../src/kube/list-selected.ts';
 import { projectWorkload } from '../../../src/kube/project-workload.ts';
 import { readWorkload } from '../../../src/kube/read-workload.ts';
 import { listPath, objectPath } from '../../../src/kube/resource-path.ts';
@@ -13,8 +15,28 @@ type RawObject = { metadata: { annotations?: Record<string, string>; generation:
 
 const toWeb = (to: string, from = 'shop/web:1') => ({ container: 'web', index: 0, from, to });
 
-/** Runs what every target must fulfil against a real API server; `manifest` is an object with the containers web (shop/web:1) and proxy (proxy:1). */
-export function testTarget(target: TargetKind, manifest: (name: string) => object): void {
+/** The containers web (shop/web:1) and proxy (proxy:1), after the init container migrate (shop/web:1). */
+export function podTemplate(app: string) {
+  return {
+    metadata: { labels: { app } },
+    spec: {
+      initContainers: [{ name: 'migrate', image: 'shop/web:1' }],
+      containers: [
+        { name: 'web', image: 'shop/web:1' },
+        { name: 'proxy', image: 'proxy:1' },
+      ],
+    },
+  };
+}
+
+/** Runs what every target must fulfil against a real API server; `manifest` is an object with that template and the label app. `prepare` installs its kind. */
+export function testTarget(
+  target: TargetKind,
+  manifest: (name: string) => object,
+  prepare?: (controlPlane: ControlPlane) => Promise<void>,
+): void {
+  // Lists of custom resources have no keys, unless their schema says so: then their owner is known of all or nothing.
+  const untouched = prepare === undefined ? 'kubectl-create' : 'image-watcher';
   let controlPlane: ControlPlane;
   let client: KubeClient;
   let namespace: string;
@@ -22,23 +44,24 @@ export function testTarget(target: TargetKind, manifest: (name: string) => objec
     controlPlane = await startControlPlane({ fsync: false });
     client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath });
     namespace = await controlPlane.namespace();
+    await prepare?.(controlPlane);
   });
   after(async () => {
     await client.close();
     await controlPlane.stop();
   });
 
-  const ref = (name: string) => ({ kind: target.kind, namespace, name });
+  const ref = (name: string) => refOf({ ...target, namespace, name });
   const readRaw = (name: string) => controlPlane.request<RawObject>('GET', objectPath(target, namespace, name));
   const created = async (name: string) => {
     await controlPlane.request('POST', `${listPath(target, namespace)}?fieldManager=kubectl-create`, manifest(name));
-    const workload = await readWorkload(client, ref(name));
+    const workload = await readWorkload(client, ref(name), undefined, target);
     assert.ok(workload);
     return workload;
   };
   const podSpecOf = (raw: unknown) => target.podSpecPath.reduce((value, part) => (value as Record<string, unknown>)[part], raw) as object;
 
-  test('is in the list', () => assert.ok(targets.includes(target)));
+  test('is in the list, unless it is a custom resource', () => assert.equal(targets.includes(target), prepare === undefined));
 
   test('a new object is read with the owner of its images', async () => {
     const workload = await created('new');
@@ -46,7 +69,8 @@ export function testTarget(target: TargetKind, manifest: (name: string) => objec
       { name: 'web', image: 'shop/web:1', imageOwner: 'kubectl-create' },
       { name: 'proxy', image: 'proxy:1', imageOwner: 'kubectl-create' },
     ]);
-    assert.equal(workload.hasAnnotations, false);
+    assert.deepEqual(workload.initContainers, [{ name: 'migrate', image: 'shop/web:1', imageOwner: 'kubectl-create' }]);
+    assert.deepEqual(workload.labels, { app: 'new' });
   });
 
   test('objects are found by the paths of the kind', async () => {
@@ -55,20 +79,27 @@ export function testTarget(target: TargetKind, manifest: (name: string) => objec
       const { items } = await client.request<{ items: unknown[] }>({ method: 'GET', path });
       assert.ok(items.some((raw) => projectWorkload(target, raw).name === 'listed'));
     }
-    assert.equal(await readWorkload(client, ref('missing')), undefined);
+    const selector = { matchLabels: { app: 'listed' }, matchExpressions: [{ key: 'app', operator: 'NotIn' as const, values: ['new'] }] };
+    assert.deepEqual(
+      (await listSelected(client, target, { namespace, selector })).map(({ name }) => name),
+      ['listed'],
+    );
+    assert.equal(await readWorkload(client, ref('missing'), undefined, target), undefined);
   });
 
   test('a patch changes the image, the cause of the change, and nothing else', async () => {
     const workload = await created('patched');
     const before = await readRaw('patched');
-    const result = await patchImages(client, workload, [toWeb('shop/web:2')], 'because of a push');
+    const result = await patchImages(client, workload, [toWeb('shop/web:2')], 'because of a push', undefined, target);
     const raw = await readRaw('patched');
     assert.deepEqual(result, { kind: 'patched', workload: projectWorkload(target, raw) });
     assert.deepEqual(projectWorkload(target, raw).containers, [
       { name: 'web', image: 'shop/web:2', imageOwner: 'image-watcher' },
-      { name: 'proxy', image: 'proxy:1', imageOwner: 'kubectl-create' },
+      { name: 'proxy', image: 'proxy:1', imageOwner: untouched },
     ]);
-    assert.deepEqual(raw.metadata.annotations, { 'kubernetes.io/change-cause': 'because of a push' });
+    // DaemonSets have one of their own, which counts their generations.
+    const { 'deprecated.daemonset.template.generation': _, ...annotations } = raw.metadata.annotations ?? {};
+    assert.deepEqual(annotations, { 'kubernetes.io/change-cause': 'because of a push' });
     assert.equal(raw.metadata.generation, before.metadata.generation + 1);
     const reverted = JSON.parse(JSON.stringify(podSpecOf(raw)).replace('shop/web:2', 'shop/web:1')) as object;
     assert.deepEqual(reverted, podSpecOf(before));
@@ -77,7 +108,20 @@ export function testTarget(target: TargetKind, manifest: (name: string) => objec
   test('a patch for what is not there any more changes nothing', async () => {
     const workload = await created('stale');
     const stale = toWeb('shop/web:3', 'shop/web:0');
-    assert.deepEqual(await patchImages(client, workload, [stale], 'why'), { kind: 'conflict' });
+    assert.deepEqual(await patchImages(client, workload, [stale], 'why', undefined, target), { kind: 'conflict' });
     assert.equal((await readRaw('stale')).metadata.generation, workload.generation);
+  });
+
+  test('an init container and a container are changed in one request', async () => {
+    const workload = await created('both');
+    const migrate = { container: 'migrate', index: 0, init: true as const, from: 'shop/web:1', to: 'shop/web:2' };
+    const result = await patchImages(client, workload, [migrate, toWeb('shop/web:2')], 'why', undefined, target);
+    assert.equal(result.kind, 'patched');
+    const changed = projectWorkload(target, await readRaw('both'));
+    assert.deepEqual(
+      [...changed.containers, ...(changed.initContainers ?? [])].map(({ image }) => image),
+      ['shop/web:2', 'proxy:1', 'shop/web:2'],
+    );
+    assert.equal(changed.generation, workload.generation + 1);
   });
 }

@@ -1,18 +1,7 @@
 import { deployment } from '../../../src/kube/targets/deployment.ts';
-import { testTarget } from './conformance.ts';
+import { podTemplate, testTarget } from './conformance.ts';
 
 testTarget(deployment, (name) => ({
-  metadata: { name },
-  spec: {
-    selector: { matchLabels: { app: name } },
-    template: {
-      metadata: { labels: { app: name } },
-      spec: {
-        containers: [
-          { name: 'web', image: 'shop/web:1' },
-          { name: 'proxy', image: 'proxy:1' },
-        ],
-      },
-    },
-  },
+  metadata: { name, labels: { app: name } },
+  spec: { selector: { matchLabels: { app: name } }, template: podTemplate(name) },
 }));

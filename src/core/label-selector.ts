@@ -1,0 +1,59 @@
+/** Label selectors with the meaning that Kubernetes gives them (metav1.LabelSelector). */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly LabelRequirement[];
+}
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  readonly values?: readonly string[];
+}
+
+/** Whether all requirements hold; NotIn holds where the label is missing, too. An empty selector, which the schema refuses, matches nothing. */
+export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  let isEmpty = matchExpressions.length === 0;
+  for (const key in matchLabels) {
+    isEmpty = false;
+    if (valueOf(labels, key) !== matchLabels[key]) return false;
+  }
+  return !isEmpty && matchExpressions.every((requirement) => holds(requirement, valueOf(labels, requirement.key)));
+}
+
+/** As kubectl and the API server's `labelSelector` write it: `app=web,tier in (a,b),!old`. */
+export function formatSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  return [...labels, ...matchExpressions.map(formatRequirement)].join(',');
+}
+
+/** A label may have the name of something that every object has. */
+function valueOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+function holds({ operator, values = [] }: LabelRequirement, value: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+  }
+}
+
+function formatRequirement({ key, operator, values = [] }: LabelRequirement): string {
+  switch (operator) {
+    case 'In':
+      return `${key} in (${values.join(',')})`;
+    case 'NotIn':
+      return `${key} notin (${values.join(',')})`;
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+  }
+}

@@ -1,0 +1,130 @@
+/** Plans the fields of a custom resource that together make an image, as if they were one container. */
+import { parseFieldPath, shortenPath } from './field-path.ts';
+import type { PolicySpec, TargetFields } from './image-policy.ts';
+import { formatRepository, sameRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from './image-reference.ts';
+import type { Candidate, ContainerChange, FieldChange, KeptContainer, TargetProblem, Verdict } from './plan-update.ts';
+import { formatWorkload, type Workload, type WorkloadField } from './workload.ts';
+
+export interface FieldsInput {
+  readonly spec: PolicySpec;
+  readonly candidate: Candidate;
+  readonly aliases: RegistryAliases;
+  readonly judge: (running: ImageReference) => Verdict;
+}
+
+type Usable = Extract<WorkloadField, { readonly value: unknown }>;
+type Part = keyof TargetFields;
+
+/** As container names in a policy's status. */
+const maxLabel = 63;
+
+/** What becomes of the fields, or why they cannot be written. Throws where the cache has not read them yet. */
+export function planFields(
+  fields: TargetFields,
+  workload: Workload,
+  input: FieldsInput,
+): ContainerChange | KeptContainer | { readonly problem: TargetProblem } {
+  const values = new Map<Part, Usable>();
+  for (const [part, path] of entriesOf(fields)) {
+    const field = workload.fields?.[path];
+    if (field === undefined) throw new Error(`${path} of ${formatWorkload(workload)} has not been read yet`);
+    if ('unusable' in field) return { problem: explain(field.unusable, path, workload) };
+    values.set(part, field);
+  }
+  const main = fields.tag ?? fields.image ?? fields.digest ?? '';
+  const image = compose(textsOf(values), input.spec);
+  const running = readRunning(image, fields, input);
+  if (running === undefined) {
+    const message = `${formatWorkload(workload)} holds "${image}" in ${listPaths(fields)}, which is no image of ${formatRepository(input.spec.repository)}`;
+    return { problem: { reason: 'ContainerNotFound', message } };
+  }
+  const verdict = input.judge(running);
+  const container = shortenPath(main, maxLabel);
+  if (verdict !== 'change') {
+    const { value, owner } = values.get('tag') ?? values.get('image') ?? values.get('digest') ?? { value: null };
+    const message =
+      typeof value === 'number' ? `${verdict.message} (${main} holds a number: as one, 1.20 is 1.2; quote it)` : verdict.message;
+    return { container, image, ...verdict, message, ...(owner !== undefined && { owner }) };
+  }
+  const wanted = new Map([...textsOf(values), ...newTexts(running, fields, input)]);
+  const changes = entriesOf(fields).map(([part, path]): FieldChange => {
+    const from = values.get(part)?.value ?? null;
+    const to = wanted.get(part) ?? '';
+    return { path, from, ...(to !== (from ?? '') && { to }) };
+  });
+  return { container, index: 0, from: image, to: compose(wanted, input.spec), fields: changes };
+}
+
+/** The image that the fields make, where it is one of the policy's repository. */
+export function imageOfFields(
+  fields: TargetFields,
+  workload: Workload,
+  input: Pick<FieldsInput, 'spec' | 'aliases'>,
+): ImageReference | undefined {
+  const values = new Map<Part, Usable>();
+  for (const [part, path] of entriesOf(fields)) {
+    const field = workload.fields?.[path];
+    if (field !== undefined && 'value' in field) values.set(part, field);
+  }
+  return readRunning(compose(textsOf(values), input.spec), fields, input);
+}
+
+function entriesOf(fields: TargetFields): [Part, string][] {
+  const parts: readonly Part[] = ['image', 'repository', 'tag', 'digest'];
+  return parts.flatMap((part) => (fields[part] === undefined ? [] : [[part, fields[part]]]));
+}
+
+function textsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
+  return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
+}
+
+/** Where no field holds the repository it is the policy's. */
+function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec): string {
+  const whole = texts.get('image');
+  if (whole !== undefined) return whole;
+  const [tag = '', digest = ''] = [texts.get('tag'), texts.get('digest')];
+  const name = texts.get('repository') ?? formatRepository(repository);
+  return `${name}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
+}
+
+/** What runs, where it is of the policy's repository. A digest alone follows the moving tag; no other choice may be written without a tag. */
+function readRunning(
+  image: string,
+  fields: TargetFields,
+  { spec, aliases }: Pick<FieldsInput, 'spec' | 'aliases'>,
+): ImageReference | undefined {
+  const running = tryParseImageReference(image, aliases);
+  if (running === undefined || !sameRepository(running.repository, spec.repository)) return undefined;
+  const { movingTag } = spec.strategy;
+  if (fields.image !== undefined || fields.tag !== undefined || movingTag === undefined) return running;
+  return { ...running, tag: movingTag };
+}
+
+function newTexts({ name }: ImageReference, fields: TargetFields, { spec, candidate }: FieldsInput): Map<Part, string> {
+  const { tag } = candidate;
+  const digest = spec.pin === 'Digest' ? candidate.digest : undefined;
+  const pinned = digest === undefined ? tag : `${tag}@${digest}`;
+  if (fields.image !== undefined) return new Map([['image', `${name}:${pinned}`]]);
+  if (fields.digest === undefined) return new Map([['tag', pinned]]);
+  return new Map<Part, string>([
+    ...(fields.tag === undefined ? [] : [['tag', tag] as const]),
+    ...(digest === undefined ? [] : [['digest', digest] as const]),
+  ]);
+}
+
+function explain(unusable: 'ParentMissing' | 'NotText', path: string, workload: Workload): TargetProblem {
+  const where = `${formatWorkload(workload)}: ${path}`;
+  if (unusable === 'NotText')
+    return { reason: 'FieldNotText', message: `${where} holds neither text nor a number: name the field that does` };
+  const parent = parseFieldPath(path).slice(0, -1).join('.');
+  return {
+    reason: 'FieldPathMissing',
+    message: `${where} cannot be written, because there is no ${parent} to hold it: mend the path, or write the field once by hand`,
+  };
+}
+
+function listPaths(fields: TargetFields): string {
+  return entriesOf(fields)
+    .map(([, path]) => path)
+    .join(', ');
+}

@@ -1,0 +1,36 @@
+import type { PolicyTarget } from './image-policy.ts';
+import { matchesSelector, type LabelSelector } from './label-selector.ts';
+import { kindKey, type KindRef, type Workload, type WorkloadRef } from './workload.ts';
+
+/** What is known of the cluster's workloads; costs no request. */
+export interface WorkloadView {
+  readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
+  /** At least the workloads of a kind and namespace that the selector matches, in any order. */
+  readonly listWorkloads: (kind: KindRef, namespace: string, selector: LabelSelector) => Iterable<Workload>;
+}
+
+/** The workloads that a target means, by name in the order of their names; what `findWorkload` says counts more than the list. */
+export function resolveTarget(target: PolicyTarget, { findWorkload, listWorkloads }: WorkloadView): Workload[] {
+  if (target.selector === undefined) {
+    const workload = findWorkload(target);
+    return workload === undefined ? [] : [workload];
+  }
+  const found: Workload[] = [];
+  for (const listed of listWorkloads(target, target.namespace, target.selector)) {
+    if (!matchesSelector(target.selector, listed.labels)) continue;
+    const workload = findWorkload(listed);
+    if (workload !== undefined && (workload === listed || matchesSelector(target.selector, workload.labels))) found.push(workload);
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The workloads of all targets, each once. */
+export function resolveTargets(targets: readonly PolicyTarget[], view: WorkloadView): Workload[] {
+  return [...new Set(targets.flatMap((target) => resolveTarget(target, view)))];
+}
+
+/** Whether a target means this workload. */
+export function isMeant(target: PolicyTarget, workload: WorkloadRef & Pick<Workload, 'labels'>): boolean {
+  if (target.namespace !== workload.namespace || kindKey(target) !== kindKey(workload)) return false;
+  return target.selector === undefined ? target.name === workload.name : matchesSelector(target.selector, workload.labels);
+}

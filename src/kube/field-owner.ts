@@ -1,0 +1,47 @@
+/** Who wrote a field, from metadata.managedFields. */
+interface ManagedFields {
+  readonly manager?: string;
+  readonly subresource?: string;
+  readonly time?: string;
+  readonly fieldsV1?: unknown;
+}
+
+/** The entries about the object itself, oldest first: those of subresources (status, scale) own no image. */
+export function mainEntries(managedFields: unknown): readonly ManagedFields[] {
+  if (!Array.isArray(managedFields)) return [];
+  return managedFields
+    .map((entry) => asRecord(entry) as ManagedFields)
+    .filter((entry) => !entry.subresource)
+    .toSorted((a, b) => timeOf(a) - timeOf(b));
+}
+
+/**
+ * The manager of a field, by its steps as fieldsV1 writes them (`f:spec`, `k:{"name":"web"}`). Several managers own a field together when each applied the
+ * same value: the last one to have done so is its owner. Lists without keys are owned as a whole, with all that is in them.
+ */
+export function findOwner(entries: readonly ManagedFields[], steps: readonly string[]): string | undefined {
+  return entries.findLast(({ fieldsV1 }) => owns(fieldsV1, steps))?.manager;
+}
+
+function owns(fields: unknown, steps: readonly string[]): boolean {
+  let value = fields;
+  for (const step of steps) {
+    const next = asRecord(value)[step];
+    if (next === undefined) return value !== fields && isLeaf(value);
+    value = next;
+  }
+  return true;
+}
+
+function isLeaf(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function timeOf({ time }: ManagedFields): number {
+  const parsed = Date.parse(time ?? '');
+  return Number.isNaN(parsed) ? 0 : parsed;
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

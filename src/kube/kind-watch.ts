@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { PermanentError } from '../core/errors.ts';
+import type { TargetProblem } from '../core/plan-update.ts';
+import { kindKey, type KindRef, type Workload } from '../core/workload.ts';
+import { backoffMs } from './backoff.ts';
+import type { KubeClient } from './client.ts';
+import { discoverKind } from './discover-kind.ts';
+import { findTarget } from './find-target.ts';
+import { problemOf, type KindState } from './kind-state.ts';
+import { isKubeError } from './kube-error.ts';
+import type { ObjectChange } from './object-store.ts';
+import { isWanted, projectWorkload } from './project-workload.ts';
+import { startReflector, type Reflector } from './reflector.ts';
+import { listPath } from './resource-path.ts';
+import type { TargetKind } from './target-kind.ts';
+import { createWorkloadStore, type WorkloadStore } from './workload-store.ts';
+
+/** What all watches of workloads have in common. */
+export interface KindWatchOptions {
+  readonly client: KubeClient;
+  /** One reflector for each; undefined stands for all namespaces. */
+  readonly namespaces: readonly (string | undefined)[];
+  readonly onChange: (change: ObjectChange<Workload>) => void;
+  /** The workloads of a kind are known now, in all namespaces or in one. */
+  readonly onReady: () => void;
+  readonly onError: (error: unknown, nextTryMs: number | undefined) => void;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Keeps the workloads of one kind. */
+export interface KindWatch {
+  readonly kind: KindRef;
+  /** What serves questions; undefined before the kind is found. */
+  current(): Watched | undefined;
+  state(namespace: string, fieldPaths: readonly string[]): KindState;
+  /** Resolves when it is ready or has failed once; never rejects. */
+  settled(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export interface Watched {
+  readonly target: TargetKind;
+  readonly store: WorkloadStore;
+  readonly reflectors: readonly Reflector[];
+}
+
+interface Place {
+  readonly namespace: string | undefined;
+  readonly reflector: Reflector;
+  since?: number;
+  problem?: TargetProblem;
+}
+
+/** How often the API server is asked for a kind that it does not know: its definition may be installed any time. */
+const rediscoverMs = 10_000;
+
+/** Finds the kind, lists it and follows it. Every problem is looked at again by itself. */
+export function startKindWatch(kind: KindRef, fieldPaths: readonly string[], options: KindWatchOptions): KindWatch {
+  const { client, namespaces, onChange, onReady, onError, now, random } = options;
+  const stopping = new AbortController();
+  const firstResult = Promise.withResolvers<void>();
+  let watched: Watched | undefined;
+  let places: Place[] = [];
+  let problem: TargetProblem | undefined;
+
+  const find = async (): Promise<TargetKind> => {
+    const { apiVersion } = kind;
+    const target = apiVersion === undefined ? findTarget(kind) : await discoverKind(client, { ...kind, apiVersion }, stopping.signal);
+    return fieldPaths.length === 0 ? target : { ...target, fieldPaths };
+  };
+
+  const noteFirstList = async (place: Place): Promise<void> => {
+    await place.reflector.synced;
+    place.since = now();
+    onReady();
+  };
+
+  const follow = (target: TargetKind, gone: () => void): void => {
+    const store = createWorkloadStore();
+    store.subscribe(onChange);
+    const results: Promise<void>[] = [];
+    places = namespaces.map((namespace) => {
+      const failed = Promise.withResolvers<void>();
+      const reflector = startReflector({
+        client,
+        path: listPath(target, namespace),
+        project: (raw) => (isWanted(target, raw) ? projectWorkload(target, raw) : undefined),
+        store,
+        now,
+        random,
+        onError(error, nextTryMs) {
+          onError(error, nextTryMs);
+          if (nextTryMs === undefined) return;
+          const found = problemOf(error, target);
+          if (found !== undefined) place.problem = found;
+          failed.resolve();
+          if (kind.apiVersion !== undefined && isKubeError(error, 404)) gone();
+        },
+      });
+      const place: Place = { namespace, reflector };
+      results.push(Promise.race([noteFirstList(place), failed.promise]));
+      return place;
+    });
+    watched = { target, store, reflectors: places.map(({ reflector }) => reflector) };
+    void settle(results);
+  };
+
+  const settle = async (results: readonly Promise<void>[]): Promise<void> => {
+    await Promise.all(results);
+    firstResult.resolve();
+  };
+
+  const unfollow = async (): Promise<void> => {
+    const old = places;
+    [watched, places] = [undefined, []];
+    await Promise.all(old.map(({ reflector }) => reflector.stop()));
+  };
+
+  const run = async (): Promise<void> => {
+    for (let failures = 0; !stopping.signal.aborted; failures++) {
+      let pauseMs = rediscoverMs;
+      try {
+        const target = await find();
+        problem = undefined;
+        const gone = Promise.withResolvers<void>();
+        stopping.signal.addEventListener('abort', () => gone.resolve(), { once: true });
+        follow(target, gone.resolve);
+        await gone.promise;
+        await unfollow();
+        failures = 0;
+        pauseMs = 0;
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        if (error instanceof PermanentError) problem = { reason: error.reason, message: error.message };
+        else pauseMs = backoffMs(failures, random);
+        onError(error, pauseMs);
+        firstResult.resolve();
+      }
+      // A definition that was just deleted is told for a moment longer.
+      await delay(Math.max(pauseMs, 100), undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+
+  const running = run();
+  return {
+    kind,
+    current: () => watched,
+    state(namespace, paths) {
+      if (problem !== undefined) return { problem };
+      if (!namespaces.some((one) => one === undefined || one === namespace)) return { problem: notWatched(namespace) };
+      const place = places.find((one) => one.namespace === undefined || one.namespace === namespace);
+      if (paths.some((path) => !fieldPaths.includes(path))) return 'starting';
+      if (place?.since !== undefined) return { since: place.since };
+      return place?.problem === undefined ? 'starting' : { problem: place.problem };
+    },
+    settled: () => firstResult.promise,
+    async stop() {
+      stopping.abort(new Error(`the watch of ${kindKey(kind)} is stopped`));
+      await running;
+      await unfollow();
+    },
+  };
+}
+
+function notWatched(namespace: string): TargetProblem {
+  const message = `the configuration's watch.namespaces does not have ${namespace}: add it, or move the target`;
+  return { reason: 'TargetNotFound', message };
+}

@@ -1,0 +1,44 @@
+import type { LabelSelector } from '../core/label-selector.ts';
+import type { Workload } from '../core/workload.ts';
+import { createObjectStore, type ObjectStore } from './object-store.ts';
+
+/** All workloads of one kind, also by namespace and label: a selector among ten thousand workloads looks at those that have its rarest label. */
+export interface WorkloadStore extends ObjectStore<Workload> {
+  /** At least those of a namespace that the selector matches; all of it without one. */
+  in(namespace: string, selector?: LabelSelector): Iterable<Workload>;
+}
+
+/** An empty store. */
+export function createWorkloadStore(): WorkloadStore {
+  const store = createObjectStore<Workload>();
+  const shelves = new Map<string, Map<string, Workload>>();
+  const drop = (workload: Workload) => {
+    for (const shelf of shelvesOf(workload)) {
+      const names = shelves.get(shelf);
+      names?.delete(workload.name);
+      if (names?.size === 0) shelves.delete(shelf);
+    }
+  };
+  store.subscribe(({ type, object, previous }) => {
+    if (previous !== undefined) drop(previous);
+    if (type === 'deleted') return drop(object);
+    for (const shelf of shelvesOf(object)) shelves.set(shelf, (shelves.get(shelf) ?? new Map<string, Workload>()).set(object.name, object));
+  });
+  return Object.assign(store, {
+    in(namespace: string, selector: LabelSelector = {}) {
+      const pairs = Object.entries(selector.matchLabels ?? {}).map((pair) => labelShelf(namespace, pair));
+      const found = (pairs.length === 0 ? [namespace] : pairs).map((shelf) => shelves.get(shelf));
+      const [rarest] = found.toSorted((a, b) => (a?.size ?? 0) - (b?.size ?? 0));
+      return rarest?.values() ?? [];
+    },
+  });
+}
+
+function shelvesOf({ namespace, labels = {} }: Workload): string[] {
+  return [namespace, ...Object.entries(labels).map((pair) => labelShelf(namespace, pair))];
+}
+
+/** No namespace has a slash. */
+function labelShelf(namespace: string, [key, value]: [string, string]): string {
+  return `${namespace}/${key}=${value}`;
+}
