@@ -159,6 +159,7 @@ export function startKindWatch(kind: KindRef, fieldPaths: readonly string[], opt
       stopping.abort(new Error(`the watch of ${kindKey(kind)} is stopped`));
       await running;
       await unfollow();
+      firstResult.resolve();
     },
   };
 }

@@ -99,7 +99,12 @@ const key = some(
 );
 const platforms = fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 });
 const pullSecrets = list(some({ name: strictName('harbor-creds') }, ['name']));
-const rollout = some({ watch: fc.boolean(), timeout: duration, onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore') });
+const rollout = some({
+  watch: fc.boolean(),
+  timeout: duration,
+  onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore'),
+  maxParallel: fc.integer({ min: 1, max: 100 }),
+});
 const signer = fc
   .record({ issuer: fc.constant('https://a.example') })
   .chain((issuer) => fc.constantFrom({ ...issuer, identity: 'ada@example.com' }, { ...issuer, identityPattern: '.*' }));

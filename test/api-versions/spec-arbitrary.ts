@@ -79,7 +79,12 @@ export const specArbitrary: fc.Arbitrary<object> = some(
     pullSecrets: list(some({ name }, ['name'])),
     targets: list(target, 1),
     update,
-    rollout: some({ watch: fc.boolean(), timeout: duration, onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore') }),
+    rollout: some({
+      watch: fc.boolean(),
+      timeout: duration,
+      onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore'),
+      maxParallel: fc.integer({ min: 1, max: 100 }),
+    }),
     verify: list(some({ secretRef }, ['secretRef']), 1).map((keys) => ({ cosign: { keys } })),
     poll: some({ interval: duration }),
     suspend: fc.boolean(),

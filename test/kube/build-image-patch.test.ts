@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildImagePatch, type ImageChange } from '../../src/kube/build-image-patch.ts';
+import fc from 'fast-check';
+import { buildImagePatch, type ImageChange, type PatchOperation } from '../../src/kube/build-image-patch.ts';
 
 const containersPath = '/spec/template/spec/containers';
 const web: ImageChange = { container: 'web', index: 1, from: 'shop/web:1', to: 'shop/web:2' };
@@ -25,3 +26,80 @@ const cases = [
 for (const { name, hasAnnotations, changes, expected } of cases) {
   test(name, () => assert.deepEqual(buildImagePatch({ containersPath, hasAnnotations }, changes, 'why'), expected));
 }
+
+test('init containers are at their own place', () => {
+  const [name] = buildImagePatch({ containersPath, hasAnnotations: true }, [{ ...web, init: true }], 'why');
+  assert.deepEqual(name, { op: 'test', path: '/spec/template/spec/initContainers/1/name', value: 'web' });
+});
+
+test('fields are all tested, and only those that change are written', () => {
+  const fields = [
+    { path: 'spec.image.repository', from: 'shop/web' },
+    { path: 'spec.parameters[1].value', from: 1.2, to: '1.3' },
+    { path: 'spec.image.digest', from: null, to: 'sha256:b' },
+  ];
+  assert.deepEqual(buildImagePatch({ containersPath, hasAnnotations: true }, [{ ...web, fields }], 'why'), [
+    { op: 'test', path: '/spec/image/repository', value: 'shop/web' },
+    { op: 'test', path: '/spec/parameters/1/value', value: 1.2 },
+    { op: 'replace', path: '/spec/parameters/1/value', value: '1.3' },
+    { op: 'test', path: '/spec/image/digest', value: null },
+    { op: 'add', path: '/spec/image/digest', value: 'sha256:b' },
+    added,
+  ]);
+});
+
+/** Carries out a patch as RFC 6902 says: all of it or nothing. */
+function carryOut(document: unknown, patch: readonly PatchOperation[]): unknown {
+  const result = structuredClone(document);
+  for (const { op, path, value } of patch) {
+    const steps = path
+      .split('/')
+      .slice(1)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const last = steps.pop() ?? '';
+    const parent = steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], result) as Record<string, unknown>;
+    if (op === 'test') {
+      if (JSON.stringify(parent[last] ?? null) !== JSON.stringify(value)) return undefined;
+    } else parent[last] = value;
+  }
+  return result;
+}
+
+const text = fc.constantFrom('a:1', 'a:2', 'b:1', '').map(String);
+const list = fc.array(fc.record({ name: fc.constantFrom('web', 'proxy', 'worker').map(String), image: text }), {
+  minLength: 1,
+  maxLength: 4,
+});
+const annotations = fc.option(fc.dictionary(fc.constantFrom('a', 'b/c~d'), text), { nil: undefined });
+const object = fc
+  .record({ containers: list, initContainers: list, annotations, value: fc.oneof(text, fc.integer(), fc.constant(null)) })
+  .map(({ containers, initContainers, annotations, value }) => ({
+    metadata: annotations === undefined ? {} : { annotations },
+    spec: { template: { spec: { containers, initContainers } }, values: { tag: value } },
+  }));
+
+test('property: carried out on what it was planned for, it changes exactly what was planned; on anything else, nothing', () => {
+  fc.assert(
+    fc.property(object, object, fc.nat(3), fc.boolean(), (planned, other, place, init) => {
+      const containers = init ? planned.spec.template.spec.initContainers : planned.spec.template.spec.containers;
+      const index = place % containers.length;
+      const { name = '', image = '' } = containers[index] ?? {};
+      const field = { path: 'spec.values.tag', from: planned.spec.values.tag, to: 'new' };
+      const changes: ImageChange[] = [
+        { container: name, index, ...(init && { init: true }), from: image, to: 'a:3' },
+        { container: 'spec.values.tag', index: 0, from: 'x', to: 'y', fields: [field] },
+      ];
+      const patch = buildImagePatch({ containersPath, hasAnnotations: planned.metadata.annotations !== undefined }, changes, 'why');
+      const expected = structuredClone(planned);
+      const list = init ? expected.spec.template.spec.initContainers : expected.spec.template.spec.containers;
+      list[index] = { name, image: 'a:3' };
+      expected.spec.values.tag = 'new';
+      expected.metadata.annotations = { ...expected.metadata.annotations, 'kubernetes.io/change-cause': 'why' };
+      assert.deepEqual(carryOut(planned, patch), expected);
+      const there = (init ? other.spec.template.spec.initContainers : other.spec.template.spec.containers)[index];
+      const isSame = there?.name === name && there.image === image && other.spec.values.tag === field.from;
+      if (!isSame && there !== undefined) assert.equal(carryOut(other, patch), undefined);
+    }),
+    { numRuns: 500 },
+  );
+});

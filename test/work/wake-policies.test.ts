@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy } from '../../src/core/image-policy.ts';
 import type { Workload } from '../../src/core/workload.ts';
-import { createTargetIndex, wakeJob, type WakeView } from '../../src/work/wake-policies.ts';
+import type { TargetState } from '../../src/work/plan-with.ts';
+import { createTargetIndex, newcomerJob, wakeJob, type WakeView } from '../../src/work/wake-policies.ts';
 import { policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../core/samples.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -90,3 +91,69 @@ test('a changed workload finds its policies', () => {
   index.put(policyOf({ name: 'a', spec: { problem: { reason: 'InvalidPolicy', message: '' } } }));
   assert.deepEqual([names(), names(worker)], [[], []]);
 });
+
+test('a changed workload finds the policies whose selectors match it, in its kind and namespace only', () => {
+  const index = createTargetIndex();
+  const selecting = (name: string, ...values: string[]) =>
+    policyOf({
+      name,
+      spec: specOf({ targets: values.map((uses) => ({ kind: 'Deployment', namespace: 'shop', selector: { matchLabels: { uses } } })) }),
+    });
+  const names = (labels: Record<string, string>, other: object = {}) =>
+    index.policiesOf({ ...webDeployment, labels, ...other }).map(({ name }) => name);
+  index.put(selecting('a', 'redis', 'web'));
+  index.put(selecting('b', 'web'));
+  index.put(policyOf({ name: 'c' }));
+  assert.deepEqual(names({ uses: 'web' }), ['c', 'a', 'b']);
+  assert.deepEqual(names({ uses: 'web' }, { name: 'other' }), ['a', 'b']);
+  assert.deepEqual([names({ uses: 'web' }, { namespace: 'ops' }), names({ uses: 'web' }, { kind: 'StatefulSet' })], [[], []]);
+  index.put(selecting('a', 'redis'));
+  index.remove({ namespace: 'shop', name: 'c' });
+  assert.deepEqual([names({ uses: 'web' }), names({ uses: 'redis' })], [['b'], ['a']]);
+});
+
+const kinds: [name: string, state: TargetState, cause: string | undefined][] = [
+  ['known at last', { since: 5 }, 'kinds:1:5'],
+  ['still unknown', { problem: { reason: 'TargetKindUnknown', message: '' } }, undefined],
+  ['being listed', 'starting', undefined],
+];
+
+for (const [name, state, cause] of kinds) {
+  test(`stalled by the kind of a target, which is ${name}: ${cause ?? 'sleeps'}`, () => {
+    const view: WakeView = { ...holding(workload), targetState: () => state };
+    for (const reason of ['TargetKindUnknown', 'TargetKindForbidden'])
+      assert.equal(wakeJob(policyOf({ status: stalledStatus(reason) }), view, now)?.cause, cause);
+  });
+}
+
+test('of hundreds of targets a cause has a fixed length', () => {
+  const targets = Array.from({ length: 200 }, (_, index) => ({ ...webDeployment, name: `w${index}` }));
+  const cause = causeOf(policyOf({ spec: specOf({ targets }), status: stalledStatus('ContainerNotFound') }), {
+    ...workload,
+    uid: 'a-long-uid',
+  });
+  assert.match(cause ?? '', /^targets:1:[0-9a-f]{64}$/);
+});
+
+const latest = { tag: '1.3.0', selectedAt: '2026-01-01T00:00:00Z' };
+const content = policyOf({ status: { observedGeneration: 1, latest } });
+const newcomers: [name: string, policy: ImagePolicy, runs: string, cause: string | undefined][] = [
+  ['runs an older image', content, 'registry.example.com/shop/web:1.2.3', 'newcomers:1:w:7'],
+  ['runs what is selected', content, 'registry.example.com/shop/web:1.3.0', undefined],
+  ['runs another repository', content, 'nginx:1.2.3', undefined],
+  ['is of a suspended policy', { ...content, spec: specOf({ suspended: true }) }, 'registry.example.com/shop/web:1.2.3', undefined],
+  ['is of a policy that has selected nothing yet', policyOf(), 'registry.example.com/shop/web:1.2.3', undefined],
+];
+
+for (const [name, policy, runs, cause] of newcomers) {
+  test(`a newcomer that ${name}: ${cause ?? 'sleeps'}`, () => {
+    const ports = {
+      ...holding(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
+      aliases: new Map(),
+      crossNamespace: 'consent' as const,
+    };
+    const job = newcomerJob(policy, new Set(['w']), ports, now);
+    assert.deepEqual([job?.cause, job?.hint], [cause, cause && { tag: '1.3.0' }]);
+    assert.equal(newcomerJob(policy, new Set(['another']), ports, now), undefined);
+  });
+}

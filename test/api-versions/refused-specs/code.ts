@@ -108,6 +108,20 @@ export const code: readonly RefusedSpec[] = [
     'UnsupportedTargetKind',
   ),
   byCode(
+    'a kind of Kubernetes that cannot be updated',
+    withTarget({ kind: 'Job', apiVersion: 'batch/v1' }),
+    'spec.targets[0].apiVersion',
+    'write one of Deployment, StatefulSet, DaemonSet, CronJob, ReplicaSet, or a custom resource',
+    'UnsupportedTargetKind',
+  ),
+  byCode(
+    'a version of Kubernetes that is not served',
+    withTarget({ apiVersion: 'apps/v1beta1' }),
+    'spec.targets[0].apiVersion',
+    'remove apiVersion',
+    'UnsupportedTargetKind',
+  ),
+  byCode(
     'fields of a Deployment with its version',
     withTarget({ apiVersion: 'apps/v1', fields: { tag: 'a.b' } }),
     'spec.targets[0].fields',
@@ -147,6 +161,12 @@ export const code: readonly RefusedSpec[] = [
     }),
     'spec.targets[1].fields.image',
     'spec.a of HelmRelease web is a target already',
+  ),
+  byCode(
+    'a digest alone, where tags have an order',
+    { ...withTarget({ fields: { digest: 'a.c' } }, release), update: { pin: 'Digest' } },
+    'spec.targets[0].fields.digest',
+    'name the field of the tag as well',
   ),
   byCode(
     'a digest that nobody writes',

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicySpec, TargetFields } from '../../src/core/image-policy.ts';
+import { planUpdate, type Candidate } from '../../src/core/plan-update.ts';
+import type { WorkloadField } from '../../src/core/workload.ts';
+import { allKnown, digestOf, latestSpec, noAliases, specOf, workloadOf } from './samples.ts';
+
+const release = { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', namespace: 'shop', name: 'web' };
+const repository = 'registry.example.com/shop/web';
+const pinned = specOf({ pin: 'Digest' });
+const [a, b] = [digestOf('a'), digestOf('b')];
+
+function plan(
+  fields: TargetFields,
+  held: Record<string, WorkloadField | string | number | null>,
+  {
+    spec = specOf(),
+    candidate = { tag: '1.3.0', digest: b },
+    hasApplied = true,
+  }: { spec?: PolicySpec; candidate?: Candidate; hasApplied?: boolean } = {},
+) {
+  const values = Object.entries(held).map(([path, field]) => [
+    path,
+    typeof field === 'object' && field !== null ? field : { value: field },
+  ]);
+  const workload = workloadOf({}, { ...release, fields: Object.fromEntries(values) as Record<string, WorkloadField> });
+  const [target] = planUpdate({
+    spec: { ...spec, targets: [{ ...release, fields }] },
+    candidate,
+    hasApplied,
+    aliases: noAliases,
+    ...allKnown,
+    findWorkload: () => workload,
+  }).targets;
+  assert.ok(target);
+  return target;
+}
+
+const written = (...[fields, held, more]: Parameters<typeof plan>) => {
+  const { changes, kept, problem } = plan(fields, held, more);
+  const [change] = changes;
+  if (change === undefined) return problem?.reason ?? kept[0]?.reason;
+  return Object.fromEntries((change.fields ?? []).flatMap(({ path, to }) => (to === undefined ? [] : [[path, to]])));
+};
+
+type Row = [name: string, args: Parameters<typeof plan>, expected: Record<string, string> | string];
+const rows: Row[] = [
+  ['the tag alone', [{ tag: 't' }, { t: '1.2.3' }], { t: '1.3.0' }],
+  ['a tag that is newer', [{ tag: 't' }, { t: '1.4.0' }], 'OlderThanRunning'],
+  ['the same tag', [{ tag: 't' }, { t: '1.3.0' }], 'UpToDate'],
+  ['a number', [{ tag: 't' }, { t: 1.2 }, { hasApplied: false }], { t: '1.3.0' }],
+  ['a number that nobody can compare', [{ tag: 't' }, { t: 1.2 }], 'NotComparable'],
+  ['a tag that is not set', [{ tag: 't' }, { t: null }, { hasApplied: false }], { t: '1.3.0' }],
+  ['the tag with its digest in one field', [{ tag: 't' }, { t: '1.2.3' }, { spec: pinned }], { t: `1.3.0@${b}` }],
+  ['the same tag, with another digest in one field', [{ tag: 't' }, { t: `1.3.0@${a}` }, { spec: pinned }], { t: `1.3.0@${b}` }],
+  ['tag and digest apart', [{ tag: 't', digest: 'd' }, { t: '1.2.3', d: a }, { spec: pinned }], { t: '1.3.0', d: b }],
+  ['a digest that is not set yet', [{ tag: 't', digest: 'd' }, { t: '1.3.0', d: null }, { spec: pinned }], { d: b }],
+  ['tag and digest as they are wanted', [{ tag: 't', digest: 'd' }, { t: '1.3.0', d: b }, { spec: pinned }], 'UpToDate'],
+  ['the digest of a followed tag', [{ digest: 'd' }, { d: a }, { spec: latestSpec(), candidate: { tag: 'latest', digest: b } }], { d: b }],
+  ['the digest of today', [{ digest: 'd' }, { d: b }, { spec: latestSpec(), candidate: { tag: 'latest', digest: b } }], 'UpToDate'],
+  ['the whole image', [{ image: 'i' }, { i: `${repository}:1.2.3` }], { i: `${repository}:1.3.0` }],
+  ['the whole image of another repository', [{ image: 'i' }, { i: 'nginx:1.2.3' }], 'ContainerNotFound'],
+  ['no image at all', [{ image: 'i' }, { i: '' }], 'ContainerNotFound'],
+  [
+    'a repository beside its tag',
+    [
+      { repository: 'r', tag: 't' },
+      { r: repository, t: '1.2.3' },
+    ],
+    { t: '1.3.0' },
+  ],
+  [
+    'another repository beside its tag',
+    [
+      { repository: 'r', tag: 't' },
+      { r: 'nginx', t: '1.2.3' },
+    ],
+    'ContainerNotFound',
+  ],
+  ['a missing parent', [{ tag: 'spec.image.tag' }, { 'spec.image.tag': { unusable: 'ParentMissing' } }], 'FieldPathMissing'],
+  ['something else than text', [{ tag: 't' }, { t: { unusable: 'NotText' } }], 'FieldNotText'],
+];
+
+for (const [name, args, expected] of rows) test(`${name}: ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
+
+test('every field guards the patch, and the change reads like one of a container', () => {
+  const { changes } = plan(
+    { repository: 'spec.image.repository', tag: 'spec.image.tag' },
+    { 'spec.image.repository': repository, 'spec.image.tag': '1.2.3' },
+  );
+  assert.deepEqual(changes, [
+    {
+      container: 'spec.image.tag',
+      index: 0,
+      from: `${repository}:1.2.3`,
+      to: `${repository}:1.3.0`,
+      fields: [
+        { path: 'spec.image.repository', from: repository },
+        { path: 'spec.image.tag', from: '1.2.3', to: '1.3.0' },
+      ],
+    },
+  ]);
+});
+
+test('who is told of a number is told why it matters; a missing parent is named', () => {
+  assert.match(plan({ tag: 't' }, { t: 1.2 }).kept[0]?.message ?? '', /t holds a number: as one, 1\.20 is 1\.2; quote it/);
+  const missing = plan({ tag: 'spec.values.image.tag' }, { 'spec.values.image.tag': { unusable: 'ParentMissing' } });
+  assert.match(
+    missing.problem?.message ?? '',
+    /HelmRelease shop\/web: spec\.values\.image\.tag cannot be written, because there is no spec\.values\.image/,
+  );
+});
+
+test('a field that was never read is no answer', () => {
+  assert.throws(() => plan({ tag: 'spec.other' }, {}), /spec\.other of HelmRelease shop\/web has not been read yet/);
+});
+
+test('a long path is a name with its end', () => {
+  const path = `spec.${'values.'.repeat(12)}image.tag`;
+  const { changes } = plan({ tag: path }, { [path]: '1.2.3' });
+  assert.equal(changes[0]?.container.length, 63);
+  assert.match(changes[0]?.container ?? '', /^….*image\.tag$/);
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KubeError } from '../../src/kube/kube-error.ts';
+import { patiently } from '../../src/kube/patiently.ts';
+
+const busy = (retryAfterMs?: number, status = 429) =>
+  new KubeError('PATCH /x', status, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
+const options = (signal = new AbortController().signal) => ({ signal, random: () => 1, now: () => 1_000 });
+
+function failing(...errors: Error[]) {
+  let tries = 0;
+  const work = async () => {
+    const error = errors[tries++];
+    if (error !== undefined) throw error;
+    return 'done';
+  };
+  return { work, tries: () => tries };
+}
+
+test('a busy server is asked again, as late as it wants', async () => {
+  const { work, tries } = failing(busy(1), busy(undefined, 503), busy(2));
+  assert.equal(await patiently(work, options()), 'done');
+  assert.equal(tries(), 4);
+});
+
+test('who is to come back much later waits without a worker', async () => {
+  const { work, tries } = failing(busy(60_000));
+  await assert.rejects(patiently(work, options()), { name: 'WaitError', until: new Date(61_000) });
+  assert.equal(tries(), 1);
+});
+
+test('after four tries it is left to the queue', async () => {
+  const { work, tries } = failing(...Array.from({ length: 9 }, () => busy(undefined, 500)));
+  await assert.rejects(patiently(work, options()), { name: 'KubeError', status: 500 });
+  assert.equal(tries(), 4);
+});
+
+for (const error of [new Error('socket hang up'), busy(undefined, 403), busy(undefined, 422)]) {
+  test(`not repeated: ${error.message}`, async () => {
+    const { work, tries } = failing(error);
+    await assert.rejects(patiently(work, options()), error);
+    assert.equal(tries(), 1);
+  });
+}
