@@ -4,16 +4,18 @@ import { after, before, describe, it } from 'node:test';
 import type { Spec } from '../../src/api-versions/v1-spec.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { announce, assertPatchedTimes, startWorld, type World } from './world.ts';
+import { announce, assertPatchedTimes, startWorld, type Service, type World } from './world.ts';
 
 const consent = 'operator.technomad.dev/allow-policies-from';
 const any = { strategy: 'SemVer' } as const;
 
 describe('a policy in v1', () => {
   let world: World;
+  let service: Service;
   before(async () => {
     world = await startWorld();
-    await announce(world.registry, await world.start());
+    service = await world.start();
+    await announce(world.registry, service);
   });
   after(() => world.stop());
 
@@ -43,6 +45,10 @@ describe('a policy in v1', () => {
     const ready = await world.waitForCondition('paused', 'Ready', 'Suspended');
     assert.match(ready.message, /until spec\.suspend is false/);
     await push('paused', '1.0.1');
+    await waitFor('the push to be looked at while nothing may be done', async () => {
+      const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+      return /reconciles_total\{source="Webhook",outcome="suspended"/.test(metrics);
+    });
     assert.equal(await world.condition('paused', 'Stalled'), undefined);
     assertPatchedTimes(await world.readDeployment('paused'), 0);
     await world.patchPolicy('paused', { suspend: false });
