@@ -8,6 +8,8 @@ export interface WorkloadStore extends ObjectStore<Workload> {
   in(namespace: string, selector?: LabelSelector): Iterable<Workload>;
 }
 
+const nothing: ReadonlyMap<string, Workload> = new Map();
+
 /** An empty store. */
 export function createWorkloadStore(): WorkloadStore {
   const store = createObjectStore<Workload>();
@@ -27,9 +29,8 @@ export function createWorkloadStore(): WorkloadStore {
   return Object.assign(store, {
     in(namespace: string, selector: LabelSelector = {}) {
       const pairs = Object.entries(selector.matchLabels ?? {}).map((pair) => labelShelf(namespace, pair));
-      const found = (pairs.length === 0 ? [namespace] : pairs).map((shelf) => shelves.get(shelf));
-      const [rarest] = found.toSorted((a, b) => (a?.size ?? 0) - (b?.size ?? 0));
-      return rarest?.values() ?? [];
+      const found = (pairs.length === 0 ? [namespace] : pairs).map((shelf) => shelves.get(shelf) ?? nothing);
+      return found.reduce((rarest, shelf) => (shelf.size < rarest.size ? shelf : rarest)).values();
     },
   });
 }
