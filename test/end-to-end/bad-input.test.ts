@@ -74,9 +74,9 @@ describe('bad input', () => {
   });
 
   it('says so when the kind of the target cannot be updated', async () => {
-    await world.createPolicy('daemon', `${world.registry.host}/${repositoryOf('late')}`, { strategy: 'SemVer' }, { kind: 'DaemonSet' });
-    const stalled = await world.waitForCondition('daemon', 'Stalled', 'NotYetSupported');
-    assert.match(stalled.message, /DaemonSet.*Deployment/);
+    await world.createPolicy('job', `${world.registry.host}/${repositoryOf('late')}`, { strategy: 'SemVer' }, { kind: 'Job' });
+    const stalled = await world.waitForCondition('job', 'Stalled', 'UnsupportedTargetKind');
+    assert.match(stalled.message, /Job.*Deployment/);
   });
 
   it('says so when the repository holds nothing that the policy selects', async () => {

@@ -28,7 +28,10 @@ const newerEdited = { ...newer, select: { semver: { range: '2.x', prereleases: f
 
 /** What is added in v1 to a policy of v1alpha1, and what the choice is after its range was edited as v1alpha1. */
 const additions: [what: string, added: JsonObject, editedChoice?: JsonObject][] = [
-  ['fields that v1alpha1 does not show', { rollout: { watch: true, timeout: '5m', onFailure: 'Hold' }, pullSecrets: [{ name: 'harbor' }] }],
+  [
+    'fields that v1alpha1 does not show',
+    { rollout: { watch: true, timeout: '5m', onFailure: 'Hold', maxParallel: 3 }, pullSecrets: [{ name: 'harbor' }] },
+  ],
   [
     'fields that hide the policy',
     {
