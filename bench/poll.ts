@@ -29,6 +29,8 @@ function policy(index: number): ImagePolicy {
       strategy,
       pin: 'Tag',
       allowDowngrade: false,
+      mode: 'Automatic',
+      windows: [],
       targets: [{ kind: 'Deployment', namespace: 'shop', name }],
       pollIntervalMs: hour,
       suspended: false,

@@ -67,6 +67,7 @@ test('nothing configured: the defaults', () => {
     watch: { namespaces: [] },
     poll: { interval: 3_600_000 },
     crossNamespace: 'consent',
+    guards: { repeatsPerHour: 5 },
     log: { level: 'info' },
   });
   assert.equal(kubeconfig, undefined);

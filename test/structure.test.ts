@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { guards } from '../src/core/guards/index.ts';
 import { strategies } from '../src/core/strategies/index.ts';
 import { targets } from '../src/kube/targets/index.ts';
 import { providers } from '../src/receive/providers/index.ts';
@@ -154,6 +155,16 @@ test('every strategy is in the list, under its own id, with a test', () => {
   ];
   assert.deepEqual(built.map(({ id }) => id).sort(), Object.keys(strategies).sort());
   for (const id of Object.keys(strategies)) assert.ok(existsSync(join(root, `test/core/strategies/${id}.test.ts`)), id);
+});
+
+test('every guard is in the list, under its own id, with rows in the table of its test', () => {
+  assert.deepEqual(guards.map(({ id }) => id).sort(), membersIn('core/guards', /^export const \w+: Guard = /m));
+  const tests = ['guards/guards.test.ts', 'guard-plan.test.ts'].map((file) => readFileSync(join(root, 'test/core', file), 'utf8')).join('');
+  const docs = readFileSync(join(root, 'docs/guards.md'), 'utf8');
+  for (const { id } of guards) {
+    assert.ok(tests.includes(`/guards/${id}.ts'`) || ['cross-namespace', 'consent'].includes(id), id);
+    assert.ok(docs.includes(`\`${id}\``), `docs/guards.md does not tell of ${id}`);
+  }
 });
 
 test('every target kind is in the list, in the file of its name, with a test', () => {

@@ -16,11 +16,6 @@ export interface NotYetActing {
 type Effect = 'acts' | 'within' | 'adds' | 'restricts';
 type Judge = (value: unknown) => Effect;
 
-const restrictsUnless =
-  (harmless: unknown): Judge =>
-  (value) =>
-    value === harmless ? 'acts' : 'restricts';
-
 /** Every field below `spec`; `[]` stands for the entries of a list. What is below a field that is decided as a whole is not listed. */
 export const fieldEffects: Readonly<Record<string, Effect | Judge>> = {
   image: 'acts',
@@ -53,10 +48,10 @@ export const fieldEffects: Readonly<Record<string, Effect | Judge>> = {
   'targets[].initContainers': 'acts',
   'targets[].fields': 'acts',
   update: 'within',
-  'update.mode': restrictsUnless('Automatic'),
+  'update.mode': 'acts',
   'update.pin': 'acts',
   'update.allowDowngrade': 'acts',
-  'update.windows': 'restricts',
+  'update.windows': 'acts',
   rollout: 'within',
   'rollout.watch': 'acts',
   'rollout.timeout': 'acts',

@@ -5,6 +5,8 @@ import { PermanentError, describeError } from '../core/errors.ts';
 import { filterTags } from '../core/filter-tags.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../core/image-reference.ts';
 import type { ImagePolicy, PolicyProblem, PolicySpec } from '../core/image-policy.ts';
+import type { UpdateWindow } from '../core/next-opening.ts';
+import { readActions } from '../core/policy-actions.ts';
 import type { Reason } from '../core/reasons.ts';
 import { strategies } from '../core/strategies/index.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
@@ -29,6 +31,7 @@ export interface ReadContext {
 type Spec = z.output<typeof specSchema>;
 
 const metadata = z.object({
+  annotations: z.record(z.string(), z.unknown()).catch({}),
   name: z.string(),
   namespace: z.string(),
   uid: z.string(),
@@ -41,7 +44,8 @@ const maxMessageLength = 1000;
 /** Reads an object. What is wrong with its spec is kept as the policy's problem, so that it hides no other policy; throws only without metadata. */
 export function readPolicy(raw: unknown, context: ReadContext): ImagePolicy {
   const object = envelope.parse(raw);
-  const names = object.metadata;
+  const { annotations, ...names } = object.metadata;
+  const actions = readActions(annotations);
   const formerNamespace = formerTargetNamespace(raw);
   return {
     ...names,
@@ -49,6 +53,7 @@ export function readPolicy(raw: unknown, context: ReadContext): ImagePolicy {
     ...(formerNamespace !== undefined && { formerNamespace }),
     spec: readSpec(object.spec, names.namespace, context),
     status: readStatus(object.status),
+    ...(Object.keys(actions).length > 0 && { actions }),
   };
 }
 
@@ -88,6 +93,8 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
     allowDowngrade: spec.update?.allowDowngrade ?? false,
     ...(platforms.length > 0 && { platforms }),
     ...(minAgeMs !== undefined && { minAgeMs }),
+    mode: spec.update?.mode ?? 'Automatic',
+    windows: (spec.update?.windows ?? []).map(readWindow),
     targets: spec.targets.map((target, index) => readTarget(target, index, namespace)),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     ...(spec.rollout !== undefined && { maxParallel: spec.rollout.maxParallel }),
@@ -132,6 +139,10 @@ function readDuration(field: string, text: string | undefined): number | undefin
   const milliseconds = parseDuration(text);
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
   throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
+}
+
+function readWindow({ days, from, to, timeZone }: NonNullable<NonNullable<Spec['update']>['windows']>[number]): UpdateWindow {
+  return { from, to, timeZone, ...(days !== undefined && { days }) };
 }
 
 function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {

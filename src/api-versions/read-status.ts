@@ -13,12 +13,14 @@ const readable = z.looseObject({
   trigger: shape.trigger.catch(undefined),
   lastCheckTime: z.string().optional().catch(undefined),
   lastHandledRequest: shape.lastHandledRequest.catch(undefined),
+  lastHandledRollback: shape.lastHandledRollback.catch(undefined),
   waiting: shape.waiting.catch(undefined),
   targets: shape.targets.catch(undefined),
   targetCounts: shape.targetCounts.catch(undefined),
   lastAppliedTag: shape.lastAppliedTag.catch(undefined),
   history: shape.history.catch(undefined),
   rejected: shape.rejected.catch(undefined),
+  reverted: shape.reverted.catch(undefined),
   pendingApproval: shape.pendingApproval.catch(undefined),
 });
 

@@ -90,6 +90,19 @@ const rejected = z
   })
   .describe('An image that failed.');
 
+const reverted = z
+  .object({
+    kind: text(63, 'Kind of the workload.'),
+    namespace: text(63, 'Namespace of the workload.'),
+    name: text(253, 'Name of the workload.'),
+    container: text(63, 'The container.'),
+    tag: tag('The tag that was put back.'),
+    digest: digest('Its digest.').optional(),
+    count: z.int().min(1).describe('How often; after the second time it is left alone.'),
+    at: time('When that was noticed.'),
+  })
+  .describe('A change that a GitOps tool has put back.');
+
 /** `status` of a v1 policy. */
 export const statusSchema = z
   .object({
@@ -104,12 +117,14 @@ export const statusSchema = z
     trigger: trigger.optional(),
     lastCheckTime: time('When the registry was last asked for this policy.').optional(),
     lastHandledRequest: text(253, 'The value of the annotation requested-at that was last answered.').optional(),
+    lastHandledRollback: text(253, 'The value of the annotation rollback-to that was last answered.').optional(),
     waiting: waiting.optional(),
     targets: z.array(target).max(20).optional().describe('What the targets run: the first 20 containers.'),
     targetCounts: targetCounts.optional(),
     lastAppliedTag: tag('The tag that was applied last; known also of policies that were updated before there was a history.').optional(),
     history: z.array(change).max(10).optional().describe('The last 10 changes, the latest first.'),
     rejected: z.array(rejected).max(10).optional().describe('The last 10 digests that failed, the latest first.'),
+    reverted: z.array(reverted).max(10).optional().describe('The last 10 changes that a GitOps tool has put back, the latest first.'),
     pendingApproval: z
       .object({ tag: tag('The tag that waits for approval.'), digest: digest('Its digest.') })
       .optional()

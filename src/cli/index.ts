@@ -1,10 +1,30 @@
 /** The list of commands. */
+import { approve } from './approve.ts';
+import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { crd } from './crd.ts';
 import { events } from './events.ts';
+import { explain } from './explain.ts';
 import { lint } from './lint.ts';
+import { release } from './release.ts';
 import { replay } from './replay.ts';
+import { rollback } from './rollback.ts';
 import { serve } from './serve.ts';
 import { simulate } from './simulate.ts';
+import { resume, suspend } from './suspend.ts';
 
-export const commands: readonly Command[] = [serve, crd, lint, simulate, events, replay];
+export const commands: readonly Command[] = [
+  serve,
+  crd,
+  lint,
+  simulate,
+  events,
+  replay,
+  explain,
+  check,
+  approve,
+  rollback,
+  suspend,
+  resume,
+  release,
+];

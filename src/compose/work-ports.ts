@@ -140,6 +140,7 @@ export function createWorkPorts(
     eventLog: createEventLog(queue.redis, queue.prefix),
     mutex: createKeyedMutex(),
     crossNamespace: settings.config.crossNamespace,
+    repeatsPerHour: settings.config.guards.repeatsPerHour,
     onConflict: () => metrics.patchConflicts.inc(),
     now: Date.now,
     clock: () => new Date(),

@@ -73,7 +73,7 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
   const allReflectors = () => [...reflectors, ...workloadReflectors(foundation, cache)];
   const isWatching = () => reflectors.every(({ reflector }) => reflector.state().connected);
   const ports = createWorkPorts(foundation, { client, cache, access, isWatching, registry, queues, recorder, queue, trustRoot });
-  const waker = createWaker({ ...ports, now: ports.clock, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
+  const waker = createWaker({ ...ports, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
   const workers: QueueWorker[] = createWorkers(queue, ports);
   let sweep: NodeJS.Timeout | undefined;
   let stopped = false;

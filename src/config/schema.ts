@@ -157,6 +157,19 @@ export const configSchema = z.strictObject({
     .enum(['deny', 'consent', 'allow'])
     .default('consent')
     .describe('Whether policies may have targets in other namespaces: never, with the consent of their owners (an annotation), or always.'),
+  guards: z
+    .strictObject({
+      repeatsPerHour: z
+        .int()
+        .min(1)
+        .max(10)
+        .default(5)
+        .describe(
+          'How often a container may be changed to one and the same image within an hour: more means that something changes it back.',
+        ),
+    })
+    .describe('What keeps changes from doing harm.')
+    .prefault({}),
   log: z
     .strictObject({
       level: z

@@ -5,7 +5,7 @@ import { workloadKey, type WorkloadRef } from './workload.ts';
 
 /** What each container of the targets runs, for the status: a plan once its changes were made. Targets with a problem have a line of their own. */
 export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): ContainerState[] {
-  const done = new Set(applied.map(({ workload, container, to }) => doneKey(workload, container, to)));
+  const done = new Map(applied.map(({ workload, container, to, became }) => [doneKey(workload, container, to), became ?? to]));
   return plan.targets.flatMap((target) => statesOf(target, done));
 }
 
@@ -13,12 +13,12 @@ function doneKey(workload: WorkloadRef, container: string, to: string): string {
   return JSON.stringify([workloadKey(workload), container, to]);
 }
 
-function statesOf({ target, changes, kept, problem }: TargetPlan, done: ReadonlySet<string>): ContainerState[] {
+function statesOf({ target, changes, kept, problem }: TargetPlan, done: ReadonlyMap<string, string>): ContainerState[] {
   const { kind, namespace, name } = target;
   const ref = { kind, namespace, name };
   const changed = changes.map(({ container, from, to }): ContainerState => {
-    const isDone = done.has(doneKey(target, container, to));
-    if (isDone) return { ...ref, container, image: to, state: 'UpToDate' };
+    const made = done.get(doneKey(target, container, to));
+    if (made !== undefined) return { ...ref, container, image: made, state: 'UpToDate' };
     return { ...ref, container, image: from, state: 'Kept', message: 'about to be changed' };
   });
   const stayed = kept.map((one): ContainerState => ({ ...ref, container: one.container, image: one.image, ...stateOf(one) }));

@@ -1,5 +1,5 @@
 import { tryParseImageReference } from './image-reference.ts';
-import { fieldManager } from './outcome.ts';
+import { fieldManager } from './field-manager.ts';
 import type { HistoryEntry, PolicyStatus } from './policy-status.ts';
 import { workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
 

@@ -1,72 +1,57 @@
-import { consentAnnotation, type Consent } from './consent.ts';
-import type { ImagePolicy } from './image-policy.ts';
-import type { Candidate, TargetPlan, UpdatePlan } from './plan-update.ts';
-import type { Reason } from './reasons.ts';
-import { describeRejection, findRejection } from './rejections.ts';
-import { formatWorkload, workloadKey, type WorkloadRef } from './workload.ts';
+import { countReversions } from './guards/reverted.ts';
+import { isTolerated, needsConsent } from './guards/consent.ts';
+import type { Guard, GuardContext } from './guards/guard.ts';
+import { imageOwner } from './guards/image-owner.ts';
+import { guards } from './guards/index.ts';
+import type { ContainerChange, KeptContainer, TargetPlan, UpdatePlan, Withheld } from './plan-update.ts';
+import { workloadKey, type WorkloadRef } from './workload.ts';
 
-export interface GuardContext {
-  readonly policy: Pick<ImagePolicy, 'namespace' | 'formerNamespace' | 'status'>;
-  readonly crossNamespace: 'deny' | 'consent' | 'allow';
-  /** By workload, as it was read a moment ago; undefined where nobody was asked yet, and nothing is about to be patched. */
-  readonly consents?: ReadonlyMap<string, Consent>;
+/**
+ * Narrows a plan. What a guard refuses becomes the target's problem, with the guard's reason, and nothing of it is changed; what it keeps or lets wait is
+ * withheld, with what would have been changed.
+ */
+export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readonly Guard[] = guards): UpdatePlan {
+  const reverted = plan.targets.flatMap((target) => countReversions(target, context));
+  const targets = plan.targets.map((target) => guardTarget(target, context, chain));
+  return { ...plan, targets, ...(reverted.length > 0 && { reverted }) };
 }
 
-/** Why a target must not be changed, or undefined. */
-type Guard = (target: TargetPlan, context: GuardContext, candidate: Candidate) => { reason: Reason; message: string } | undefined;
-
-/** The list of guards, in the order in which a user would want to hear of them. */
-const guards: readonly Guard[] = [crossNamespaceIsAllowed, ownersConsent, digestIsNotRejected];
-
-/** Narrows a plan: what a guard refuses becomes the target's problem, with the guard's reason, and nothing of it is changed. */
-export function guardPlan(plan: UpdatePlan, context: GuardContext): UpdatePlan {
-  return { ...plan, targets: plan.targets.map((target) => guardTarget(target, context, plan.candidate)) };
-}
-
-/** Targets whose owners have to consent, by the configuration. */
-export function needsConsent(target: WorkloadRef, { policy, crossNamespace }: GuardContext): boolean {
-  return crossNamespace === 'consent' && target.namespace !== policy.namespace;
-}
-
-/** Whether the policy updated this namespace before there was such a rule: it goes on, with a warning. */
-export function isTolerated(target: WorkloadRef, policy: Pick<ImagePolicy, 'formerNamespace'>): boolean {
-  return target.namespace === policy.formerNamespace;
-}
+/** The guards that a rollback has to pass: whoever asks for one has decided already what the others would protect. */
+export const rollbackGuards: readonly Guard[] = guards.filter(({ bindsRollback }) => bindsRollback);
 
 /** Targets that are changed although their owners did not consent. */
-export function toleratedTargets(plan: UpdatePlan, context: GuardContext): WorkloadRef[] {
+export function toleratedTargets(plan: UpdatePlan, context: Pick<GuardContext, 'policy' | 'crossNamespace' | 'consents'>): WorkloadRef[] {
   const hasRefused = (target: WorkloadRef) => context.consents?.get(workloadKey(target))?.granted === false;
   return plan.targets
     .map(({ target }) => target)
     .filter((target) => needsConsent(target, context) && isTolerated(target, context.policy) && hasRefused(target));
 }
 
-function guardTarget(target: TargetPlan, context: GuardContext, candidate: Candidate): TargetPlan {
-  if (target.changes.length === 0) return target;
-  for (const guard of guards) {
-    const problem = guard(target, context, candidate);
-    if (problem !== undefined) return { ...target, changes: [], problem };
+function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly Guard[]): TargetPlan {
+  let left = target;
+  for (const guard of chain) {
+    if (left.changes.length === 0) return left;
+    const verdict = guard.judge(left, context);
+    if (verdict === undefined) continue;
+    const { containers, ...found } = verdict;
+    if (found.kind === 'refused') return { ...left, changes: [], problem: { reason: found.reason, message: found.message } };
+    const isMeant = ({ container }: ContainerChange) => containers === undefined || containers.includes(container);
+    left = withhold(left, { ...found, changes: left.changes.filter(isMeant) });
   }
-  return target;
+  return left;
 }
 
-function crossNamespaceIsAllowed({ target }: TargetPlan, { policy, crossNamespace }: GuardContext): ReturnType<Guard> {
-  if (target.namespace === policy.namespace || crossNamespace !== 'deny') return undefined;
-  const message = `${formatWorkload(target)} is in another namespace than the policy, and the configuration says crossNamespace: deny`;
-  return { reason: 'CrossNamespaceDenied', message };
-}
-
-function ownersConsent({ target }: TargetPlan, context: GuardContext): ReturnType<Guard> {
-  const { policy, consents } = context;
-  if (consents === undefined || !needsConsent(target, context) || isTolerated(target, policy)) return undefined;
-  const consent = consents.get(workloadKey(target)) ?? { granted: false, why: 'nobody asked its owners' };
-  if (consent.granted) return undefined;
-  const hint = `let its owners annotate it with ${consentAnnotation}: "${policy.namespace}"`;
-  return { reason: 'NoConsent', message: `${formatWorkload(target)} is in another namespace, and ${consent.why}: ${hint}` };
-}
-
-/** A digest that is not known yet is judged when the registry has told it. */
-function digestIsNotRejected(_: TargetPlan, { policy }: GuardContext, { digest }: Candidate): ReturnType<Guard> {
-  const rejection = findRejection(policy.status, digest);
-  return rejection && { reason: 'RejectedDigest', message: describeRejection(rejection) };
+function withhold(target: TargetPlan, withheld: Withheld): TargetPlan {
+  const { reason, message, changes } = withheld;
+  const kept = changes.map((change): KeptContainer => {
+    const { container, from } = change;
+    const owner = imageOwner(target.workload, change)?.imageOwner;
+    return { container, image: from, reason, message, ...(owner !== undefined && { owner }) };
+  });
+  return {
+    ...target,
+    changes: target.changes.filter((change) => !changes.includes(change)),
+    kept: [...target.kept, ...kept],
+    withheld: [...(target.withheld ?? []), withheld],
+  };
 }

@@ -1,5 +1,7 @@
 import type { Repository } from './image-reference.ts';
 import type { LabelSelector } from './label-selector.ts';
+import type { UpdateWindow } from './next-opening.ts';
+import type { PolicyActions } from './policy-actions.ts';
 import type { PolicyStatus } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import type { TagStrategy } from './strategies/strategy.ts';
@@ -19,6 +21,8 @@ export interface ImagePolicy {
   /** What is wanted, or why it cannot be understood. */
   readonly spec: PolicySpec | PolicyProblem;
   readonly status: PolicyStatus;
+  /** What users ask of it by annotations. */
+  readonly actions?: PolicyActions;
 }
 
 export interface PolicySpec {
@@ -33,6 +37,10 @@ export interface PolicySpec {
   readonly platforms?: readonly string[];
   /** How long a digest must have been known before it is used. */
   readonly minAgeMs?: number;
+  /** `Automatic`: workloads are changed. `Approval`: when somebody approves the digest. `DryRun`: it is only told. */
+  readonly mode: 'Automatic' | 'Approval' | 'DryRun';
+  /** When workloads may be changed; empty: always. */
+  readonly windows: readonly UpdateWindow[];
   readonly targets: readonly PolicyTarget[];
   /** The Secrets of its namespace with which the registry is asked. */
   readonly pullSecrets?: readonly string[];

@@ -6,13 +6,14 @@ import type { Claim } from './claim.ts';
 import type { Condition } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import type { RolloutClaims } from './rollout-claims.ts';
+import { describeWithheld, isWithheld, withheldClaims, withheldTypes } from './withheld-claims.ts';
 import { cut, toSeconds } from './status-text.ts';
 import { describeWaiting } from './waiting.ts';
 import { formatWorkload } from './workload.ts';
 
 type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
 
-const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'NotActing', 'CrossNamespace', 'TagGone', 'Held'];
+const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'NotActing', 'CrossNamespace', 'TagGone', ...withheldTypes];
 const maxMessageLength = 1024;
 
 /**
@@ -20,7 +21,7 @@ const maxMessageLength = 1024;
  *
  * | ending               | Ready | also                                          |
  * | -------------------- | ----- | --------------------------------------------- |
- * | updated, unchanged   | True  |                                               |
+ * | updated, unchanged   | True  | Held, ApprovalRequired: something is withheld |
  * | suspended            | True  | it is as the spec wants it: nothing to wait for |
  * | stalled              | False | Stalled: the user must act                    |
  * | postponed, or waiting after any but stalled and suspended | False | Reconciling: another try follows |
@@ -29,14 +30,23 @@ const maxMessageLength = 1024;
  */
 export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date, rollouts?: RolloutClaims): Condition[] {
   const old = policy.status.conditions ?? [];
-  const claims = [...withRollouts(ending, rollouts), ...notActing(policy), ...crossNamespace(policy, ending), ...tagGone(ending)];
-  const own = claims.map(({ type, status, reason, message }): Condition => {
+  const claims = [
+    ...withRollouts(ending, rollouts),
+    ...notActing(policy),
+    ...crossNamespace(policy, ending),
+    ...tagGone(ending),
+    ...withheldClaims(withheldIn(ending) ?? []),
+  ];
+  // A list map: of each type there is one, the first.
+  const isFirst = ({ type }: Claim, index: number) => claims.findIndex((claim) => claim.type === type) === index;
+  const own = claims.filter(isFirst).map(({ type, status, reason, message }): Condition => {
     const previous = old.find((condition) => condition.type === type);
     const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
     return { type, status, reason, message: cut(message, maxMessageLength), lastTransitionTime, observedGeneration: policy.generation };
   });
-  const isUnjudged = ({ type, observedGeneration }: Condition) =>
+  const isUnjudged = ({ type, reason, observedGeneration }: Condition) =>
     (type === 'CrossNamespace' && toleratedBy(ending) === undefined) ||
+    (isWithheld({ type, reason }) && withheldIn(ending) === undefined && !claims.some((claim) => claim.type === type)) ||
     (type === 'TagGone' && goneBy(ending) === undefined && observedGeneration === policy.generation);
   return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isUnjudged(condition))];
 }
@@ -58,7 +68,7 @@ function mainClaims(ending: Outcome | Postponement): Claim[] {
     case 'unchanged':
     case 'waiting':
       if (ending.place?.next !== undefined) return reconciling(ending.place.next.reason, describeWaiting(ending.place.next));
-      return [{ type: 'Ready', status: 'True', reason: 'UpToDate', message: ending.running ?? message }];
+      return [{ type: 'Ready', status: 'True', ...whatIs(ending) }];
     case 'suspended':
       return [{ type: 'Ready', status: 'True', reason, message }];
     case 'stalled':
@@ -78,6 +88,17 @@ function reconciling(reason: Reason, message: string): Claim[] {
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Reconciling', status: 'True', reason, message },
   ];
+}
+
+/** It is as the spec wants it, also where the spec or a user wants something to be withheld. */
+function whatIs({ withheld = [], running, message }: Outcome): Pick<Claim, 'reason' | 'message'> {
+  return describeWithheld(withheld) ?? { reason: 'UpToDate', message: running ?? message };
+}
+
+/** What is withheld of what the policy selects; undefined where the look was at something else. */
+function withheldIn(ending: Outcome | Postponement): Outcome['withheld'] {
+  if (ending.kind === 'suspended') return [];
+  return ending.kind === 'postponed' || ending.selection === undefined ? undefined : (ending.withheld ?? []);
 }
 
 function notActing({ spec }: Judged): Claim[] {

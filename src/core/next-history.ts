@@ -29,7 +29,7 @@ export function nextHistory(
     ...common,
   });
   const changed = changes
-    .map((change) => toEntry(change, { from: cut(change.from, 1024), to: cut(change.to, 1024) }))
+    .map((change) => toEntry(change, { from: cut(change.from, 1024), to: cut(change.became ?? change.to, 1024) }))
     .filter((entry) => !isWritten(old, entry));
   const found = ours
     .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag))
@@ -59,12 +59,11 @@ function isRecorded(
   return history.length >= maxEntries && history[0]?.tag === tag;
 }
 
-/** A status that was written although no answer came is written again. */
+/** A status that was written although no answer came is written again: what is not the newest of its container was changed since. */
 function isWritten(history: readonly HistoryEntry[], { kind, namespace, name, container, to, at }: HistoryEntry): boolean {
   const workload = { kind, namespace, name };
-  return history.some(
-    (entry) => entry.to === to && entry.at === at && isSame({ workload: entry, container: entry.container }, { workload, container }),
-  );
+  const newest = history.find((entry) => isSame({ workload: entry, container: entry.container }, { workload, container }));
+  return newest?.to === to && newest.at === at;
 }
 
 interface Place {

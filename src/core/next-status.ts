@@ -1,4 +1,5 @@
 import type { ImagePolicy } from './image-policy.ts';
+import { answered, nextReverted, withPendingApproval, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
 import { nextHistory } from './next-history.ts';
 import type { Outcome, Postponement } from './outcome.ts';
@@ -10,7 +11,7 @@ import { isPlace, nextWaiting } from './waiting.ts';
 import type { Workload, WorkloadRef } from './workload.ts';
 
 /** What made us look. */
-export interface LookCause {
+export interface LookCause extends Asked {
   readonly source: TriggerSource;
   readonly receivedAt: string;
   /** The push whose audit record is kept, and who received it. */
@@ -35,9 +36,13 @@ export function nextStatus(
 ): PolicyStatus | undefined {
   const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
   if (ending.kind === 'ignored' || isOverdue) return undefined;
-  const { waiting: current, ...old } = policy.status;
+  const { waiting: current, ...rest } = policy.status;
   const settled = ending.kind === 'postponed' ? ending : settlePlace(ending, current);
-  const found = { ...old, ...(settled.kind === 'postponed' ? postponed(settled, current) : looked(old, settled, cause, now)) };
+  const old = settled.kind === 'postponed' ? rest : withPendingApproval(rest, settled);
+  const found = {
+    ...old,
+    ...(settled.kind === 'postponed' ? postponed(settled, current) : { ...looked(old, settled, cause, now), ...answered(cause) }),
+  };
   const rollouts = findWorkload && rolloutClaims({ spec: policy.spec, status: found }, findWorkload, now);
   const next: PolicyStatus = {
     ...found,
@@ -67,10 +72,12 @@ function looked(old: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date
   const latest = nextLatest(old.latest, selection?.candidate, now);
   const history = nextHistory(old, outcome, cause.source, now);
   const newest = history?.[0];
+  const reverted = nextReverted(old.reverted ?? [], outcome);
   const hasAsked = outcome.kind === 'updated' || outcome.kind === 'unchanged' || outcome.kind === 'waiting';
   return {
     ...(waiting !== undefined && { waiting }),
     ...(latest !== undefined && { latest }),
+    ...(reverted.length > 0 && { reverted }),
     ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
     ...(hasAsked && { lastCheckTime: toSeconds(now) }),
     ...(selection !== undefined && {

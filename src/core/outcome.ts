@@ -1,6 +1,7 @@
 import { containerStates } from './container-states.ts';
-import type { Candidate, AppliedChange, KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
-import type { ContainerState } from './policy-status.ts';
+import { fieldManager } from './field-manager.ts';
+import type { Candidate, AppliedChange, KeptContainer, TargetPlan, UpdatePlan, Withheld } from './plan-update.ts';
+import type { ContainerState, Reversion } from './policy-status.ts';
 import { listFew } from './list-few.ts';
 import type { Reason } from './reasons.ts';
 import { describeWaiting, type Place } from './waiting.ts';
@@ -22,6 +23,10 @@ export interface Outcome {
   readonly selection?: { readonly candidate: Candidate; readonly containers: readonly ContainerState[] };
   /** What waits to be applied; absent where that was not looked at. */
   readonly place?: Place;
+  /** What guards withheld. */
+  readonly withheld?: readonly Withheld[];
+  /** What GitOps tools have put back. */
+  readonly reverted?: readonly Reversion[];
   /** Targets in other namespaces whose owners did not consent, and which are changed all the same; absent where that was not looked at. */
   readonly tolerated?: readonly WorkloadRef[];
   /** Containers whose tags the registry does not hold any more, in words; absent where nobody looked at all tags. */
@@ -53,9 +58,6 @@ export interface Postponement {
   readonly digest?: string;
 }
 
-/** The name under which the API server records our changes; it tells them from a human's. */
-export const fieldManager = 'image-watcher';
-
 /** The outcome of a plan once its changes were made (`applied`; empty when there were none). `isSelection`: the candidate is what the policy selects. */
 export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], isSelection: boolean): Outcome {
   const { tag, digest, createdAt } = plan.candidate;
@@ -64,11 +66,14 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
   const kept = plan.targets.flatMap((target) => target.kept);
   const ours = plan.targets.flatMap(ownImages);
+  const withheld = plan.targets.flatMap((target) => target.withheld ?? []).filter(({ reason }) => reason !== 'UpToDate');
   const details = {
     ...image,
     running: describeRunning(plan, applied),
     ...(applied.length > 0 && { changes: applied }),
     ...(ours.length > 0 && { ours }),
+    ...(withheld.length > 0 && { withheld }),
+    ...(plan.reverted !== undefined && { reverted: plan.reverted }),
     ...(isSelection && { selection: { candidate, containers: containerStates(plan, applied) } }),
   };
   const problem = problems[0] ?? kept.find((container) => container.reason === 'NotComparable');
@@ -77,7 +82,7 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
     return { kind: 'stalled', reason: problem.reason, message: problem.message + others, ...details };
   }
   if (applied.length > 0) return { kind: 'updated', reason: 'Updated', message: listFew(applied, describeChange), ...details };
-  const notable = kept.find((container) => container.reason !== 'UpToDate') ?? kept[0];
+  const notable = withheld[0] ?? kept.find((container) => container.reason !== 'UpToDate') ?? kept[0];
   return { kind: 'unchanged', ...(notable ? pick(notable) : { reason: 'UpToDate', message: 'nothing to change' }), ...details };
 }
 

@@ -21,6 +21,7 @@ import type { PolicySpec, PolicyTarget } from './image-policy.ts';
 import { formatSelector } from './label-selector.ts';
 import { mergeTargetPlans } from './merge-target-plans.ts';
 import { planFields } from './plan-fields.ts';
+import type { Reversion } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import { resolveTarget, type WorkloadView } from './resolve-target.ts';
 import { cut } from './status-text.ts';
@@ -56,6 +57,8 @@ export interface FieldChange {
 /** A change that was made. */
 export interface AppliedChange extends ContainerChange {
   readonly workload: WorkloadRef;
+  /** What the API server made of it, where admission rewrote the image. */
+  readonly became?: string;
 }
 
 /** A container that stays as it is, and why. */
@@ -74,6 +77,12 @@ export interface TargetProblem {
   readonly message: string;
 }
 
+/** Changes that are not made, or not yet, because of a guard. Their containers are among those that are kept. */
+export type Withheld = { readonly reason: Reason; readonly message: string; readonly changes: readonly ContainerChange[] } & (
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'waits'; readonly until: Date }
+);
+
 export interface TargetPlan {
   /** The workload; of a selector that finds none, the selector stands for its name. */
   readonly target: WorkloadRef;
@@ -81,11 +90,14 @@ export interface TargetPlan {
   readonly changes: readonly ContainerChange[];
   readonly kept: readonly KeptContainer[];
   readonly problem?: TargetProblem;
+  readonly withheld?: readonly Withheld[];
 }
 
 export interface UpdatePlan {
   readonly candidate: Candidate;
   readonly targets: readonly TargetPlan[];
+  /** What GitOps tools have put back. */
+  readonly reverted?: readonly Reversion[];
 }
 
 export interface PlanInput extends WorkloadView {
@@ -103,9 +115,14 @@ export function planUpdate(input: PlanInput): UpdatePlan {
   return { candidate: input.candidate, targets: mergeTargetPlans(input.spec.targets.flatMap((target) => planTarget(target, input))) };
 }
 
-/** Whether the plan changes anything at all. */
+/** Whether the plan changes anything at all, or would if no guard withheld it: then the registry has to say what the candidate is. */
 export function hasChanges(plan: UpdatePlan): boolean {
-  return plan.targets.some((target) => target.changes.length > 0);
+  return plan.targets.some(wantsChange);
+}
+
+/** Whether something of a target is changed or withheld. */
+export function wantsChange({ changes, withheld = [] }: TargetPlan): boolean {
+  return changes.length > 0 || withheld.length > 0;
 }
 
 const maxNameLength = 253;

@@ -7,6 +7,7 @@ export interface PolicyStatus {
   /** The last time that the registry was asked for this policy. */
   readonly lastCheckTime?: string;
   readonly lastHandledRequest?: string;
+  readonly lastHandledRollback?: string;
   readonly waiting?: Waiting;
   readonly targets?: readonly ContainerState[];
   readonly targetCounts?: TargetCounts;
@@ -15,6 +16,7 @@ export interface PolicyStatus {
   /** The latest first. */
   readonly history?: readonly HistoryEntry[];
   readonly rejected?: readonly RejectedImage[];
+  readonly reverted?: readonly Reversion[];
   readonly pendingApproval?: { readonly tag: string; readonly digest: string };
 }
 
@@ -107,5 +109,17 @@ export interface RejectedImage {
   readonly tag?: string;
   readonly reason: string;
   readonly message?: string;
+  readonly at: string;
+}
+
+/** Changes of a container that a GitOps tool has put back. */
+export interface Reversion {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  readonly tag: string;
+  readonly digest?: string;
+  readonly count: number;
   readonly at: string;
 }

@@ -21,7 +21,6 @@ export const reasons = {
   TagNotFound: 'the registry does not hold the announced tag',
   PolicyGone: 'the policy was deleted before its turn came',
   Suspended: 'the policy is left alone because its spec says so',
-  RejectedDigest: 'the image failed its rollout before and is not tried again',
 
   // Why a rollout failed, and what became of that.
   RolloutFailed: 'the rollout of a change failed',
@@ -32,7 +31,19 @@ export const reasons = {
   RolledBack: 'the rollout failed, and the image before was put back',
   RollbackFailed: 'the rollout failed, and the image before could not be put back',
 
+  // Why an update is not made, or not yet.
+  DryRun: 'the policy only tells what it would do',
+  ApprovalRequired: 'the update waits until somebody approves its digest',
+  Window: 'the update waits for the next window of the policy',
+  Held: 'somebody put another image in the place of ours, which stays until there is a newer one',
+  RejectedDigest: 'the image failed a rollout or was rolled back, and is not tried again',
+  RollbackRequested: 'a user went back to an older image',
+  NoEarlierImage: 'there is no image to go back to',
+  TargetPaused: 'the rollouts of the workload are paused',
+  TooManyChanges: 'the workload was changed to the same image too often within an hour',
+
   // What the user has to mend.
+  ChangeReverted: 'a GitOps tool puts the image back each time',
   InvalidPolicy: 'the spec cannot be understood',
   InvalidTagPolicy: 'the pattern or the range of the tag policy cannot be parsed',
   NotYetSupported: 'the spec asks for what this version does not do yet',

@@ -6,7 +6,7 @@ import type { Reason } from './reasons.ts';
  * Reasons for which an image waits that was chosen and may be applied later. It keeps its place through whatever else happens to the policy; only a
  * look that asked for it again takes the place away. Other waits are those of a job that is tried again, and end with its success.
  */
-const placeReasons: ReadonlySet<string> = new Set<Reason>(['MinAge']);
+const placeReasons: ReadonlySet<string> = new Set<Reason>(['MinAge', 'Window', 'TooManyChanges', 'Held', 'RejectedDigest']);
 
 /** Whether somebody waits who keeps his place. */
 export function isPlace(waiting: Waiting | undefined): waiting is PlacedWaiting {
@@ -31,9 +31,17 @@ export function nextWaiting(current: Waiting | undefined, place: Place | undefin
   return place.next;
 }
 
+const explanations: Readonly<Record<string, string>> = {
+  MinAge: 'when it is as old as spec.minAge asks for',
+  Window: 'when the next window of the policy opens',
+  TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',
+  Held: 'when it is released',
+  RejectedDigest: 'when it is released',
+};
+
 /** For conditions, Events and audit records; the same text for the same wait. */
 export function describeWaiting({ tag, until, reason }: Waiting): string {
-  const why = reason === 'MinAge' ? ', when it is as old as spec.minAge asks for' : '';
+  const why = reason in explanations ? `, ${explanations[reason]}` : '';
   return `${tag ?? 'what is selected'} waits until ${until}${why}`;
 }
 

@@ -24,6 +24,10 @@ export interface Workload extends WorkloadRef {
   readonly serviceAccount?: string;
   /** Absent for kinds that do not roll out. */
   readonly rollout?: WorkloadRollout;
+  /** Whether somebody paused its rollouts. */
+  readonly paused?: boolean;
+  /** The GitOps tool that has it, where one is known to. */
+  readonly gitOps?: string;
 }
 
 export interface WorkloadContainer {
@@ -31,11 +35,13 @@ export interface WorkloadContainer {
   readonly image: string;
   /** The field manager that owns the image field, from managedFields; undefined where nobody is recorded. */
   readonly imageOwner?: string;
+  /** When that manager wrote last. */
+  readonly imageSetAt?: string;
 }
 
 /** A field of a custom resource: `value` is null where it is not set, but could be. */
 export type WorkloadField =
-  | { readonly value: string | number | null; readonly owner?: string }
+  | { readonly value: string | number | null; readonly owner?: string; readonly setAt?: string }
   | { readonly unusable: 'ParentMissing' | 'NotText' };
 
 /** A kind of object. */
@@ -74,4 +80,9 @@ export function kindKey({ apiVersion, kind }: KindRef): string {
 /** `Deployment/shop/web`, or `argoproj.io/v1alpha1/Rollout/shop/web`: for maps. */
 export function workloadKey(ref: WorkloadRef): string {
   return `${kindKey(ref)}/${ref.namespace}/${ref.name}`;
+}
+
+/** Whether both name the same workload; the history of a policy knows no API versions. */
+export function isSameWorkload(a: WorkloadRef, b: WorkloadRef): boolean {
+  return a.name === b.name && a.namespace === b.namespace && a.kind === b.kind;
 }

@@ -16,11 +16,14 @@ export function mainEntries(managedFields: unknown): readonly ManagedFields[] {
 }
 
 /**
- * The manager of a field, by its steps as fieldsV1 writes them (`f:spec`, `k:{"name":"web"}`). Several managers own a field together when each applied the
+ * The manager of a field and when it wrote last, by the field's steps as fieldsV1 writes them (`f:spec`, `k:{"name":"web"}`). Several managers own a field together when each applied the
  * same value: the last one to have done so is its owner. Lists without keys are owned as a whole, with all that is in them.
  */
-export function findOwner(entries: readonly ManagedFields[], steps: readonly string[]): string | undefined {
-  return entries.findLast(({ fieldsV1 }) => owns(fieldsV1, steps))?.manager;
+export function findOwner(
+  entries: readonly ManagedFields[],
+  steps: readonly string[],
+): Pick<ManagedFields, 'manager' | 'time'> | undefined {
+  return entries.findLast(({ fieldsV1 }) => owns(fieldsV1, steps));
 }
 
 function owns(fields: unknown, steps: readonly string[]): boolean {

@@ -1,3 +1,5 @@
+import { isNewer } from '../core/is-newer.ts';
+
 /** What every stored object has; cluster-scoped ones have namespace ''. */
 export interface StoredObject {
   readonly namespace: string;
@@ -124,12 +126,6 @@ export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
       emit(changes);
     },
   };
-}
-
-/** Whether resourceVersion `a` is later than `b`. Kubernetes 1.35 made them comparable numbers for all its own APIs; for anything else: whether they differ. */
-export function isNewer(a: string, b: string): boolean {
-  if (/^\d+$/.test(a) && /^\d+$/.test(b)) return BigInt(a) > BigInt(b);
-  return a !== b;
 }
 
 function keyOf({ namespace, name }: ObjectName): string {

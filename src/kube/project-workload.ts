@@ -1,4 +1,5 @@
 import { consentAnnotation } from '../core/consent.ts';
+import { findGitOpsTool } from '../core/guards/git-ops.ts';
 import { isCustomVersion, type Workload, type WorkloadContainer } from '../core/workload.ts';
 import { projectSecretNames } from './project-secret-names.ts';
 import { projectRollout } from './project-rollout.ts';
@@ -30,6 +31,9 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   const initContainers = projectContainers(target, raw, 'initContainers', entries);
   const labels = asLabels(metadata.labels);
   const fields = target.fieldPaths?.map((path) => [path, readField(raw, path, entries)] as const) ?? [];
+  // By every manager that ever wrote, because our own change takes the image from them.
+  const managers = entries.flatMap(({ manager }) => manager ?? []);
+  const gitOps = findGitOpsTool(managers, [...Object.keys(labels ?? {}), ...Object.keys(asRecord(metadata.annotations))]);
   const consent = asRecord(metadata.annotations)[consentAnnotation];
   return {
     apiVersion: target.apiVersion,
@@ -46,6 +50,8 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     ...(labels !== undefined && { labels }),
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
     ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),
+    ...(walk(raw, ['spec', 'paused']) === true && { paused: true }),
+    ...(gitOps !== undefined && { gitOps }),
     ...projectPullAccess(walk(raw, target.podSpecPath)),
     ...(rollout !== undefined && { rollout }),
   };
@@ -78,8 +84,13 @@ function projectContainers(
   const path = [...target.podSpecPath, list].map((part) => `f:${part}`);
   return containers.map((container: unknown) => {
     const name = asText(asRecord(container)['name']);
-    const imageOwner = findOwner(entries, [...path, `k:${JSON.stringify({ name })}`, 'f:image']);
-    return { name, image: asText(asRecord(container)['image']), ...(imageOwner !== undefined && { imageOwner }) };
+    const { manager, time } = findOwner(entries, [...path, `k:${JSON.stringify({ name })}`, 'f:image']) ?? {};
+    return {
+      name,
+      image: asText(asRecord(container)['image']),
+      ...(manager !== undefined && { imageOwner: manager }),
+      ...(time !== undefined && { imageSetAt: time }),
+    };
   });
 }
 

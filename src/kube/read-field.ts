@@ -12,8 +12,8 @@ export function readField(raw: unknown, path: string, entries: ReturnType<typeof
   if (!canHold) return { unusable: 'ParentMissing' };
   const value = childOf(parent, last) ?? null;
   if (typeof value !== 'string' && typeof value !== 'number' && value !== null) return { unusable: 'NotText' };
-  const owner = findOwner(entries, steps.map(toFieldStep));
-  return { value, ...(owner !== undefined && { owner }) };
+  const { manager, time } = findOwner(entries, steps.map(toFieldStep)) ?? {};
+  return { value, ...(manager !== undefined && { owner: manager }), ...(time !== undefined && { setAt: time }) };
 }
 
 function childOf(parent: unknown, step: string | number): unknown {

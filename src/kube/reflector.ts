@@ -4,7 +4,8 @@ import { backoffMs } from './backoff.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
-import { isNewer, type ObjectName, type ObjectStore, type StoredObject } from './object-store.ts';
+import { isNewer } from '../core/is-newer.ts';
+import { type ObjectName, type ObjectStore, type StoredObject } from './object-store.ts';
 import { needsNewList, parseWatchEvent, readMetadata } from './parse-watch-event.ts';
 
 /** Keeps a store equal to a collection of the API server until it is stopped. */

@@ -1,5 +1,6 @@
 import type { SecretRef } from '../core/image-source.ts';
-import { isNewer, type ObjectStore, type StoredObject } from './object-store.ts';
+import { isNewer } from '../core/is-newer.ts';
+import type { ObjectStore, StoredObject } from './object-store.ts';
 
 /** A Secret as it was read; `why` there is none. */
 export type SecretRead = { readonly data: Readonly<Record<string, string>>; readonly resourceVersion: string } | { readonly why: string };

@@ -1,6 +1,7 @@
 /** What travels through Redis: names, shapes, options. A rolling upgrade has both versions at work, so shapes only ever grow. */
 import type { JobsOptions } from 'bullmq';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
+import type { PolicyActions } from '../core/policy-actions.ts';
 import type { TriggerSource } from '../core/policy-status.ts';
 import { hashId, type PushEvent } from '../core/push-event.ts';
 
@@ -32,6 +33,8 @@ export interface PolicyJob extends Versioned {
   /** Who received the push. */
   readonly receiver?: string;
   readonly hint?: { readonly tag: string; readonly digest?: string };
+  /** What users ask of the policy by annotations, where that is the cause: whoever takes the job must see it. */
+  readonly actions?: PolicyActions;
   /** What the registry said a moment ago; believed in the first try only. */
   readonly resolved?: { readonly tag: string; readonly digest: string };
   /** When it said so; at `receivedAt` unless given. */

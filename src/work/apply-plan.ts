@@ -57,7 +57,8 @@ export async function applyPlan(
     const result = results[index];
     if (result?.status === 'rejected') failures.push(result.reason);
     else if (result?.value === 'conflict') conflicts++;
-    else if (result?.value === 'patched') applied.push(...changes.map((change) => ({ ...change, workload: target })));
+    else if (result?.value === 'patched')
+      applied.push(...changes.map((change) => toApplied(change, target, progress.fresh.get(workloadKey(target)))));
   }
   const [failure] = failures.toSorted((a, b) => Number(b instanceof WaitError) - Number(a instanceof WaitError));
   return { plan: withRefusals(plan, refused), conflicts, ...(failures.length > 0 && { failure: { reason: failure } }) };
@@ -85,6 +86,14 @@ async function patch(
     refused.set(key, { reason: error.reason, message: error.message });
     return 'refused';
   }
+}
+
+/** Admission may have rewritten the image. Fields of custom resources are nobody's but their controller's. */
+function toApplied(change: ContainerChange, workload: WorkloadRef, patched: Workload | undefined): AppliedChange {
+  const { container, init, fields, to } = change;
+  const containers = fields !== undefined ? [] : ((init === true ? patched?.initContainers : patched?.containers) ?? []);
+  const became = containers.find(({ name }) => name === container)?.image;
+  return { ...change, workload, ...(became !== undefined && became !== to && { became }) };
 }
 
 function withRefusals(plan: UpdatePlan, refused: Progress['refused']): UpdatePlan {

@@ -1,6 +1,8 @@
 import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../core/image-policy.ts';
 import type { LabelSelector } from '../core/label-selector.ts';
 import { kindKey, workloadKey, type KindRef, type Workload } from '../core/workload.ts';
+import { isNewer } from '../core/is-newer.ts';
+import { sameActions } from '../core/policy-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcilePorts } from './reconcile-policy.ts';
 import { untilSeen } from './until-seen.ts';
@@ -25,7 +27,8 @@ export interface CatchUpPorts extends ReconcilePorts {
 export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
   const { namespace, name, uid } = job.policy;
   const cached = ports.findPolicy(namespace, name);
-  const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0);
+  const isAsked = job.actions === undefined || sameActions(cached?.actions, job.actions);
+  const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked;
   const policy = isBehind ? await ports.readPolicy(namespace, name, signal) : cached;
   if (policy === undefined) return ports;
   if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
@@ -33,7 +36,7 @@ export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, 
   return {
     ...ports,
     findPolicy: (...names) =>
-      policyKey(policy) === names.join('/') ? newer(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
+      policyKey(policy) === names.join('/') ? newest(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
     findWorkload: (ref) => newer(ports.findWorkload(ref), workloads.get(workloadKey(ref))),
     listWorkloads: (kind, inNamespace, selector) => {
       const cached = [...ports.listWorkloads(kind, inNamespace, selector)];
@@ -68,6 +71,12 @@ async function readTargets(
   };
   await Promise.all(policy.spec.targets.map(read));
   return found;
+}
+
+/** Annotations do not count up the generation. */
+function newest(cached: ImagePolicy | undefined, read: ImagePolicy): ImagePolicy {
+  if (cached?.uid !== read.uid || cached.generation !== read.generation) return newer(cached, read) ?? read;
+  return isNewer(read.resourceVersion, cached.resourceVersion) ? read : cached;
 }
 
 /** The cache goes on while a job lasts: what it holds by then may be newer than what was read. */

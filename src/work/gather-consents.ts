@@ -1,8 +1,9 @@
 import { judgeConsent, type Consent } from '../core/consent.ts';
 import { PermanentError } from '../core/errors.ts';
-import { isTolerated, needsConsent, type GuardContext } from '../core/guard-plan.ts';
+import { isTolerated, needsConsent } from '../core/guards/consent.ts';
+import type { GuardContext } from '../core/guards/guard.ts';
 import type { ImagePolicy } from '../core/image-policy.ts';
-import type { TargetPlan, UpdatePlan } from '../core/plan-update.ts';
+import { wantsChange, type TargetPlan, type UpdatePlan } from '../core/plan-update.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import { inParallel } from './in-parallel.ts';
 
@@ -30,7 +31,7 @@ interface Gathering {
 export async function gatherConsents(policy: ImagePolicy, plan: UpdatePlan, gathering: Gathering): Promise<ReadonlyMap<string, Consent>> {
   const { crossNamespace } = gathering.ports;
   const asked = plan.targets.filter(
-    ({ target, changes }) => needsConsent(target, { policy, crossNamespace }) && (isTolerated(target, policy) || changes.length > 0),
+    (planned) => needsConsent(planned.target, { policy, crossNamespace }) && (isTolerated(planned.target, policy) || wantsChange(planned)),
   );
   // Hundreds of targets in one namespace: its word is read once.
   const namespaces = new Map<string, Promise<string | undefined>>();

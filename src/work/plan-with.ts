@@ -1,18 +1,25 @@
-import type { Consent } from '../core/consent.ts';
-import { guardPlan, type GuardContext } from '../core/guard-plan.ts';
+import { guardPlan, rollbackGuards } from '../core/guard-plan.ts';
+import type { GuardContext } from '../core/guards/guard.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../core/image-policy.ts';
 import type { RegistryAliases } from '../core/image-reference.ts';
 import { planUpdate, type Candidate, type TargetProblem, type UpdatePlan } from '../core/plan-update.ts';
 import type { WorkloadView } from '../core/resolve-target.ts';
+import { strategies } from '../core/strategies/index.ts';
 
 /** Of a target's kind: not listed yet · known since that time · or why it cannot be known. */
 export type TargetState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
 /** What the caches know of the cluster's workloads. */
-export interface PlanPorts extends WorkloadView {
+export interface PlanPorts extends WorkloadView, Pick<GuardContext, 'crossNamespace' | 'repeatsPerHour'> {
   readonly targetState: (target: PolicyTarget) => TargetState;
   readonly aliases: RegistryAliases;
-  readonly crossNamespace: GuardContext['crossNamespace'];
+  readonly now: () => number;
+}
+
+/** What is known in one look besides what the caches know. */
+export interface PlanDetails extends Pick<GuardContext, 'consents' | 'applied'> {
+  /** Whether a user asked for this very image: then it takes the place of whatever runs, and few guards have a say. */
+  readonly isRollback?: boolean;
 }
 
 /**
@@ -23,16 +30,18 @@ export function planWith(
   policy: ImagePolicy,
   spec: PolicySpec,
   candidate: Candidate,
-  { findWorkload, listWorkloads, targetState, aliases, crossNamespace }: PlanPorts,
-  consents?: ReadonlyMap<string, Consent>,
+  { findWorkload, listWorkloads, targetState, aliases, crossNamespace, repeatsPerHour, now }: PlanPorts,
+  { isRollback = false, ...known }: PlanDetails = {},
 ): UpdatePlan {
   const { history = [], lastAppliedTag } = policy.status;
-  const hasApplied = history.length > 0 || lastAppliedTag !== undefined;
+  const hasApplied = !isRollback && (history.length > 0 || lastAppliedTag !== undefined);
+  const wanted = isRollback ? { ...spec, strategy: strategies.digest({ tag: candidate.tag }), allowDowngrade: true } : spec;
   const kindProblem = (target: PolicyTarget) => {
     const state = targetState(target);
     if (state === 'starting') throw new Error(`the workloads of kind ${target.kind} have not been listed yet`);
     return 'problem' in state ? state.problem : undefined;
   };
-  const plan = planUpdate({ spec, candidate, hasApplied, aliases, kindProblem, findWorkload, listWorkloads });
-  return guardPlan(plan, { policy, crossNamespace, ...(consents !== undefined && { consents }) });
+  const plan = planUpdate({ spec: wanted, candidate, hasApplied, aliases, kindProblem, findWorkload, listWorkloads });
+  const context: GuardContext = { policy, spec, candidate, crossNamespace, repeatsPerHour, now: new Date(now()), ...known };
+  return isRollback ? guardPlan(plan, context, rollbackGuards) : guardPlan(plan, context);
 }

@@ -58,7 +58,7 @@ const resolvedLastsMs = 3_000;
 /** The processor of the queue `policy`. */
 export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
   if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
-  const { policy, source, receivedAt, eventId, receiver, hint, resolved, resolvedAt = receivedAt } = job;
+  const { policy, source, receivedAt, eventId, receiver, hint, resolved, actions, resolvedAt = receivedAt } = job;
   const ports = job.alarm === undefined ? allPorts : await answerAlarm(job.alarm, policy, allPorts, context.signal);
   if (ports === undefined) return;
   const isFresh = context.failures === 0 && ports.clock().getTime() - Date.parse(resolvedAt) < resolvedLastsMs;
@@ -73,6 +73,13 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
     receivedAt,
     ...(eventId !== undefined && { eventId }),
     ...(receiver !== undefined && { receiver }),
+    ...(source === 'Request' && actions?.requestedAt !== undefined && { request: actions.requestedAt }),
   };
-  await lookAtPolicy(request, cause, context, ports, () => catchUp(job, ports, context.signal));
+  const prepare = () => catchUp(job, ports, context.signal);
+  const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
+  const isOpen = ports.findPolicy(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
+  // Afterwards a look as always: it tells what the policy selects, and that it is held.
+  if (rollback !== undefined && isOpen)
+    await lookAtPolicy({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
+  await lookAtPolicy(request, cause, context, ports, prepare);
 }

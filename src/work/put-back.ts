@@ -1,6 +1,6 @@
 import { rollbacksOf, type Rollback } from '../core/current-rollouts.ts';
 import { PermanentError } from '../core/errors.ts';
-import { guardPlan } from '../core/guard-plan.ts';
+import { guardPlan, rollbackGuards } from '../core/guard-plan.ts';
 import { policyKey } from '../core/image-policy.ts';
 import type { UpdatePlan } from '../core/plan-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../core/policy-status.ts';
@@ -35,7 +35,7 @@ export async function putBack(found: Workload, watched: Watched, ports: WatchPor
 async function tryPatch(
   workload: Workload,
   open: readonly Rollback[],
-  { policy, fresh }: Watched,
+  { policy, spec, fresh }: Watched,
   ports: WatchPorts,
   signal: AbortSignal,
 ): Promise<'patched' | 'conflict' | { readonly message: string }> {
@@ -49,8 +49,11 @@ async function tryPatch(
   const tag = open.map(({ entry }) => entry.from).join(', ');
   const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, kept: [] }] };
   const consents = await gatherConsents(policy, plan, { fresh, ports, signal });
-  const [target] = guardPlan(plan, { policy, crossNamespace: ports.crossNamespace, consents }).targets;
-  if (target?.problem !== undefined) return target.problem;
+  const { crossNamespace, repeatsPerHour } = ports;
+  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: ports.clock(), consents };
+  const [target] = guardPlan(plan, context, rollbackGuards).targets;
+  const hindrance = target?.problem ?? target?.withheld?.[0];
+  if (hindrance !== undefined) return hindrance;
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} put back ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
     const result = await ports.patchImages(workload, changes, cause, signal);

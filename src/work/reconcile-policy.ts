@@ -4,6 +4,7 @@
  */
 import { PermanentError } from '../core/errors.ts';
 import { toleratedTargets } from '../core/guard-plan.ts';
+import { guardWait } from '../core/guard-wait.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { isBestSelection, isSelection } from '../core/is-selection.ts';
 import { outcomeOf, withNotes, withPlace, type Outcome } from '../core/outcome.ts';
@@ -17,6 +18,7 @@ import { isSameImage, type PlacedWaiting } from '../core/waiting.ts';
 import { workloadKey, type WorkloadRef } from '../core/workload.ts';
 import { applyPlan, type ApplyPorts, type Progress } from './apply-plan.ts';
 import { checkPlace } from './check-place.ts';
+import { chooseRollback, type RollbackPorts } from './choose-rollback.ts';
 import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
 import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
 import { gatherConsents, type ConsentPorts } from './gather-consents.ts';
@@ -28,9 +30,11 @@ export interface ReconcileRequest extends ChoiceRequest {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
   /** When the push came, or what else made us look. */
   readonly sinceMs?: number;
+  /** `previous` or a tag: a user wants to go back to that, instead of what the policy selects. */
+  readonly rollbackTo?: string;
 }
 
-export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, VerifyPorts, ApplyPorts {
+export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, VerifyPorts, ApplyPorts, RollbackPorts {
   readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
   /** Resolves when the workloads of these kinds are known, or it is not worth waiting for them. */
   readonly awaitTargets: (spec: PolicySpec, signal: AbortSignal) => Promise<void>;
@@ -60,7 +64,11 @@ async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal
   try {
     await ports.awaitTargets(policy.spec, signal);
     const seen = imagesOf(policy.spec, ports);
-    const chosen = await chooseCandidate(policy, policy.spec, request, ports, signal);
+    const { rollbackTo } = request;
+    const chosen =
+      rollbackTo === undefined
+        ? await chooseCandidate(policy, policy.spec, request, ports, signal)
+        : await chooseRollback(policy, policy.spec, rollbackTo, ports, signal);
     if ('kind' in chosen) return chosen;
     const holder = await checkPlace(policy, chosen, ports, signal);
     const verified = await verifyAhead(policy, chosen, request, ports, signal);
@@ -89,12 +97,13 @@ interface Choice {
 async function verifyAhead(
   policy: ImagePolicy,
   { candidate, spec }: Chosen,
-  { sinceMs }: ReconcileRequest,
+  { sinceMs, rollbackTo }: ReconcileRequest,
   ports: ReconcilePorts,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (spec.minAgeMs !== undefined) return undefined;
-  return verifyCandidate(policy, spec, { plan: planWith(policy, spec, candidate, ports), sinceMs }, ports, signal);
+  const plan = planWith(policy, spec, candidate, ports, { isRollback: rollbackTo !== undefined });
+  return verifyCandidate(policy, spec, { plan, sinceMs }, ports, signal);
 }
 
 /** Plans and patches until the cluster agrees; what a patch found changed is read again and planned again. */
@@ -109,22 +118,24 @@ async function bringTo(
   const { applied, fresh } = progress;
   const findWorkload = (ref: WorkloadRef) => (fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : ports.findWorkload(ref));
   const cluster = { ...ports, findWorkload };
+  const isRollback = request.rollbackTo !== undefined;
+  const details = { applied, isRollback };
   for (let attempt = 0; attempt < maxPlans; attempt++) {
     const policy = findSame(request, ports);
     if (policy?.generation !== choice.policy.generation) return undefined;
     const running = imagesOf(chosen.spec, cluster);
-    if (running !== seen && hasChanges(planWith(policy, chosen.spec, chosen.candidate, cluster))) {
+    if (running !== seen && !isRollback && hasChanges(planWith(policy, chosen.spec, chosen.candidate, cluster, details))) {
       chosen = await chooseAgain(chosen, policy, cluster, signal);
       seen = running;
     }
     const { spec } = chosen;
-    const isWanted = (candidate: Candidate) => hasChanges(planWith(policy, spec, candidate, cluster));
-    const turn = turnOf(choice, chosen, isWanted, ports.now());
+    const isWanted = (candidate: Candidate) => hasChanges(planWith(policy, spec, candidate, cluster, details));
+    const turn = isRollback ? { apply: chosen.candidate } : turnOf(choice, chosen, isWanted, ports.now());
     const candidate = withTime(turn.apply ?? chosen.candidate, chosen);
-    const consents = await gatherConsents(policy, planWith(policy, spec, candidate, cluster), { fresh, ports, signal });
+    const consents = await gatherConsents(policy, planWith(policy, spec, candidate, cluster, details), { fresh, ports, signal });
     // What was read for them may show that somebody was faster.
     if (imagesOf(spec, cluster) !== running) continue;
-    const planned = planWith(policy, spec, candidate, cluster, consents);
+    const planned = planWith(policy, spec, candidate, cluster, { ...details, consents });
     if (turn.apply !== undefined && (verified === undefined || verified !== planned.candidate.digest))
       verified = await verifyCandidate(policy, spec, { plan: planned, sinceMs: request.sinceMs }, ports, signal);
     const application = turn.apply === undefined ? undefined : await applyPlan(planned, policy, spec, progress, ports, signal);
@@ -135,14 +146,17 @@ async function bringTo(
     }
     if (conflicts === 0) {
       const tolerated = toleratedTargets(plan, { policy, crossNamespace: ports.crossNamespace, consents });
-      const isNowSelected = turn.apply !== undefined && isSelected(chosen, plan, policy);
+      const isNowSelected = turn.apply !== undefined && !isRollback && isSelected(chosen, plan, policy);
       const outcome = withNotes({ ...outcomeOf(plan, applied, isNowSelected), tolerated }, chosen.notes);
       const { waiting } = choice.policy.status;
-      const next = turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined;
+      const guarded = guardWait(plan, waiting, new Date(ports.now()));
+      // Something older than what is selected takes nobody's place.
+      if (isRollback || (guarded !== undefined && !isNowSelected)) return outcome;
+      const next = guarded ?? (turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined);
       return withPlace(
         tellRetagged(outcome, policy, request),
         { ...(waiting && { seen: waiting }), ...(next && { next }) },
-        turn.apply === undefined,
+        guarded !== undefined || turn.apply === undefined,
       );
     }
   }

@@ -13,6 +13,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { toObject, type ObjectEvent } from './object-event.ts';
 import { reportNotWatched } from './report-rollouts.ts';
+import { reportWithheld } from './report-withheld.ts';
 
 export interface ReportPorts {
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
@@ -52,7 +53,8 @@ export async function reportOutcome(
     settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports),
   ]);
   if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
-  if (outcome.kind === 'waiting') reportWaiting(policy, outcome, ports);
+  else if (outcome.kind === 'waiting') reportWaiting(policy, outcome, ports);
+  else reportWithheld(policy, outcome, ports);
   reportNotWatched(policy, outcome, ports);
 }
 

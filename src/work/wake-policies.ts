@@ -8,7 +8,9 @@ import { hashId } from '../core/push-event.ts';
 import type { Reason } from '../core/reasons.ts';
 import { resolveTargets } from '../core/resolve-target.ts';
 import { kindKey, workloadKey, type KindRef, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { actionJob } from './wake-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
+import { wantsChange } from '../core/plan-update.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
 
 /** What a change of the target may heal. */
@@ -20,6 +22,9 @@ const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'NotComparable',
   'PatchRejected',
   'NoConsent',
+  'Held',
+  'TargetPaused',
+  'ChangeReverted',
 ]);
 
 /** What a changed Secret, or another choice of Secrets, may heal; some registries hide what they do not let one see, and keys are replaced. */
@@ -51,9 +56,11 @@ export function wakeJob(policy: ImagePolicy, view: WakeView, now: Date, secretVe
   const { generation, spec, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return { ...job, source: 'PolicyChange', cause: `generation:${generation}` };
+  const action = actionJob(policy, now);
+  if (action !== undefined) return { ...job, ...action };
   if (secretVersions !== undefined && mayBeHealedBySecret(policy) && isUsable(policy.spec))
     return { ...job, source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
-  const stalled = status.conditions?.find((condition) => condition.type === 'Stalled');
+  const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' || (type === 'Held' && healedByTarget.has(reason)));
   if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
   if (healedByKind.has(stalled.reason)) {
     const states = spec.targets.map(view.targetState);
@@ -77,7 +84,7 @@ export function newcomerJob(policy: ImagePolicy, newcomers: ReadonlySet<string>,
   if (!isUsable(spec) || spec.suspended || latest === undefined || spec.strategy.reject(latest.tag) !== undefined) return undefined;
   if (spec.targets.some((target) => ports.targetState(target) === 'starting')) return undefined;
   const { targets } = planWith(policy, spec, latest, ports);
-  const changed = targets.flatMap(({ workload, changes }) => (changes.length > 0 && workload !== undefined ? [workload] : []));
+  const changed = targets.flatMap((planned) => (wantsChange(planned) && planned.workload !== undefined ? [planned.workload] : []));
   const versions = changed.filter(({ uid }) => newcomers.has(uid)).map((workload) => versionOf(workload, ''));
   if (versions.length === 0) return undefined;
   const hint = { tag: latest.tag, ...(latest.digest !== undefined && { digest: latest.digest }) };

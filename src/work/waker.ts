@@ -10,7 +10,7 @@ export interface WakerPorts extends PlanPorts {
   readonly secretVersions: SecretVersions;
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
   readonly onError: (error: unknown) => void;
-  readonly now: () => Date;
+  readonly clock: () => Date;
 }
 
 export interface Waker {
@@ -55,9 +55,9 @@ export function createWaker(ports: WakerPorts): Waker {
   };
   const consider = (policy: ImagePolicy) => {
     const jobs = [
-      wakeJob(policy, ports, ports.now(), ports.secretVersions),
+      wakeJob(policy, ports, ports.clock(), ports.secretVersions),
       alarmJob(policy),
-      rolloutJob(policy, ports.findWorkload, ports.now()),
+      rolloutJob(policy, ports.findWorkload, ports.clock()),
     ];
     for (const job of jobs) add(job);
   };
@@ -68,7 +68,7 @@ export function createWaker(ports: WakerPorts): Waker {
   };
   const welcome = () => {
     newcomersTimer = undefined;
-    for (const { policy, uids } of newcomers.values()) add(newcomerJob(policy, uids, ports, ports.now()));
+    for (const { policy, uids } of newcomers.values()) add(newcomerJob(policy, uids, ports, ports.clock()));
     newcomers.clear();
   };
 

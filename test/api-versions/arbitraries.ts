@@ -259,6 +259,7 @@ export const v1StatusArbitrary: fc.Arbitrary<Status> = wire(
     ]),
     lastCheckTime: dateTime,
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
+    lastHandledRollback: text(253, 'previous'),
     waiting: some({ tag, digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
     targets: list(
       some({ ...workload, container, image: runningImage, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
@@ -272,6 +273,17 @@ export const v1StatusArbitrary: fc.Arbitrary<Status> = wire(
     lastAppliedTag: tag,
     history: list(change),
     rejected: list(some({ digest, tag, reason, message, at: dateTime }, ['digest', 'reason', 'at'])),
+    reverted: list(
+      some({ ...workload, container, tag, digest, count: fc.integer({ min: 1, max: 9 }), at: dateTime }, [
+        'kind',
+        'namespace',
+        'name',
+        'container',
+        'tag',
+        'count',
+        'at',
+      ]),
+    ),
     pendingApproval: some({ tag, digest }, ['tag', 'digest']),
   }),
 );

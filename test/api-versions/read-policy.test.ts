@@ -37,6 +37,8 @@ test('a manifest as people write it', () => {
     repository: { registry: 'docker.io', path: 'library/openjdk' },
     pin: 'Tag',
     allowDowngrade: false,
+    mode: 'Automatic',
+    windows: [],
     targets: [{ ...target, namespace: 'shop' }],
     pollIntervalMs: 300_000,
     suspended: false,
@@ -71,7 +73,15 @@ test('a manifest that says everything that acts', () => {
     select: { numerical: { order: 'Descending' } },
     tags: { allow: 'r(?P<build>.*)', extract: '$build', ignore: ['9'] },
     targets: [{ ...target, apiVersion: 'apps/v1', namespace: 'ops', containers: ['web', 'worker'], initContainers: false }, target],
-    update: { mode: 'Automatic', pin: 'Digest', allowDowngrade: true },
+    update: {
+      mode: 'Approval',
+      pin: 'Digest',
+      allowDowngrade: true,
+      windows: [
+        { days: ['Fri'], from: '22:00', to: '04:00', timeZone: 'Europe/Berlin' },
+        { from: '09:00', to: '17:00' },
+      ],
+    },
     rollout: { maxParallel: 3, timeout: '1h30m', onFailure: 'Hold' },
     pullSecrets: [{ name: 'harbor' }],
     suspend: true,
@@ -81,6 +91,11 @@ test('a manifest that says everything that acts', () => {
     repository: { registry: 'docker.io', path: 'library/openjdk' },
     pin: 'Digest',
     allowDowngrade: true,
+    mode: 'Approval',
+    windows: [
+      { days: ['Fri'], from: '22:00', to: '04:00', timeZone: 'Europe/Berlin' },
+      { from: '09:00', to: '17:00', timeZone: 'UTC' },
+    ],
     targets: [
       { ...target, namespace: 'ops', containers: ['web', 'worker'] },
       { ...target, namespace: 'shop' },
@@ -151,6 +166,18 @@ test('aliases apply to what a policy names', () => {
   assert.deepEqual(isUsable(policy.spec) && policy.spec.repository, { registry: 'registry.example.com', path: 'shop/web' });
 });
 
+test('what users ask for by annotations', () => {
+  const annotations = {
+    'operator.technomad.dev/approve': ' 1.2.3@sha256:x ',
+    'operator.technomad.dev/rollback-to': 'previous',
+    'operator.technomad.dev/release': '',
+    'operator.technomad.dev/requested-at': 'now',
+    'operator.technomad.dev/other': 'x',
+  };
+  const policy = readPolicy({ metadata: { ...metadata, annotations }, spec }, context);
+  assert.deepEqual(policy.actions, { approve: '1.2.3@sha256:x', rollbackTo: 'previous', requestedAt: 'now' });
+});
+
 test('what the conversion noted of a policy that was written as v1alpha1', () => {
   const formerOf = (text: unknown) =>
     readPolicy({ metadata: { ...metadata, annotations: { 'operator.technomad.dev/v1alpha1': text } }, spec }, context).formerNamespace;
@@ -193,12 +220,7 @@ const problems: [name: string, raw: unknown, reason: string, message: RegExp][] 
     'InvalidTagPolicy',
     /^spec\.tags.*"main".*remove tags/,
   ],
-  [
-    'what does not act yet, and would restrict',
-    { ...spec, verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }] } }, update: { mode: 'Approval' } },
-    'NotYetSupported',
-    /spec\.update\.mode "Approval".*remove/,
-  ],
+  ['what does not act yet, and would restrict', { ...spec, canary: { steps: 3 } }, 'NotYetSupported', /spec\.canary.*remove/],
   ['what is wrong for good is told first', { ...spec, image: 'a:b', update: { mode: 'Approval' } }, 'InvalidPolicy', /spec\.image/],
 ];
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Consent } from '../../src/core/consent.ts';
-import { guardPlan, toleratedTargets, type GuardContext } from '../../src/core/guard-plan.ts';
-import { planUpdate } from '../../src/core/plan-update.ts';
-import { allKnown, noAliases, policyOf, specOf, workloadOf } from './samples.ts';
+import { guardPlan, rollbackGuards, toleratedTargets } from '../../src/core/guard-plan.ts';
+import type { GuardContext } from '../../src/core/guards/guard.ts';
+import { hasChanges, planUpdate } from '../../src/core/plan-update.ts';
+import { contextOf, entryOf, judge, type Case } from './guards/context.ts';
+import { allKnown, digestOf, noAliases, policyOf, specOf, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const targets = ['shop', 'ops'].map((namespace) => ({ kind: 'Deployment', namespace, name: 'web' }));
@@ -25,7 +27,7 @@ const granted = consentOf({ granted: true });
 const missing = consentOf({ granted: false, why: 'it says no' });
 
 function guarded(context: Partial<GuardContext>, runs?: string) {
-  return guardPlan(plan(runs), { policy: v1, crossNamespace: 'consent', ...context }).targets.map(({ changes, kept, problem }) => ({
+  return guardPlan(plan(runs), contextOf(context)).targets.map(({ changes, kept, problem }) => ({
     changes: changes.length,
     kept: kept.length,
     problem: problem?.reason,
@@ -63,7 +65,7 @@ test('what would not be changed needs no permission', () => {
 });
 
 test('a missing consent says what to do', () => {
-  const [, target] = guardPlan(plan(), { policy: v1, crossNamespace: 'consent', ...missing }).targets;
+  const [, target] = guardPlan(plan(), contextOf(missing)).targets;
   assert.equal(
     target?.problem?.message,
     'Deployment ops/web is in another namespace, and it says no: let its owners annotate it with operator.technomad.dev/allow-policies-from: "shop"',
@@ -72,9 +74,45 @@ test('a missing consent says what to do', () => {
 
 test('tolerated is what an older policy changes without consent, changed or not', () => {
   const tolerated = (context: Partial<GuardContext>, runs?: string) =>
-    toleratedTargets(plan(runs), { policy: older, crossNamespace: 'consent', ...context }).map(({ namespace }) => namespace);
+    toleratedTargets(plan(runs), contextOf({ policy: older, ...context })).map(({ namespace }) => namespace);
   assert.deepEqual(tolerated(missing), ['ops']);
   assert.deepEqual(tolerated(missing, '1.3.0'), ['ops']);
   for (const context of [granted, {}, { ...missing, policy: v1 }, { ...missing, crossNamespace: 'allow' } as const])
     assert.deepEqual(tolerated(context), []);
+});
+
+test('the first guard that has something to say is heard, and the next about what it leaves', () => {
+  const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
+  const reasonOf = (given: Case) => {
+    const { problem, withheld } = judge(given);
+    return problem?.reason ?? withheld?.reason;
+  };
+  const approving: Case = { spec: { mode: 'Approval', ...closed } };
+  assert.equal(reasonOf({}), undefined);
+  assert.equal(reasonOf(approving), 'ApprovalRequired');
+  assert.equal(reasonOf({ ...approving, actions: { approve: `1.3.0@${digestOf('b')}` } }), 'Window');
+  assert.equal(reasonOf({ ...approving, workload: { paused: true } }), 'TargetPaused');
+  const { changed, withheld } = judge({
+    spec: closed,
+    runs: { image: `${image}:1.2.3`, imageOwner: 'kubectl' },
+    other: { image: `${image}:1.2.3`, imageOwner: 'image-watcher' },
+    status: { history: [entryOf('1.3.0')] },
+  });
+  assert.deepEqual([changed, withheld?.reason], [[], 'Held']);
+});
+
+test('a rollback passes what would protect from the policy, but not what others have forbidden', () => {
+  const rollsBack = (given: Case) => {
+    const { problem, withheld, changed } = judge(given, ...rollbackGuards);
+    return problem?.reason ?? withheld?.reason ?? changed.length;
+  };
+  assert.equal(rollsBack({ spec: { mode: 'Approval', windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] } }), 1);
+  assert.equal(rollsBack({ runs: { image: `${image}:1.2.3`, imageOwner: 'kubectl' }, status: { history: [entryOf('1.3.0')] } }), 1);
+  assert.equal(rollsBack({ spec: { mode: 'DryRun' } }), 'DryRun');
+});
+
+test('what is withheld is still wanted, so that the registry is asked what it is', () => {
+  const context = contextOf({ spec: specOf({ mode: 'DryRun' }) });
+  assert.ok(hasChanges(guardPlan(plan(), context)));
+  assert.ok(!hasChanges(guardPlan(plan('1.3.0'), context)));
 });

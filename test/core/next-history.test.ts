@@ -49,3 +49,20 @@ test('an entry is not made twice', () => {
   const written = after({}, updated);
   assert.equal(next(written, updated, 2), undefined, 'a status whose write was not answered');
 });
+
+test('there, back and there again within a second are three changes', () => {
+  const there = updated;
+  const [change] = updated.changes ?? [];
+  const back = { ...updated, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
+  const status = after(after(after({}, there), back), there);
+  assert.deepEqual(
+    status.history?.map(({ tag }) => tag),
+    ['1.3.0', '1.2.0', '1.3.0'],
+  );
+});
+
+test('what admission made of the image is what is remembered', () => {
+  const [change] = updated.changes ?? [];
+  const changes = change === undefined ? [] : [{ ...change, became: `${image}:1.3.0-hardened` }];
+  assert.equal(after({}, { ...updated, changes }).history?.[0]?.to, `${image}:1.3.0-hardened`);
+});

@@ -143,7 +143,7 @@ test('conditions and fields of others stay as they are', () => {
     pendingApproval: { tag: '2.0.0', digest: digestOf('e') },
     fieldOfALaterVersion: { a: 1 },
   };
-  for (const ending of [updated, stalled, postponed, suspended]) {
+  for (const ending of [older, stalled, postponed, suspended]) {
     const written = next({ ...fields, conditions: [foreign] }, ending);
     assert.deepEqual(written?.conditions?.at(-1), foreign);
     assert.deepEqual({ ...written, ...fields }, written);

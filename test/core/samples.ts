@@ -24,6 +24,8 @@ export function specOf(spec: Partial<PolicySpec> = {}): PolicySpec {
     strategy: strategies.semver({}),
     pin: 'Tag',
     allowDowngrade: false,
+    mode: 'Automatic',
+    windows: [],
     targets: [webDeployment],
     pollIntervalMs: 3_600_000,
     suspended: false,

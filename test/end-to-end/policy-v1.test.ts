@@ -58,18 +58,6 @@ describe('a policy in v1', () => {
     assert.deepEqual([observedGeneration, trigger?.source], [2, 'PolicyChange']);
   });
 
-  it('does not act on what would be restricted by fields that do not act yet, and acts when they are gone', async () => {
-    await create('held', { update: { mode: 'Approval' } });
-    const stalled = await world.waitForCondition('held', 'Stalled', 'NotYetSupported');
-    assert.match(stalled.message, /spec\.update\.mode "Approval".*remove/);
-    await push('held', '1.0.1');
-    assertPatchedTimes(await world.readDeployment('held'), 0);
-    await world.patchPolicy('held', { update: null });
-    await world.waitForImage('held', image('held', '1.0.1'));
-    await world.waitForCondition('held', 'Ready', 'UpToDate');
-    assert.equal(await world.condition('held', 'Stalled'), undefined);
-  });
-
   it('waits for the consent of the owners of a target in another namespace', async () => {
     const policies = await world.cluster.namespace('policies');
     await push('owned', '1.0.0');

@@ -170,13 +170,13 @@ describe('rollouts', () => {
 
   it('says so where nobody can watch', async () => {
     await create('still');
-    await world.cluster.request('PATCH', world.deploymentPath('still'), { spec: { paused: true } });
+    await world.cluster.request('PATCH', world.deploymentPath('still'), { spec: { replicas: 0 } });
     await update('still', '1.0.1');
     for (const kind of ['ImagePolicy', 'Deployment']) {
       const event = await waitForEvent(kind, 'still', 'RolloutNotWatched');
-      assert.match(event.message, /it is paused/);
+      assert.match(event.message, /it has no replicas/);
     }
-    assert.match((await waitForReady('still', 'UpToDate')).message, /not watched: it is paused/);
+    assert.match((await waitForReady('still', 'UpToDate')).message, /not watched: it has no replicas/);
   });
 
   it('goes on when the service was away, whatever happened meanwhile', async () => {

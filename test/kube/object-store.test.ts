@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createObjectStore, isNewer, type ObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
+import { isNewer } from '../../src/core/is-newer.ts';
+import { createObjectStore, type ObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
 
 const object = (name: string, resourceVersion: string, { namespace = 'shop', uid = `uid-${name}` } = {}): StoredObject => ({
   namespace,

@@ -31,7 +31,7 @@ test('a Deployment becomes a Workload', () => {
     generation: 3,
     resourceVersion: '42',
     containersPath: '/spec/template/spec/containers',
-    containers: [{ name: 'web', image: 'shop/web:1', imageOwner: 'kubectl' }],
+    containers: [{ name: 'web', image: 'shop/web:1', imageOwner: 'kubectl', imageSetAt: '2026-01-01T00:00:00Z' }],
     hasAnnotations: true,
     rollout: { observedGeneration: 0, wanted: 1, toUpdate: 1, updated: 0, available: 0, outdated: 0, wasComplete: false },
   });

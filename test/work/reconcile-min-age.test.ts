@@ -233,7 +233,7 @@ test('back to what ran before, it is not young again', async () => {
   await push('1.3.0', 'b');
   at(30);
   await ring();
-  runs(world, { web: `${image}:1.2.3` });
+  runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'image-watcher' } });
   at(31);
   await push('1.3.0', 'b');
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);

@@ -151,6 +151,8 @@ for (const [name, policy, runs, cause] of newcomers) {
       ...holding(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
       aliases: new Map(),
       crossNamespace: 'consent' as const,
+      repeatsPerHour: 5,
+      now: () => now.getTime(),
     };
     const job = newcomerJob(policy, new Set(['w']), ports, now);
     assert.deepEqual([job?.cause, job?.hint], [cause, cause && { tag: '1.3.0' }]);

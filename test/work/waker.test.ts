@@ -19,7 +19,9 @@ function start(t: TestContext, ports: Partial<WakerPorts> = {}) {
     crossNamespace: 'consent',
     addPolicyJobs: async (jobs: readonly PolicyJob[]) => void batches.push(jobs.map((job) => job.policy.name)),
     onError: (error) => errors.push(error),
-    now: () => new Date(0),
+    repeatsPerHour: 5,
+    now: () => 0,
+    clock: () => new Date(0),
     ...ports,
   });
   t.after(() => waker.stop());

@@ -133,6 +133,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     mutex: createKeyedMutex(),
     aliases: new Map(),
     crossNamespace: 'consent',
+    repeatsPerHour: 5,
     onConflict: () => undefined,
     now: () => startTime,
     clock: () => new Date(startTime),

@@ -1,0 +1,115 @@
+import { readPolicy } from '../api-versions/read-policy.ts';
+import { readConfig, registryAliases, processSource } from '../config.ts';
+import { explainPlan, isAllowed, type TargetExplanation } from '../core/explain-plan.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
+import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../core/image-reference.ts';
+import { planUpdate, type Candidate } from '../core/plan-update.ts';
+import { suspendedOutcome } from '../core/suspended-outcome.ts';
+import { formatWorkload } from '../core/workload.ts';
+import { UsageError, type Command } from './command.ts';
+import { gatherForExplain } from './explain/gather.ts';
+import { parseOptions, parseOutput } from './options.ts';
+import { policyHelp, policyNameOf, policyOptions, withPolicy } from './policy-client.ts';
+
+const options = { ...policyOptions, push: { type: 'string' }, config: { type: 'string' } } as const;
+
+/** `image-watcher explain NS/NAME`. */
+export const explain: Command = {
+  name: 'explain',
+  summary: 'tell why a policy does (not) update its workloads',
+  help: `Usage: image-watcher explain NAMESPACE/NAME [--push IMAGE] [--config FILE] [--output text|json]
+
+Tells what would become of every target, and what each guard says of that. Asks only the API server: what the policy
+selects is taken from its status. Ends with 1 when something is withheld or wrong.
+
+  --push        as if this image had been pushed: harbor.example.com/shop/web:1.4.0, or with its @sha256:…
+  --config      the configuration of the service (aliases, crossNamespace, guards); its defaults unless given
+${policyHelp}`,
+  run(args, terminal) {
+    const { values, positionals } = parseOptions(args, options);
+    const output = parseOutput(values.output);
+    const config = readConfig(processSource(values.config));
+    const aliases = registryAliases(config);
+    const pushed = values.push === undefined ? undefined : readPush(values.push, aliases);
+    return withPolicy(policyNameOf(positionals), values, terminal, async ({ client, read }) => {
+      const policy = readPolicy(await read(), { aliases, defaultPollIntervalMs: config.poll.interval });
+      const verdict = judge(policy, pushed);
+      if ('why' in verdict) {
+        terminal.out(output === 'json' ? `${JSON.stringify({ allowed: false, why: verdict.why })}\n` : `${verdict.why}\n`);
+        return 1;
+      }
+      const { spec, candidate } = verdict;
+      const { crossNamespace, guards } = config;
+      const { consents, ...view } = await gatherForExplain(client, policy, spec, crossNamespace);
+      const { history = [], lastAppliedTag } = policy.status;
+      const hasApplied = history.length > 0 || lastAppliedTag !== undefined;
+      const plan = planUpdate({ spec, candidate, hasApplied, aliases, ...view });
+      const targets = explainPlan(plan, { policy, spec, candidate, crossNamespace, consents, now: new Date(), ...guards });
+      const allowed = isAllowed(targets);
+      const report = { allowed, candidate, targets };
+      terminal.out(output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(policy, spec, report));
+      return allowed ? 0 : 1;
+    });
+  },
+};
+
+function readPush(text: string, aliases: RegistryAliases) {
+  const image = tryParseImageReference(text, aliases);
+  if (image?.tag === undefined) throw new UsageError(`--push is an image with a tag, not "${text}"`);
+  return { ...image, tag: image.tag };
+}
+
+/** The image that the guards are asked about, or why it does not come so far. */
+function judge(
+  policy: ImagePolicy,
+  pushed: ReturnType<typeof readPush> | undefined,
+): { why: string } | { spec: PolicySpec; candidate: Candidate } {
+  const { spec, status } = policy;
+  if (!isUsable(spec)) return { why: `${spec.problem.reason}: ${spec.problem.message}` };
+  const suspended = suspendedOutcome(policy);
+  if (suspended !== undefined) return { why: suspended.message };
+  if (pushed === undefined) {
+    if (status.latest === undefined) return { why: notLooked(policy) };
+    const { selectedAt: _, ...candidate } = status.latest;
+    return { spec, candidate };
+  }
+  const { repository, tag, digest } = pushed;
+  if (!sameRepository(repository, spec.repository))
+    return { why: `the policy watches ${formatRepository(spec.repository)}, not ${formatRepository(repository)}` };
+  const rejection = spec.strategy.reject(tag);
+  if (rejection !== undefined) return { why: `not selected: ${rejection}` };
+  const known = status.latest?.tag === tag ? status.latest.digest : undefined;
+  const found = digest ?? known;
+  return { spec, candidate: { tag, ...(found !== undefined && { digest: found }) } };
+}
+
+function notLooked({ status }: ImagePolicy): string {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  return ready === undefined
+    ? 'the policy has not been looked at yet: does image-watcher run?'
+    : `nothing is selected: ${ready.reason}: ${ready.message}`;
+}
+
+function textOf(
+  { namespace, name }: ImagePolicy,
+  spec: PolicySpec,
+  { allowed, candidate, targets }: { allowed: boolean; candidate: Candidate; targets: readonly TargetExplanation[] },
+): string {
+  const image = `${candidate.tag}${candidate.digest === undefined ? '' : `@${candidate.digest}`}`;
+  const head = `${namespace}/${name} selects ${spec.strategy.description}: ${image}`;
+  const end = allowed ? 'nothing is in the way' : 'something is in the way';
+  return `${[head, ...targets.flatMap(linesOf), end].join('\n')}\n`;
+}
+
+function linesOf({ target, changes, kept, problem, guards }: TargetExplanation): string[] {
+  return [
+    formatWorkload(target),
+    ...(problem === undefined ? [] : [`  ${problem.reason}: ${problem.message}`]),
+    ...kept.map(({ container, image, reason, message }) => `  ${container} stays at ${image}: ${reason}: ${message}`),
+    ...changes.map(({ container, from, to }) => `  ${container} would be changed from ${from} to ${to}`),
+    ...guards.map(
+      ({ guard, verdict, reason, message }) =>
+        `    ${guard.padEnd(16)} ${verdict === 'fine' ? 'fine' : `${verdict}: ${reason}: ${message}`}`,
+    ),
+  ];
+}

@@ -1,0 +1,27 @@
+/** The list of guards, in the order in which a user would want to hear of them. */
+import { approval } from './approval.ts';
+import { consent } from './consent.ts';
+import { crossNamespace } from './cross-namespace.ts';
+import { dryRun } from './dry-run.ts';
+import type { Guard } from './guard.ts';
+import { held } from './held.ts';
+import { paused } from './paused.ts';
+import { rejected } from './rejected.ts';
+import { repeats } from './repeats.ts';
+import { reverted } from './reverted.ts';
+import { rewritten } from './rewritten.ts';
+import { window } from './window.ts';
+
+export const guards: readonly Guard[] = [
+  crossNamespace,
+  consent,
+  rewritten,
+  rejected,
+  held,
+  reverted,
+  paused,
+  dryRun,
+  approval,
+  repeats,
+  window,
+];

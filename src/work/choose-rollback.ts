@@ -1,0 +1,48 @@
+import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
+import { withRollback } from '../core/next-actions.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Candidate } from '../core/plan-update.ts';
+import { parseRollback, releaseTime } from '../core/policy-actions.ts';
+import type { PolicyStatus } from '../core/policy-status.ts';
+import { leftImages, rollbackImage } from '../core/rollback.ts';
+import type { ChoosePorts, Chosen } from './choice.ts';
+import { formatTag } from './resolve-candidate.ts';
+
+export interface RollbackPorts extends Pick<ChoosePorts, 'headManifest' | 'sourceOf'> {
+  readonly writeStatus: (
+    policy: ImagePolicy,
+    update: (status: PolicyStatus) => PolicyStatus | undefined,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  readonly clock: () => Date;
+}
+
+/**
+ * The image that a user wants to go back to. What is left is remembered before anything is changed: otherwise a crash in between would let the next
+ * look bring it back.
+ */
+export async function chooseRollback(
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  wanted: string,
+  ports: RollbackPorts,
+  signal: AbortSignal,
+): Promise<Chosen | Outcome> {
+  const name = parseRollback(wanted);
+  if (name === undefined) return refuse(`"${wanted}" is neither a tag nor "previous"`);
+  const image = rollbackImage(policy.status, name);
+  if (image === undefined) return refuse('the history of the policy holds no earlier image: name a tag');
+  const head = await ports.headManifest(ports.sourceOf(policy, spec), image.tag, signal);
+  if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, image.tag)} any more`);
+  // A pinned digest is what ran; a tag is what it points to now.
+  const digest = spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest;
+  const candidate: Candidate = { tag: image.tag, digest };
+  const left = leftImages(policy.status, candidate);
+  const when = { now: ports.clock(), released: releaseTime(policy.actions) };
+  await ports.writeStatus(policy, (status) => withRollback(status, left, when), signal);
+  return { candidate, isComplete: false, spec, notes: [] };
+}
+
+function refuse(why: string): Outcome {
+  return { kind: 'unchanged', reason: 'NoEarlierImage', message: `nothing was rolled back: ${why}` };
+}

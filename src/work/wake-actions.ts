@@ -1,0 +1,47 @@
+import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
+import { parseApproval, releaseTime } from '../core/policy-actions.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+
+type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
+
+/**
+ * What a user asks of a policy and nobody has answered yet, or undefined. Annotations do not count up the generation, so the job carries them: whoever takes
+ * it must not look at a policy without them.
+ */
+export function actionJob({ actions, spec, status }: ImagePolicy, now: Date): ActionJob | undefined {
+  if (actions === undefined) return undefined;
+  const { approve, rollbackTo, release, requestedAt } = actions;
+  // Nothing is done for a suspended policy; its request is answered with that.
+  const isActive = isUsable(spec) && !spec.suspended;
+  if (isActive && rollbackTo !== undefined && rollbackTo !== status.lastHandledRollback)
+    return { source: 'Rollback', cause: `rollback:${rollbackTo}`, actions };
+  if (requestedAt !== undefined && requestedAt !== status.lastHandledRequest)
+    return { source: 'Request', cause: `request:${requestedAt}`, actions };
+  if (isActive && spec.mode === 'Approval' && approve !== undefined) {
+    const job = approvalJob(approve, status);
+    if (job !== undefined) return { ...job, actions };
+  }
+  const released = releaseTime(actions);
+  const mayRelease = isActive && released !== undefined && released <= now && isHeld(status);
+  return mayRelease ? { source: 'Request', cause: `release:${release}`, actions } : undefined;
+}
+
+/** It names what is pending; or it does not, and nobody has told so yet. */
+function approvalJob(approve: string, { pendingApproval, conditions = [] }: ImagePolicy['status']): ActionJob | undefined {
+  if (pendingApproval === undefined) return undefined;
+  const { tag, digest } = pendingApproval;
+  const approved = parseApproval(approve);
+  if (approved?.tag === tag && approved.digest === digest)
+    return { source: 'Approval', cause: `approve:${tag}@${digest}`, hint: { tag, digest } };
+  const told = conditions.find(({ type }) => type === 'ApprovalRequired')?.message;
+  if (told?.includes(approve.slice(0, 200)) === true) return undefined;
+  return { source: 'Approval', cause: `approve:${approve}:${digest}`, hint: { tag, digest } };
+}
+
+/** Whether there is something that a release could end. */
+function isHeld({ conditions = [] }: ImagePolicy['status']): boolean {
+  return conditions.some(({ type, reason, status }) => {
+    const isHold = type === 'Held' || (type === 'Stalled' && (reason === 'ChangeReverted' || reason === 'RejectedDigest'));
+    return status === 'True' && isHold;
+  });
+}
