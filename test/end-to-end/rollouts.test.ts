@@ -170,13 +170,19 @@ describe('rollouts', () => {
 
   it('says so where nobody can watch', async () => {
     await create('still');
-    await world.cluster.request('PATCH', world.deploymentPath('still'), { spec: { replicas: 0 } });
     await update('still', '1.0.1');
+    await kubelet.becomesReady('still', image('still', '1.0.1'));
+    await waitForResults('still', '1.0.1 Webhook RolledOut');
+    // Nothing but a rollback that somebody asked for is written to a paused Deployment.
+    await world.cluster.request('PATCH', world.deploymentPath('still'), { spec: { paused: true } });
+    const policy = `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/imagepolicies/still`;
+    await world.annotate(policy, { 'operator.technomad.dev/rollback-to': 'previous' });
+    await world.waitForImage('still', image('still', '1.0.0'));
     for (const kind of ['ImagePolicy', 'Deployment']) {
       const event = await waitForEvent(kind, 'still', 'RolloutNotWatched');
-      assert.match(event.message, /it has no replicas/);
+      assert.match(event.message, /it is paused/);
     }
-    assert.match((await waitForReady('still', 'UpToDate')).message, /not watched: it has no replicas/);
+    assert.match((await waitForReady('still', 'RejectedDigest')).message, /not watched: it is paused/);
   });
 
   it('goes on when the service was away, whatever happened meanwhile', async () => {
