@@ -34,7 +34,6 @@ function policy(index: number): ImagePolicy {
       targets: [{ kind: 'Deployment', namespace: 'shop', name }],
       pollIntervalMs: hour,
       suspended: false,
-      notActing: [],
     },
     status: {},
   };

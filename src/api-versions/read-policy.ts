@@ -14,11 +14,11 @@ import type { Verification } from '../core/verification.ts';
 import { wantSigner } from '../core/wanted-signer.ts';
 import { formerTargetNamespace } from './conversion/origin.ts';
 import { readRollout } from './read-rollout.ts';
-import { notYetActing } from './not-yet-acting.ts';
 import { readTarget } from './read-target.ts';
 import { readStatus } from './read-status.ts';
 import { apiVersion } from './v1.ts';
 import { validateSpec } from './validate.ts';
+import { unknownFields } from './validation/unknown-fields.ts';
 import { withoutNulls } from './validation/without-nulls.ts';
 import { specSchema } from './v1-spec.ts';
 
@@ -83,9 +83,9 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
   const minAgeMs = readDuration('spec.minAge', spec.minAge);
   const rollout = readRollout(spec.rollout);
   const { platforms = [] } = spec;
-  // What is only not done yet is told after what is wrong for good.
-  const { refused, idle } = notYetActing(raw);
-  if (refused.length > 0) throw notYetSupported(refused);
+  // What only a newer version knows is told after what is wrong for good.
+  const unknown = unknownFields(specSchema, withoutNulls(raw), ['spec']);
+  if (unknown.length > 0) throw notYetSupported(unknown.map(({ path }) => path));
   return {
     repository,
     strategy,
@@ -102,7 +102,6 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
     ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
     suspended: spec.suspend,
     ...(rollout !== undefined && { rollout }),
-    notActing: idle,
   };
 }
 
@@ -153,8 +152,8 @@ function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<S
   };
 }
 
-function notYetSupported(refused: readonly string[]): PermanentError {
-  const what = `this version does not act on ${refused.join(', ')}, so it changes nothing for this policy`;
+function notYetSupported(fields: readonly string[]): PermanentError {
+  const what = `this version does not know ${fields.join(', ')}, so it changes nothing for this policy`;
   return new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does`);
 }
 

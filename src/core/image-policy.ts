@@ -53,8 +53,6 @@ export interface PolicySpec {
   readonly suspended: boolean;
   /** What follows a change; absent where nobody watches it. */
   readonly rollout?: RolloutSettings;
-  /** Fields that say more than this version does, without changing what it may do. */
-  readonly notActing: readonly string[];
 }
 
 /** How long a rollout may take, and what is done when it fails. */

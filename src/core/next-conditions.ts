@@ -1,6 +1,6 @@
 import { consentAnnotation } from './consent.ts';
 import { describeGone } from './gone-tags.ts';
-import { isUsable, type ImagePolicy } from './image-policy.ts';
+import type { ImagePolicy } from './image-policy.ts';
 import type { Outcome, Postponement } from './outcome.ts';
 import type { Claim } from './claim.ts';
 import type { Condition } from './policy-status.ts';
@@ -13,7 +13,7 @@ import { formatWorkload } from './workload.ts';
 
 type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
 
-const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'NotActing', 'CrossNamespace', 'TagGone', ...withheldTypes];
+const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', ...withheldTypes];
 const maxMessageLength = 1024;
 
 /**
@@ -32,7 +32,6 @@ export function nextConditions(policy: Judged, ending: Outcome | Postponement, n
   const old = policy.status.conditions ?? [];
   const claims = [
     ...withRollouts(ending, rollouts),
-    ...notActing(policy),
     ...crossNamespace(policy, ending),
     ...tagGone(ending),
     ...withheldClaims(withheldIn(ending) ?? []),
@@ -99,12 +98,6 @@ function whatIs({ withheld = [], running, message }: Outcome): Pick<Claim, 'reas
 function withheldIn(ending: Outcome | Postponement): Outcome['withheld'] {
   if (ending.kind === 'suspended') return [];
   return ending.kind === 'postponed' || ending.selection === undefined ? undefined : (ending.withheld ?? []);
-}
-
-function notActing({ spec }: Judged): Claim[] {
-  if (!isUsable(spec) || spec.notActing.length === 0) return [];
-  const message = `accepted, but without effect in this version: ${spec.notActing.join(', ')}`;
-  return [{ type: 'NotActing', status: 'True', reason: 'NotYetSupported', message }];
 }
 
 function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): Claim[] {

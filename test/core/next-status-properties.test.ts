@@ -24,7 +24,7 @@ import {
 import { appliedOnce, digestOf } from './samples.ts';
 
 const condition = fc.record({
-  type: fc.constantFrom('Ready', 'Stalled', 'Reconciling', 'CrossNamespace', 'NotActing', 'TagGone', 'Audited', 'Held'),
+  type: fc.constantFrom('Ready', 'Stalled', 'Reconciling', 'CrossNamespace', 'TagGone', 'Audited', 'Held'),
   status: fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const),
   reason: fc.constantFrom('UpToDate', 'TargetNotFound'),
   message: fc.string(),

@@ -29,7 +29,7 @@ import {
   updated,
   waiting,
 } from './endings.ts';
-import { digestOf, policyOf, specOf, webDeployment } from './samples.ts';
+import { digestOf, policyOf, webDeployment } from './samples.ts';
 
 test('the first look: Ready, what is selected, what was done, and nothing that is not the case', () => {
   assert.deepEqual(next({}, updated), {
@@ -95,17 +95,6 @@ test('a condition keeps its time until its status changes', () => {
   );
   const healed = next(before, updated, 2, later);
   assert.equal(healed?.conditions?.[0]?.lastTransitionTime, '2026-03-01T13:00:00Z');
-});
-
-test('fields that do not act yet are told, whatever happens else, and no longer when they are gone', () => {
-  const notActing = ['spec.rollout', 'spec.pullSecrets'];
-  for (const ending of [updated, unchanged, stalled, postponed, suspended]) {
-    const found = next({}, ending, 2, now, { notActing })?.conditions?.find(({ type }) => type === 'NotActing');
-    assert.deepEqual([found?.status, found?.reason], ['True', 'NotYetSupported']);
-    assert.match(found?.message ?? '', /spec\.rollout, spec\.pullSecrets/);
-  }
-  const before = next({}, unchanged, 2, now, { notActing }) ?? {};
-  assert.deepEqual(kinds(next(before, unchanged, 3)), ['Ready=True UpToDate']);
 });
 
 test('what is changed without consent is warned of, until that is over', () => {
@@ -284,7 +273,7 @@ test('everything stays inside the bounds of the schema', () => {
   ];
   const longCause: LookCause = { ...cause, receiver: long, eventId: long };
   for (const ending of endings) {
-    const status = nextStatus(policyOf({ spec: specOf({ notActing: [long] }) }), ending, longCause, now);
+    const status = nextStatus(policyOf(), ending, longCause, now);
     assert.deepEqual(statusSchema.strict().parse(status), status);
     assert.ok(status?.conditions?.every(({ message }) => message.length <= 1024));
   }

@@ -29,7 +29,6 @@ export function specOf(spec: Partial<PolicySpec> = {}): PolicySpec {
     targets: [webDeployment],
     pollIntervalMs: 3_600_000,
     suspended: false,
-    notActing: [],
     ...spec,
   };
 }
