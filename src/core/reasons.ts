@@ -71,6 +71,7 @@ export const reasons = {
 
   // What passes by itself.
   MinAge: 'the image is not as old yet as the policy wants it',
+  NotShownYet: 'the registry does not show yet what it announced',
   RegistryThrottled: 'the registry asked to be left alone for a while',
   RegistryUnavailable: 'the registry fails or does not answer, and is left alone for a while',
   RegistryBusy: 'too many requests wait for their turn at the registry',

@@ -22,6 +22,8 @@ export interface ChoiceRequest {
   readonly hint?: Hint;
   /** Whether a webhook announced the hint, so that the registry may still be about to show it. */
   readonly announced: boolean;
+  /** When that was, in ms since 1970. */
+  readonly announcedAt?: number;
   /** What the registry said of the hint a moment ago. */
   readonly resolved?: Candidate;
   /** Whether it is only to be found and not yet applied: then a name is enough where policies pin names. */

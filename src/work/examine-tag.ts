@@ -46,6 +46,7 @@ export async function examineTag(
       ? request.resolved
       : await resolveCandidate(source, (isHinted ? request.hint : undefined) ?? { tag }, ports.headManifest, {
           announced: request.announced && isHinted,
+          announcedAt: request.announcedAt,
           signal,
           now: ports.now,
           isWhole: async (digest) => (await lackOf(digest)) === undefined,

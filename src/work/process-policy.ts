@@ -65,6 +65,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const request: ReconcileRequest = {
     policy,
     announced: source === 'Webhook',
+    announcedAt: Date.parse(receivedAt),
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && isFresh && { resolved }),
   };

@@ -43,7 +43,12 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
 }
 
 async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: PushPorts): Promise<void> {
-  await lookAtPolicy({ policy: nameOf(policy), hint: hintOf(push), announced: true }, causeOf(push), context, ports);
+  await lookAtPolicy(
+    { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: Date.parse(push.receivedAt) },
+    causeOf(push),
+    context,
+    ports,
+  );
 }
 
 async function fanOut(push: PushJob, policies: readonly ImagePolicy[], context: JobContext, ports: PushPorts): Promise<void> {
@@ -89,8 +94,10 @@ function bySource(push: PushJob, policies: readonly ImagePolicy[], { sourceOf }:
 /** One question to the registry for all policies; when it fails or finds nothing, each policy asks (and reports) for itself. */
 async function resolveOnce(push: PushJob, source: ImageSource, { signal }: JobContext, ports: PushPorts): Promise<Candidate | undefined> {
   try {
-    return await resolveCandidate(source, hintOf(push), ports.headManifest, { announced: true, signal, now: ports.now });
+    const announcedAt = Date.parse(push.receivedAt);
+    return await resolveCandidate(source, hintOf(push), ports.headManifest, { announced: true, announcedAt, signal, now: ports.now });
   } catch (error) {
+    if (error instanceof WaitError && error.reason === 'NotShownYet') throw error;
     ports.logger.debug({ err: error, event: push.id }, 'shared manifest request failed');
     return undefined;
   }

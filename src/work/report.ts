@@ -34,7 +34,7 @@ export interface ReportPorts {
 const failuresBeforeStatus = 2;
 /** And so may be a wait for a registry, where hundreds of policies may wait for the same one. */
 const shortWaitMs = 5_000;
-const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
+const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['NotShownYet', 'RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
 const maxChanges = 20;
 
 /** Reports an ending. Throws when the status or the record could not be written: the job is then done once more. */

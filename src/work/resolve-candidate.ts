@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { WaitError } from '../core/errors.ts';
 import { formatRepository, type Repository } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import type { Candidate } from '../core/plan-update.ts';
@@ -12,13 +13,15 @@ export interface Hint {
   readonly digest?: string;
 }
 
-/** How long a registry is given to show what it announced, and the first pause; pauses double. */
-const patience = { totalMs: 10_000, firstMs: 50 };
+/** How long a registry is given to show what it announced, and the first pause; pauses double. Longer ones are spent in the queue, where no worker waits. */
+const patience = { totalMs: 10_000, firstMs: 50, longestInHandMs: 500 };
 
 /** How long an answer is doubted. */
 export interface Patience {
   /** Whether a webhook announced the hint. */
   readonly announced: boolean;
+  /** When that was, in ms since 1970, where whoever asks can come again; otherwise now, and all of it is waited for here. */
+  readonly announcedAt?: number | undefined;
   readonly signal: AbortSignal;
   readonly now: () => number;
   readonly isWhole?: (digest: string) => Promise<boolean>;
@@ -27,20 +30,24 @@ export interface Patience {
 /**
  * Asks the registry what the tag points to. Registries announce a tag before it can be read (measured: 43 of 300 moving tags still
  * had the old digest): while the answer is missing or is not the announced digest, it is asked again for a while, and then believed. Where no digest was
- * announced, `isWhole` tells whether it may be: the index of several platforms comes after the first of them.
+ * announced, `isWhole` tells whether it may be: the index of several platforms comes after the first of them. Throws WaitError(NotShownYet).
  */
 export async function resolveCandidate(
   source: ImageSource,
   hint: Hint,
   headManifest: HeadManifest,
-  { announced, signal, now, isWhole }: Patience,
+  { announced, announcedAt, signal, now, isWhole }: Patience,
 ): Promise<Candidate | undefined> {
-  const deadline = now() + patience.totalMs;
-  for (let pauseMs = patience.firstMs; ; pauseMs *= 2) {
+  const start = now();
+  const since = announcedAt ?? start;
+  const deadline = since + patience.totalMs;
+  for (let pauseMs = Math.max(patience.firstMs, start - since); ; pauseMs *= 2) {
     const head = await headManifest(source, hint.tag, signal);
     const remainingMs = deadline - now();
     if (!announced || remainingMs <= 0 || (await isAnnounced(hint, head, isWhole))) return head && { tag: hint.tag, digest: head.digest };
-    await delay(Math.min(pauseMs, remainingMs), undefined, { signal });
+    const nextMs = Math.min(pauseMs, remainingMs);
+    if (announcedAt !== undefined && nextMs > patience.longestInHandMs) throw notShownYet(formatTag(source, hint.tag), now() + nextMs);
+    await delay(nextMs, undefined, { signal });
   }
 }
 
@@ -48,6 +55,10 @@ async function isAnnounced(hint: Hint, head: { digest: string } | undefined, isW
   if (head === undefined) return false;
   if (hint.digest !== undefined) return hint.digest === head.digest;
   return isWhole === undefined || (await isWhole(head.digest));
+}
+
+function notShownYet(image: string, at: number): WaitError {
+  return new WaitError('NotShownYet', new Date(at), `the registry does not show yet what it announced of ${image}`);
 }
 
 /** For messages: `harbor.example.com/shop/web:1.2`. */

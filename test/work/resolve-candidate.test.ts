@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { WaitError } from '../../src/core/errors.ts';
 import { resolveCandidate, type Hint } from '../../src/work/resolve-candidate.ts';
 import { digestOf, web } from '../core/samples.ts';
 
@@ -52,4 +53,25 @@ test('who stops the process does not wait', async () => {
   const resolving = resolve({ answers: [before], signal: stopping.signal });
   stopping.abort(new Error('the process is stopping'));
   await assert.rejects(resolving, { name: 'AbortError' });
+});
+
+for (const [name, elapsedMs, waitMs] of [
+  ['longer pauses are spent in the queue', 600, 600],
+  ['and double', 3_000, 3_000],
+  ['up to the end of the patience', 9_000, 1_000],
+] as const) {
+  test(name, async () => {
+    const at = 1_000_000;
+    const patience = { announced: true, announcedAt: at - elapsedMs, signal: new AbortController().signal, now: () => at };
+    await assert.rejects(
+      resolveCandidate(web, { tag: '1.3.0', digest: announced }, async () => ({ digest: before }), patience),
+      (error) => error instanceof WaitError && error.reason === 'NotShownYet' && error.until.getTime() === at + waitMs,
+    );
+  });
+}
+
+test('who comes again after that believes the registry', async () => {
+  const patience = { announced: true, announcedAt: 0, signal: new AbortController().signal, now: () => 10_000 };
+  const candidate = await resolveCandidate(web, { tag: '1.3.0', digest: announced }, async () => ({ digest: before }), patience);
+  assert.deepEqual(candidate, { tag: '1.3.0', digest: before });
 });
