@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 import { crd } from './crd.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
+import { importCommand } from './import.ts';
 import { lint } from './lint.ts';
 import { release } from './release.ts';
 import { replay } from './replay.ts';
@@ -27,4 +28,5 @@ export const commands: readonly Command[] = [
   suspend,
   resume,
   release,
+  importCommand,
 ];

@@ -1,0 +1,118 @@
+import type { Spec } from '../../../api-versions/v1-spec.ts';
+import { describeError } from '../../../core/errors.ts';
+import { formatRepository, parseImageReference } from '../../../core/image-reference.ts';
+import { compilePattern } from '../../../core/tag-pattern.ts';
+import { convertPollSchedule } from './poll-interval.ts';
+import { convertSelection } from './selection.ts';
+import { readKeelSettings, type KeelSettings } from './settings.ts';
+import type { KeelWorkload, NamedImage } from './workload.ts';
+
+/** The policy of one image of one workload, before those that say the same are put together. */
+export interface Draft {
+  readonly namespace: string;
+  readonly spec: Omit<Spec, 'targets'>;
+  readonly target: Spec['targets'][number];
+  readonly notes: readonly string[];
+}
+
+/** What was not carried over, and why. */
+export interface Skipped {
+  /** `Deployment shop/web`. */
+  readonly workload: string;
+  readonly problem: string;
+}
+
+/** The policies that do for a workload what Keel does: one for each repository that it runs. Nothing where Keel does nothing. */
+export function convertWorkload(workload: KeelWorkload): { drafts: readonly Draft[]; skipped: readonly Skipped[] } {
+  const settings = readKeelSettings(workload);
+  if (settings === undefined) return { drafts: [], skipped: [] };
+  const of = `${workload.kind} ${workload.namespace}/${workload.name}`;
+  const drafts: Draft[] = [];
+  const skipped: Skipped[] = [];
+  try {
+    for (const images of byRepository(watchedImages(workload, settings))) {
+      const draft = convertImages(workload, settings, images);
+      if ('problem' in draft) skipped.push({ workload: of, problem: draft.problem });
+      else drafts.push(draft);
+    }
+  } catch (error) {
+    skipped.push({ workload: of, problem: describeError(error) });
+  }
+  return { drafts, skipped };
+}
+
+interface WatchedImage {
+  readonly container: string;
+  readonly repository: string;
+  readonly tag: string;
+}
+
+/** What Keel looks at; throws for a pattern or an image that cannot be read. */
+function watchedImages({ containers, initContainers }: KeelWorkload, settings: KeelSettings): WatchedImage[] {
+  const pattern = settings.monitorContainers === undefined ? undefined : compilePattern(settings.monitorContainers);
+  const all: readonly NamedImage[] = settings.initContainers ? [...containers, ...initContainers] : containers;
+  return all
+    .filter(({ name }) => pattern === undefined || pattern.matcher(name).find())
+    .map(({ name, image }) => {
+      const { repository, tag = 'latest' } = parseImageReference(image);
+      return { container: name, repository: formatRepository(repository), tag };
+    });
+}
+
+function byRepository(images: readonly WatchedImage[]): Iterable<readonly [WatchedImage, ...WatchedImage[]]> {
+  const groups = new Map<string, [WatchedImage, ...WatchedImage[]]>();
+  for (const image of images) {
+    const group = groups.get(image.repository);
+    if (group) group.push(image);
+    else groups.set(image.repository, [image]);
+  }
+  return groups.values();
+}
+
+function convertImages(
+  { kind, namespace, name }: KeelWorkload,
+  settings: KeelSettings,
+  images: readonly [WatchedImage, ...WatchedImage[]],
+): Draft | { problem: string } {
+  const [{ repository, tag }] = images;
+  const others = images.filter((image) => image.tag !== tag);
+  if (others.length > 0)
+    return {
+      problem: `its containers run different tags of ${repository} (${[tag, ...others.map((image) => image.tag)].join(', ')}): write a policy for each`,
+    };
+  const selection = convertSelection(settings, tag);
+  if ('problem' in selection) return { problem: `${repository}: ${selection.problem}` };
+  const poll = settings.polls ? convertPollSchedule(settings.pollSchedule) : {};
+  const needsApproval = Number(settings.approvals ?? 0) > 0;
+  return {
+    namespace,
+    spec: {
+      image: repository,
+      select: selection.select,
+      ...(selection.tags && { tags: selection.tags }),
+      ...(settings.imagePullSecret !== undefined && { pullSecrets: [{ name: settings.imagePullSecret }] }),
+      ...(needsApproval && { update: { mode: 'Approval' as const } }),
+      ...(poll.interval !== undefined && { poll: { interval: poll.interval } }),
+    },
+    target: {
+      kind,
+      name,
+      ...(settings.monitorContainers !== undefined && { containers: images.map(({ container }) => container) }),
+      ...(settings.initContainers && { initContainers: true }),
+    },
+    notes: [...selection.notes, ...(poll.note === undefined ? [] : [poll.note]), ...notesOn(settings, needsApproval)],
+  };
+}
+
+function notesOn(settings: KeelSettings, needsApproval: boolean): string[] {
+  const { approvals, approvalDeadline, monitorContainers, others } = settings;
+  return [
+    ...(needsApproval && approvals !== '1' ? [`Keel asked for ${approvals} approvals; here one is enough.`] : []),
+    ...(needsApproval && approvalDeadline !== undefined ? ['An approval has no deadline: it waits until something newer is pushed.'] : []),
+    ...(approvals !== undefined && !/^[0-9]+$/.test(approvals) ? [`"${approvals}" is no number of approvals.`] : []),
+    ...(monitorContainers === undefined
+      ? []
+      : [`The containers that match "${monitorContainers}" now; new ones are not added by themselves.`]),
+    ...(others.length > 0 ? [`Not carried over: ${others.join(', ')}.`] : []),
+  ];
+}

@@ -1,0 +1,52 @@
+/** What of a workload says how Keel treats it. Absent where the object has none. */
+export interface KeelWorkload {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly containers: readonly NamedImage[];
+  readonly initContainers: readonly NamedImage[];
+}
+
+/** A container and what it runs. */
+export interface NamedImage {
+  readonly name: string;
+  readonly image: string;
+}
+
+/** Reads an object of the API server whose pod spec is at a path; undefined for what is no workload. */
+export function readWorkload(raw: unknown, kind: string, podSpecPath: readonly string[]): KeelWorkload | undefined {
+  const metadata = field(raw, 'metadata');
+  const namespace = field(metadata, 'namespace');
+  const name = field(metadata, 'name');
+  if (typeof namespace !== 'string' || typeof name !== 'string') return undefined;
+  const podSpec = podSpecPath.reduce(field, raw);
+  return {
+    kind,
+    namespace,
+    name,
+    labels: textsOf(field(metadata, 'labels')),
+    annotations: textsOf(field(metadata, 'annotations')),
+    containers: imagesOf(field(podSpec, 'containers')),
+    initContainers: imagesOf(field(podSpec, 'initContainers')),
+  };
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+function imagesOf(value: unknown): NamedImage[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((container: unknown) => {
+    const name = field(container, 'name');
+    const image = field(container, 'image');
+    return typeof name === 'string' && typeof image === 'string' ? [{ name, image }] : [];
+  });
+}

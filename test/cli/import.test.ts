@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { UsageError } from '../../src/cli/command.ts';
+import type { KeelImport } from '../../src/cli/import/keel/convert-all.ts';
+import { readDocuments } from '../../src/cli/lint/read-documents.ts';
+import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { runCommand } from './run-command.ts';
+
+let cluster: ControlPlane;
+let namespace: string;
+before(async () => {
+  cluster = await startControlPlane({ fsync: false });
+  await installCrd(cluster, ['v1']);
+  namespace = await cluster.namespace('keel');
+  const template = (image: string) => ({ metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'app', image }] } });
+  const selector = { matchLabels: { app: 'a' } };
+  const jobTemplate = (image: string) => {
+    const { metadata, spec } = template(image);
+    return { spec: { template: { metadata, spec: { ...spec, restartPolicy: 'Never' } } } };
+  };
+  const apps = `/apis/apps/v1/namespaces/${namespace}`;
+  const keel = (name: string, annotations: Record<string, string>, labels: Record<string, string> = {}) => ({ name, annotations, labels });
+  await Promise.all([
+    cluster.request('POST', `${apps}/deployments`, {
+      metadata: keel('web', { 'keel.sh/policy': 'minor', 'keel.sh/approvals': '2' }),
+      spec: { selector, template: template('ghcr.io/shop/web:1.4.2') },
+    }),
+    cluster.request('POST', `${apps}/deployments`, { metadata: { name: 'other' }, spec: { selector, template: template('nginx:1.0.0') } }),
+    cluster.request('POST', `${apps}/statefulsets`, {
+      metadata: keel('db', {}, { 'keel.sh/policy': 'force', 'keel.sh/match-tag': 'true', 'keel.sh/trigger': 'poll' }),
+      spec: { selector, serviceName: 'db', template: template('ghcr.io/shop/db:stable') },
+    }),
+    cluster.request('POST', `${apps}/daemonsets`, {
+      metadata: keel('agent', { 'keel.sh/policy': 'glob:build-*', 'keel.sh/trigger': 'poll', 'keel.sh/pollSchedule': '@every 5m' }),
+      spec: { selector, template: template('ghcr.io/shop/agent:build-7') },
+    }),
+    cluster.request('POST', `/apis/batch/v1/namespaces/${namespace}/cronjobs`, {
+      metadata: keel('report', { 'keel.sh/policy': 'patch' }),
+      spec: { schedule: '0 3 * * *', jobTemplate: jobTemplate('ghcr.io/shop/report:main') },
+    }),
+  ]);
+});
+after(() => cluster.stop());
+
+const run = (...args: string[]) => runCommand('import', ['keel', '--kubeconfig', cluster.kubeconfigPath, ...args]);
+
+test('every kind that Keel updates is read; what cannot be carried over is told, with exit code 1', async () => {
+  const { code, out, err } = await run('--output', 'json', '--namespace', namespace);
+  const { policies, skipped } = JSON.parse(out) as KeelImport;
+  assert.deepEqual(
+    policies.map(({ policy: { metadata, spec } }) => [metadata.name, spec.targets[0]?.kind, Object.keys(spec.select)[0]]),
+    [
+      ['web', 'Deployment', 'semver'],
+      ['db', 'StatefulSet', 'digest'],
+      ['agent', 'DaemonSet', 'alphabetical'],
+    ],
+  );
+  assert.deepEqual(
+    skipped.map(({ workload }) => workload),
+    [`CronJob ${namespace}/report`],
+  );
+  assert.deepEqual([code, err], [1, '3 policies with 3 targets; 1 not carried over\n']);
+});
+
+test('what is printed is accepted by the API server, from all namespaces', async () => {
+  const { out } = await run();
+  const documents = readDocuments(out).map((document) => ('value' in document ? document.value : assert.fail(out)));
+  assert.equal(documents.length, 3);
+  for (const document of documents) await cluster.request('POST', policiesPath(namespace, 'v1'), document);
+});
+
+test('where Keel is told nothing: nothing is printed, and 0', async () => {
+  const { code, out, err } = await run('-n', 'default');
+  assert.deepEqual([code, out, err], [0, '', 'no workload tells Keel anything\n']);
+});
+
+test('a cluster that does not answer: 1', async () => {
+  const { code, err } = await runCommand('import', ['keel', '--kubeconfig', '/does/not/exist']);
+  assert.equal(code, 1);
+  assert.match(err, /^reading the workloads failed: /);
+});
+
+for (const args of [[], ['flux'], ['keel', 'now'], ['keel', '--output', 'text'], ['keel', '--force']]) {
+  test(`wrong usage: import ${args.join(' ')}`, () => assert.rejects(runCommand('import', args), UsageError));
+}
