@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { anchorsOf, linksOf, pages, root } from './markdown.ts';
+
+for (const { path, text } of pages) {
+  test(`the links of ${path} lead somewhere`, () => {
+    for (const link of linksOf(text)) {
+      if (/^https?:\/\//.test(link)) {
+        assert.ok(URL.canParse(link), link);
+        continue;
+      }
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : normalize(join(dirname(path), file));
+      assert.ok(!target.startsWith('..') && existsSync(join(root, target)), `${link}: there is no ${target}`);
+      if (anchor === undefined) continue;
+      const anchors = anchorsOf(readFileSync(join(root, target), 'utf8'));
+      assert.ok(anchors.has(anchor), `${link}: ${target} has no heading for #${anchor}`);
+    }
+  });
+}
+
+test('no page is an island: each is reached from README.md or docs/README.md', () => {
+  const seen = new Set<string>();
+  const waiting = ['README.md', 'docs/README.md'];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const page = pages.find((one) => one.path === path);
+    if (page === undefined || seen.has(path)) continue;
+    seen.add(path);
+    const from = path;
+    waiting.push(...linksOf(page.text).map((link) => normalize(join(dirname(from), link.split('#')[0] ?? ''))));
+  }
+  // Found by convention, at the root of a repository.
+  const byConvention = ['CONTRIBUTING.md', 'SECURITY.md'];
+  const islands = pages.map(({ path }) => path).filter((path) => !seen.has(path) && !byConvention.includes(path));
+  assert.deepEqual(islands, []);
+});
+
+test('headings become anchors as on GitHub', () => {
+  const text = '# A `code`: it\n## Who else writes there?\n### A\n### A\n```\n# none\n```\n## Amazon ECR (`ecr`)\n## [Link](x.md) — and';
+  assert.deepEqual([...anchorsOf(text)], ['a-code-it', 'who-else-writes-there', 'a', 'a-1', 'amazon-ecr-ecr', 'link--and']);
+});

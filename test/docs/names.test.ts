@@ -1,0 +1,103 @@
+/** Whatever the pages name in `code` must be there: reasons, metrics, settings, fields of policies. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { z } from 'zod';
+import { fieldsOf, type JsonSchema } from '../../docs/generate/json-schema.ts';
+import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
+import * as v1 from '../../src/api-versions/v1.ts';
+import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { ignoredCodes } from '../../src/core/ignored-codes.ts';
+import { reasons } from '../../src/core/reasons.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { codeSpansOf, pages as allPages } from './markdown.ts';
+
+// What was is told in the changelog.
+const pages = allPages.filter(({ path }) => path !== 'CHANGELOG.md');
+
+const policySchemas = [v1.schema, v1alpha1.schema].map((schema) => toStructuralSchema(schema) as JsonSchema);
+const policyFields = policySchemas.flatMap((schema) => [...fieldsOf(schema, '')]);
+const settings = [...fieldsOf(JSON.parse(JSON.stringify(z.toJSONSchema(configSchema, { io: 'input' }))) as JsonSchema, '')];
+
+/** Every word of a page that looks like one, and where it is. */
+function* namesLike(pattern: RegExp): Generator<{ name: string; path: string }> {
+  for (const { path, text } of pages)
+    for (const code of codeSpansOf(text)) {
+      const [, name] = pattern.exec(code) ?? [];
+      if (name !== undefined) yield { name, path };
+    }
+}
+
+describe('reasons', () => {
+  const known = new Set([
+    ...Object.keys(reasons),
+    ...Object.keys(ignoredCodes),
+    ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
+    // Conditions of a policy.
+    ...['NotActing', 'ApprovalRequired', 'PolicyChange'],
+    // Kubernetes.
+    ...[
+      'CrashLoopBackOff',
+      'OrderedReady',
+      'OnDelete',
+      'NotIn',
+      'ImagePullBackOff',
+      'DaemonSet',
+      'StatefulSet',
+      'CronJob',
+      'ReplicaSet',
+      'HelmRelease',
+    ],
+    // Others.
+    ...['ImagePolicy', 'ImageUpdater', 'ImageRepository', 'ImageUpdateAutomation', 'AcrPull', 'RateLimit', 'CloudEvents', 'ClusterRole'],
+  ]);
+  test('exist, wherever a page names one', () => {
+    const unknown = [...namesLike(/^([A-Z][a-z]+(?:[A-Z][a-z]+)+)$/)].filter(({ name }) => !known.has(name));
+    assert.deepEqual(unknown, []);
+  });
+});
+
+describe('metrics', () => {
+  const named = [...namesLike(/^(image_watcher_[a-z_]+|[a-z]+(?:_[a-z]+)+)(?:\{.*\})?(?: [0-9.]+)?$/)];
+  test('exist, with and without their prefix', async () => {
+    const metrics = (await createMetrics().registry.getMetricsAsJSON()).map(({ name }) => name.replace(/^image_watcher_/, ''));
+    // Fields of senders and of Kubernetes.
+    const others = [
+      'email_verified',
+      'jpd_origin',
+      'repository_url',
+      'callback_url',
+      'docker_url',
+      'resource_url',
+      'event_types',
+      'auth_header',
+    ];
+    const unknown = named.filter(({ name }) => !metrics.includes(name.replace(/^image_watcher_/, '')) && !others.includes(name));
+    assert.deepEqual(unknown, []);
+    assert.ok(named.length > 40);
+  });
+});
+
+describe('settings and fields', () => {
+  const settingPaths = new Set(settings.map(({ path }) => path));
+  const fieldPaths = new Set(policyFields.map(({ path }) => path));
+  const leadsSomewhere = (name: string) => settingPaths.has(name) || fieldPaths.has(name) || fieldPaths.has(`spec.${name}`);
+  /** The first words of settings and of a policy's spec: what begins with another one is neither. */
+  const ours = new Set(
+    [...settingPaths, ...[...fieldPaths].map((path) => path.replace(/^spec\./, ''))].map((path) => path.split(/[.[]/)[0]),
+  );
+  const ofOthers = new Set([
+    // Workloads, custom resources and definitions.
+    ...['spec.template', 'spec.jobTemplate', 'spec.progressDeadlineSeconds', 'spec.values.image.tag', 'spec.source.kustomize.images'],
+    ...['spec.template.metadata.name', 'status.storedVersions', 'spec.paused'],
+  ]);
+
+  test('exist, wherever a page names one', () => {
+    const unknown = [...namesLike(/^([a-z][A-Za-z0-9]*(?:\[\])?(?:\.[A-Za-z0-9]+(?:\[\])?)+)$/)].filter(({ name }) => {
+      const first = name.split(/[.[]/)[0];
+      const isPolicy = first === 'spec' || first === 'status';
+      return (isPolicy || ours.has(first ?? '')) && !ofOthers.has(name) && !leadsSomewhere(name);
+    });
+    assert.deepEqual(unknown, []);
+  });
+});
