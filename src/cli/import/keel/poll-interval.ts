@@ -8,5 +8,5 @@ export function convertPollSchedule(schedule: string | undefined): { interval?: 
     return { interval: usual, note: "Polled every minute, as Keel does: with the registry's webhook 1h is enough." };
   const interval = named[schedule] ?? /^@every\s+((?:[0-9]+h)?(?:[0-9]+m)?(?:[0-9]+s)?)$/.exec(schedule)?.[1];
   if (interval !== undefined && /[1-9]/.test(interval)) return { interval };
-  return { note: `The schedule "${schedule}" is no interval: the poll is that of the configuration (poll.interval).` };
+  return { note: `The schedule "${schedule}" has no counterpart: the poll is that of the configuration (poll.interval).` };
 }

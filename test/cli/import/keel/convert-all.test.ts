@@ -84,7 +84,7 @@ for (const [name, keys, expected] of [
   ['several approvals', { approvals: '3' }, /asked for 3 approvals; here one is enough/],
   ['a deadline of approvals', { approvals: '1', approvalDeadline: '5' }, /has no deadline/],
   ['approvals that are no number', { approvals: 'many' }, /"many" is no number/],
-  ['a cron expression', { trigger: 'poll', pollSchedule: '0 3 * * *' }, /"0 3 \* \* \*" is no interval/],
+  ['a cron expression', { trigger: 'poll', pollSchedule: '0 3 * * *' }, /"0 3 \* \* \*" has no counterpart/],
   [
     'what there is nothing for',
     { notify: '#ops', releaseNotes: 'https://x' },
