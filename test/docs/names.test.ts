@@ -48,6 +48,8 @@ describe('reasons', () => {
       'ReplicaSet',
       'HelmRelease',
     ],
+    // Of the code, for contributors.
+    ...['PermanentError', 'WaitError'],
     // Others.
     ...['ImagePolicy', 'ImageUpdater', 'ImageRepository', 'ImageUpdateAutomation', 'AcrPull', 'RateLimit', 'CloudEvents', 'ClusterRole'],
   ]);

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+// Node runs TypeScript, but not below node_modules, where an installed package is: there the types are taken off on the way.
+import { readFileSync } from 'node:fs';
+import { registerHooks, stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const sources = new URL('../src/', import.meta.url).href;
+
+if (sources.includes('/node_modules/')) {
+  // Its first call warns that it is experimental. It is what Node itself does to the files of a checkout.
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  stripTypeScriptTypes('');
+  process.emitWarning = emitWarning;
+  registerHooks({
+    load(url, context, nextLoad) {
+      if (!url.startsWith(sources) || !url.endsWith('.ts')) return nextLoad(url, context);
+      return {
+        format: 'module',
+        shortCircuit: true,
+        source: stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'), { mode: 'strip' }),
+      };
+    },
+  });
+}
+await import('../src/main.ts');

@@ -1,0 +1,212 @@
+/** Every command that the pages name: ours have only options that there are, and run; the others are known, with the reason why they do not run here. */
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { commands as ourCommands } from '../../src/cli/index.ts';
+import { lintText } from '../../src/cli/lint/lint-text.ts';
+import { UsageError } from '../../src/cli/command.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { runCommand } from '../cli/run-command.ts';
+import { startWorld, type World } from '../end-to-end/world.ts';
+import type { Service } from '../harness/service.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { codeSpansOf, fencesOf, pages, root } from './markdown.ts';
+import { readCommand, shellCommandsOf, type ShellCommand } from './shell.ts';
+
+/** Programs that the pages call, and why no test calls them here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  aws: 'needs an account',
+  az: 'needs an account',
+  body: 'test/end-to-end/receivers.test.ts sends what these lines send',
+  cosign: 'is not on every machine; test/verify/ has signatures that it accepts',
+  curl: 'test/end-to-end/receivers.test.ts sends what these lines send',
+  docker: 'needs an engine',
+  export: 'a word of the shell',
+  gcloud: 'needs an account',
+  git: 'has nothing to do with us',
+  helm: 'the chart has tests of its own',
+  kind: 'needs a Docker engine',
+  kubectl: 'the tests speak to the API server themselves',
+  openssl: 'makes a random text',
+};
+
+/** Commands of ours that other tests run. */
+const runElsewhere: Readonly<Record<string, string>> = {
+  serve: 'runs until it is stopped: every test of end-to-end/',
+  'crd apply': 'needs a conversion webhook: test/cli/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
+  'crd migrate': 'needs one as well: test/cli/crd-migrate.test.ts',
+};
+
+interface Named extends ShellCommand {
+  readonly path: string;
+}
+
+const scripts = pages.flatMap(({ path, text }) =>
+  fencesOf(text)
+    .filter(({ language, body }) => language === 'sh' || (language === '' && isScript(body)))
+    .flatMap(({ body }) => shellCommandsOf(body).map((command): Named => ({ path, ...command }))),
+);
+const spans = pages.flatMap(({ path, text }) =>
+  codeSpansOf(text)
+    .filter((code) => /^(?:image-watcher|node src\/main\.ts|npm) /.test(code))
+    .map((code): Named => ({ path, ...readCommand(code.replaceAll(/[[\]]/g, '')) })),
+);
+const named = [...scripts, ...spans];
+const ours = named.flatMap(({ words, ...rest }) => {
+  const [program, second] = words;
+  if (program === 'image-watcher') return [{ ...rest, words: words.slice(1) }];
+  return program === 'node' && second === 'src/main.ts' ? [{ ...rest, words: words.slice(2) }] : [];
+});
+
+/** The program, or the variable that is set (`body='…'`). */
+function programOf([first = '']: readonly string[]): string {
+  return first.split('=')[0] ?? '';
+}
+
+/** A block without a language is a script when each line of it begins with a program: the others are drawings and messages. */
+function isScript(body: string): boolean {
+  const first = shellCommandsOf(body).map(({ words }) => programOf(words));
+  return (
+    first.length > 0 &&
+    first.every((word) => word === 'image-watcher' || word === 'node' || word === 'npm' || Object.hasOwn(elsewhere, word))
+  );
+}
+
+test('the pages have commands, and each begins with a program that is known here', () => {
+  assert.ok(scripts.length > 25 && ours.length > 40, `${scripts.length}, ${ours.length}`);
+  const known = ['image-watcher', 'node', 'npm', ...Object.keys(elsewhere)];
+  assert.deepEqual(
+    scripts.filter(({ words }) => !known.includes(programOf(words))),
+    [],
+  );
+});
+
+test('npm scripts exist', () => {
+  const { scripts: existing } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+  for (const { words, path } of named.filter((command) => command.words[0] === 'npm')) {
+    const [, verb = '', script = ''] = words;
+    assert.ok(['ci', 'test', 'pack'].includes(verb) || (verb === 'run' && Object.hasOwn(existing, script)), `${path}: ${words.join(' ')}`);
+  }
+});
+
+for (const words of new Set(ours.map((command) => command.words.join(' ')))) {
+  test(`image-watcher ${words}: the command and its options exist`, () => {
+    const [name = '', ...rest] = words.split(' ');
+    const command = ourCommands.find((candidate) => candidate.name === name);
+    assert.ok(command, `there is no command "${name}"`);
+    for (const option of rest.filter((word) => word.startsWith('-') && word !== '--help' && word !== '-')) {
+      assert.match(command.help, new RegExp(`${option.split('=')[0]}\\b`), `"${name}" has no option ${option}`);
+    }
+  });
+}
+
+describe('commands of ours', () => {
+  let world: World;
+  let service: Service;
+  let eventId = '';
+  const started = process.cwd();
+  const kubeconfig = process.env['KUBECONFIG'];
+
+  before(async () => {
+    world = await startWorld();
+    const image = `${world.quiet.host}/shop/web`;
+    service = await world.start({ config: { receivers: [{ name: 'ci', provider: 'generic', unauthenticated: true }] } });
+    const spec = { image, select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] };
+    const policy = { apiVersion: 'operator.technomad.dev/v1', kind: 'ImagePolicy', metadata: { name: 'web' }, spec };
+    await world.cluster.request('POST', `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/imagepolicies`, policy);
+    const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'app', image: 'ghcr.io/shop/api:1.4.2' }] } };
+    await world.cluster.request('POST', `/apis/apps/v1/namespaces/${world.namespace}/deployments`, {
+      metadata: { name: 'api', annotations: { 'keel.sh/policy': 'minor' } },
+      spec: { selector: { matchLabels: { app: 'a' } }, template },
+    });
+    const push = await fetch(`${service.publicUrl}/webhooks/ci`, { method: 'POST', body: JSON.stringify({ image: `${image}:1.0.0` }) });
+    const { accepted } = (await push.json()) as { accepted: { id: string }[] };
+    eventId = accepted[0]?.id ?? assert.fail('nothing was accepted');
+    process.env['KUBECONFIG'] = world.cluster.kubeconfigPath;
+    process.chdir(makeFolder(policy, world));
+    await waitFor(
+      'the event to be there',
+      async () => (await runCommand('events', [eventId, '--server', service.operationsUrl])).code === 0,
+    );
+  });
+  after(async () => {
+    process.chdir(started);
+    if (kubeconfig === undefined) delete process.env['KUBECONFIG'];
+    else process.env['KUBECONFIG'] = kubeconfig;
+    await world.stop();
+  });
+
+  const isRunElsewhere = ({ words }: ShellCommand) =>
+    Object.keys(runElsewhere).some((name) => `${words.join(' ')} `.startsWith(`${name} `)) && !words.includes('--help');
+  // In the order of the pages, and each once: some write what others read.
+  const unique = new Map(ours.filter((command) => !isRunElsewhere(command)).map((command) => [JSON.stringify(command.words), command]));
+
+  for (const { words, outputFile, path } of unique.values()) {
+    test(`${path}: image-watcher ${words.join(' ')}`, async () => {
+      const [name = '', ...args] = words.map(
+        (word) =>
+          ({ 'NS/NAME': `${world.namespace}/web`, 'NAMESPACE/NAME': `${world.namespace}/web`, ID: eventId, TAG: '1.0.0' })[word] ?? word,
+      );
+      if (args.includes('--help')) return;
+      // Its id is an argument that the running text may leave out.
+      if (name === 'replay' && args.length === 0) args.push(eventId);
+      if (name === 'lint' && args.length === 0) args.push('policy.yaml');
+      if (name === 'simulate' && args.length === 0) args.push('--provider', 'harbor', '--file', 'body.json');
+      if (name === 'events' || name === 'replay') args.push('--server', service.operationsUrl);
+      const { code, out, err } = await runCommand(name, args).catch((error: unknown) => {
+        throw error instanceof UsageError ? new Error(`wrong usage: ${error.message}`, { cause: error }) : error;
+      });
+      if (outputFile !== undefined) writeFileSync(outputFile, out);
+      // The answer may be no: nothing waits for approval, no change can be rolled back. Wrong usage it may not be.
+      assert.ok(code === 0 || code === 1, err);
+      if (['lint', 'simulate', 'events', 'replay', 'import', 'suspend', 'resume'].includes(name) || words[0] === 'crd')
+        assert.equal(code, 0, err);
+    });
+  }
+});
+
+/** The files that the commands of the pages read. */
+function makeFolder(policy: object, { cluster }: World): string {
+  const folder = tempFolder('docs');
+  const body = 'test/fixtures/payloads/harbor/harbor-push-default-tag.json';
+  copyFileSync(join(root, body), join(folder, 'body.json'));
+  mkdirSync(join(folder, 'policies'));
+  for (const file of ['policy.yaml', 'policies.yaml', 'policies/web.yaml']) writeFileSync(join(folder, file), JSON.stringify(policy));
+  writeFileSync(join(folder, 'token'), cluster.token);
+  return folder;
+}
+
+/** What a script gives to `kubectl apply -f -`. */
+function hereDocumentsOf(script: string): string[] {
+  return [...script.matchAll(/<<'YAML'\n([^]*?)^YAML$/gm)].map(([, body = '']) => body);
+}
+
+describe('YAML of the pages', () => {
+  const settings = Object.keys(configSchema.shape);
+  for (const { path, text } of pages.filter((page) => page.path !== 'src/README.md')) {
+    const documents = fencesOf(text)
+      .flatMap(({ language, body }) => (language === 'yaml' ? [body] : hereDocumentsOf(body)))
+      .flatMap((body) => parseAllDocuments(body).map((document) => ({ body, value: document.toJS() as unknown })));
+    if (documents.length === 0) continue;
+
+    test(`${path}: policies are valid`, () => {
+      for (const body of new Set(documents.map((document) => document.body)).values()) {
+        const { problems } = lintText(body);
+        assert.deepEqual(problems, [], body);
+      }
+    });
+
+    test(`${path}: settings are valid`, () => {
+      for (const { value, body } of documents) {
+        if (typeof value !== 'object' || value === null) continue;
+        const keys = Object.keys(value);
+        if (keys.length === 0 || !keys.every((key) => settings.includes(key))) continue;
+        const parsed = configSchema.safeParse(value);
+        assert.ok(parsed.success, `${body}\n${String(parsed.error?.message)}`);
+      }
+    });
+  }
+});
