@@ -29,29 +29,16 @@ function* namesLike(pattern: RegExp): Generator<{ name: string; path: string }> 
 }
 
 describe('reasons', () => {
+  const conditions = 'NotActing ApprovalRequired PolicyChange';
+  const ofKubernetes =
+    'CrashLoopBackOff ImagePullBackOff OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy';
+  const ofOthers = 'HelmRelease ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
+  const ofTheCode = 'PermanentError WaitError';
   const known = new Set([
     ...Object.keys(reasons),
     ...Object.keys(ignoredCodes),
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
-    // Conditions of a policy.
-    ...['NotActing', 'ApprovalRequired', 'PolicyChange'],
-    // Kubernetes.
-    ...[
-      'CrashLoopBackOff',
-      'OrderedReady',
-      'OnDelete',
-      'NotIn',
-      'ImagePullBackOff',
-      'DaemonSet',
-      'StatefulSet',
-      'CronJob',
-      'ReplicaSet',
-      'HelmRelease',
-    ],
-    // Of the code, for contributors.
-    ...['PermanentError', 'WaitError'],
-    // Others.
-    ...['ImagePolicy', 'ImageUpdater', 'ImageRepository', 'ImageUpdateAutomation', 'AcrPull', 'RateLimit', 'CloudEvents', 'ClusterRole'],
+    ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),
   ]);
   test('exist, wherever a page names one', () => {
     const unknown = [...namesLike(/^([A-Z][a-z]+(?:[A-Z][a-z]+)+)$/)].filter(({ name }) => !known.has(name));
@@ -88,10 +75,15 @@ describe('settings and fields', () => {
   const ours = new Set(
     [...settingPaths, ...[...fieldPaths].map((path) => path.replace(/^spec\./, ''))].map((path) => path.split(/[.[]/)[0]),
   );
+  // Of workloads, custom resources and definitions.
   const ofOthers = new Set([
-    // Workloads, custom resources and definitions.
-    ...['spec.template', 'spec.jobTemplate', 'spec.progressDeadlineSeconds', 'spec.values.image.tag', 'spec.source.kustomize.images'],
-    ...['spec.template.metadata.name', 'status.storedVersions', 'spec.paused'],
+    'spec.template',
+    'spec.template.metadata.name',
+    'spec.jobTemplate',
+    'spec.progressDeadlineSeconds',
+    'spec.values.image.tag',
+    'spec.source.kustomize.images',
+    'status.storedVersions',
   ]);
 
   test('exist, wherever a page names one', () => {
