@@ -12,7 +12,7 @@ export const apiOptions = {
 } as const;
 
 /** The lines of `--help` on them. */
-export const apiHelp = `  --server      the operations listener (default http://127.0.0.1:9090: kubectl port-forward svc/image-watcher 9090)
+export const apiHelp = `  --server      the operations listener (default http://127.0.0.1:9090: kubectl port-forward svc/image-watcher-operations 9090)
   --token-file  a file with a bearer token; without it the token of --kubeconfig (or KUBECONFIG, or ~/.kube/config)
   --output      text or json
 `;

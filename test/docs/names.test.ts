@@ -1,5 +1,7 @@
 /** Whatever the pages name in `code` must be there: reasons, metrics, settings, fields of policies. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
 import { fieldsOf, type JsonSchema } from '../../docs/generate/json-schema.ts';
@@ -10,7 +12,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import { ignoredCodes } from '../../src/core/ignored-codes.ts';
 import { reasons } from '../../src/core/reasons.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { codeSpansOf, pages as allPages } from './markdown.ts';
+import { codeSpansOf, pages as allPages, root } from './markdown.ts';
 
 // What was is told in the changelog.
 const pages = allPages.filter(({ path }) => path !== 'CHANGELOG.md');
@@ -41,8 +43,19 @@ describe('reasons', () => {
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),
   ]);
   test('exist, wherever a page names one', () => {
-    const unknown = [...namesLike(/^([A-Z][a-z]+(?:[A-Z][a-z]+)+)$/)].filter(({ name }) => !known.has(name));
+    const unknown = [...namesLike(/^([A-Z][a-z]+(?:[A-Z][a-z]+)+)$/)].filter(
+      ({ name }) => !known.has(name) && !name.startsWith('ImageWatcher'),
+    );
     assert.deepEqual(unknown, []);
+  });
+});
+
+describe('alerts', () => {
+  const file = join(root, 'charts/image-watcher/files/alerts.yaml');
+  const named = new Set([...namesLike(/^(ImageWatcher[A-Z][A-Za-z]+)$/)].map(({ name }) => name));
+  test('of the chart are all in docs/operations.md, and no others', { skip: !existsSync(file) && 'the chart is not here' }, () => {
+    const alerts = [...readFileSync(file, 'utf8').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);
+    assert.deepEqual([...named].sort(), alerts.sort());
   });
 });
 
