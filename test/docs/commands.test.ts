@@ -8,6 +8,7 @@ import { commands as ourCommands } from '../../src/cli/index.ts';
 import { lintText } from '../../src/cli/lint/lint-text.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { configSchema } from '../../src/config/schema.ts';
+import { policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { startWorld, type World } from '../end-to-end/world.ts';
 import type { Service } from '../harness/service.ts';
@@ -112,13 +113,14 @@ describe('commands of ours', () => {
 
   before(async () => {
     world = await startWorld();
+    await world.cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } });
     const image = `${world.quiet.host}/shop/web`;
     service = await world.start({ config: { receivers: [{ name: 'ci', provider: 'generic', unauthenticated: true }] } });
     const spec = { image, select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] };
     const policy = { apiVersion: 'operator.technomad.dev/v1', kind: 'ImagePolicy', metadata: { name: 'web' }, spec };
-    await world.cluster.request('POST', `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/imagepolicies`, policy);
+    await world.cluster.request('POST', policiesPath('shop', 'v1'), policy);
     const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'app', image: 'ghcr.io/shop/api:1.4.2' }] } };
-    await world.cluster.request('POST', `/apis/apps/v1/namespaces/${world.namespace}/deployments`, {
+    await world.cluster.request('POST', '/apis/apps/v1/namespaces/shop/deployments', {
       metadata: { name: 'api', annotations: { 'keel.sh/policy': 'minor' } },
       spec: { selector: { matchLabels: { app: 'a' } }, template },
     });
@@ -146,15 +148,15 @@ describe('commands of ours', () => {
 
   for (const { words, outputFile, path } of unique.values()) {
     test(`${path}: image-watcher ${words.join(' ')}`, async () => {
-      const [name = '', ...args] = words.map(
-        (word) =>
-          ({ 'NS/NAME': `${world.namespace}/web`, 'NAMESPACE/NAME': `${world.namespace}/web`, ID: eventId, TAG: '1.0.0' })[word] ?? word,
-      );
+      const placeholders: Readonly<Record<string, string>> = {
+        'NS/NAME': 'shop/web',
+        'NAMESPACE/NAME': 'shop/web',
+        ID: eventId,
+        TAG: '1.0.0',
+      };
+      const [name = '', ...args] = words.map((word) => placeholders[word] ?? word);
       if (args.includes('--help')) return;
-      // Its id is an argument that the running text may leave out.
-      if (name === 'replay' && args.length === 0) args.push(eventId);
-      if (name === 'lint' && args.length === 0) args.push('policy.yaml');
-      if (name === 'simulate' && args.length === 0) args.push('--provider', 'harbor', '--file', 'body.json');
+      if (args.length === 0) args.push(...(usualArguments(eventId)[name] ?? []));
       if (name === 'events' || name === 'replay') args.push('--server', service.operationsUrl);
       const { code, out, err } = await runCommand(name, args).catch((error: unknown) => {
         throw error instanceof UsageError ? new Error(`wrong usage: ${error.message}`, { cause: error }) : error;
@@ -167,6 +169,17 @@ describe('commands of ours', () => {
     });
   }
 });
+
+/** What the running text leaves out where it only names a command. */
+function usualArguments(eventId: string): Readonly<Record<string, readonly string[]>> {
+  const ofPolicies = ['explain', 'check', 'approve', 'rollback', 'suspend', 'resume', 'release'];
+  return {
+    ...Object.fromEntries(ofPolicies.map((name) => [name, ['shop/web']])),
+    replay: [eventId],
+    lint: ['policy.yaml'],
+    simulate: ['--provider', 'harbor', '--file', 'body.json'],
+  };
+}
 
 /** The files that the commands of the pages read. */
 function makeFolder(policy: object, { cluster }: World): string {
