@@ -44,7 +44,7 @@ describe('the main job', () => {
 
     const status = await waitFor('the status', async () => {
       const found = await world.readStatus('web');
-      return found.latest?.tag === '1.0.1' && found;
+      return found.latest?.digest === digest && found;
     });
     assert.equal(status.observedGeneration, 1);
     assert.ok(status.lastCheckTime);
