@@ -226,11 +226,11 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
       );
     },
     /** Waits until the policy has been looked at: after that, what is pushed is an update. */
-    /** Where the policy was seen before its target, another look follows at once, and might find what the test pushes next. */
+    /** Where the policy was seen before its target, or before the list of its kind, another look follows at once, and might find what the test pushes next. */
     async waitForFirstLook(name: string): Promise<void> {
       await waitFor(`policy ${name} to be looked at`, async () => {
         const { observedGeneration, conditions = [] } = await readStatus(name);
-        return observedGeneration !== undefined && !conditions.some(({ reason }) => reason === 'TargetNotFound');
+        return observedGeneration !== undefined && !conditions.some(({ reason }) => reason === 'TargetNotFound' || reason === 'Retrying');
       });
     },
     /** The Events about an object, once there is one: they are written after the status, and nothing waits for them. */
