@@ -17,6 +17,7 @@ const readable = z.looseObject({
   waiting: shape.waiting.catch(undefined),
   targets: shape.targets.catch(undefined),
   targetCounts: shape.targetCounts.catch(undefined),
+  rollouts: shape.rollouts.catch(undefined),
   lastAppliedTag: shape.lastAppliedTag.catch(undefined),
   history: shape.history.catch(undefined),
   rejected: shape.rejected.catch(undefined),

@@ -44,6 +44,7 @@ const waiting = z
 
 const target = z
   .object({
+    apiVersion: text(317, 'API version of the workload; only of custom resources.').optional(),
     kind: text(63, 'Kind of the workload.'),
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
@@ -64,8 +65,19 @@ const targetCounts = z
   })
   .describe('All targets in numbers; the list of targets holds only the first 20.');
 
+const rollouts = z
+  .object({
+    progressing: z.int().min(0).describe('Those that are not out yet.'),
+    done: z.int().min(0).describe('Those that are out.'),
+    failed: z.int().min(0).describe('Those whose rollout failed, and which still run the failed image.'),
+    rolledBack: z.int().min(0).describe('Those that went back to an older image.'),
+    settledAt: time('Changes up to this time are over: what happens to their workloads later is no rollout.').optional(),
+  })
+  .describe('The rollouts of workloads that run what the policy gave them, in numbers; the history names only the last 10 changes.');
+
 const change = z
   .object({
+    apiVersion: text(317, 'API version of the workload; only of custom resources.').optional(),
     kind: text(63, 'Kind of the workload.'),
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
@@ -92,6 +104,7 @@ const rejected = z
 
 const reverted = z
   .object({
+    apiVersion: text(317, 'API version of the workload; only of custom resources.').optional(),
     kind: text(63, 'Kind of the workload.'),
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
@@ -121,6 +134,7 @@ export const statusSchema = z
     waiting: waiting.optional(),
     targets: z.array(target).max(20).optional().describe('What the targets run: the first 20 containers.'),
     targetCounts: targetCounts.optional(),
+    rollouts: rollouts.optional(),
     lastAppliedTag: tag('The tag that was applied last; known also of policies that were updated before there was a history.').optional(),
     history: z.array(change).max(10).optional().describe('The last 10 changes, the latest first.'),
     rejected: z.array(rejected).max(10).optional().describe('The last 10 digests that failed, the latest first.'),

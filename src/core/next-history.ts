@@ -2,7 +2,7 @@ import { cut, toSeconds } from './status-text.ts';
 import type { Outcome, OwnImage } from './outcome.ts';
 import type { AppliedChange } from './plan-update.ts';
 import type { HistoryEntry, PolicyStatus, TriggerSource } from './policy-status.ts';
-import type { WorkloadRef } from './workload.ts';
+import { isSameWorkload, refOf, type WorkloadRef } from './workload.ts';
 
 const maxEntries = 10;
 
@@ -21,9 +21,7 @@ export function nextHistory(
   if (tag === undefined) return undefined;
   const common = { tag, ...(digest !== undefined && { digest }), trigger, at: toSeconds(now), result: 'Applied' as const };
   const toEntry = ({ workload, container }: AppliedChange | OwnImage, images: { from?: string; to: string }): HistoryEntry => ({
-    kind: workload.kind,
-    namespace: workload.namespace,
-    name: workload.name,
+    ...refOf(workload),
     container,
     ...images,
     ...common,
@@ -33,15 +31,23 @@ export function nextHistory(
     .filter((entry) => !isWritten(old, entry));
   const found = ours
     .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag))
-    .map((own) => toEntry(own, { ...seenBefore(before, own), to: cut(own.image, 1024) }));
+    .map((own) => ({ ...toEntry(own, { ...ranBefore(before, own), to: cut(own.image, 1024) }), ...remembered(own, now) }));
   const added = [...changed, ...found];
   return added.length === 0 ? undefined : [...added, ...old].slice(0, maxEntries);
 }
 
-/** The status that the crash left says what ran at the last look before the patch. */
-function seenBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImage): { from?: string } {
+/** The workload remembers; where somebody took that away, the status that the crash left says what ran at the last look before the patch. */
+function ranBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImage): { from?: string } {
+  if (own.update !== undefined) return { from: own.update.from };
   const seen = targets.find((state) => state.container !== undefined && isSame({ workload: state, container: state.container }, own));
   return seen?.image === undefined || seen.image === own.image ? {} : { from: seen.image };
+}
+
+/** What is known of a change that was found afterwards; it is not before its own time, whatever the clocks of replicas say. */
+function remembered({ update }: OwnImage, now: Date): Partial<HistoryEntry> {
+  if (update === undefined) return {};
+  const at = toSeconds(new Date(Math.max(now.getTime(), Date.parse(update.at))));
+  return { at, ...(update.digest !== undefined && { digest: update.digest }), trigger: update.trigger };
 }
 
 /**
@@ -60,8 +66,7 @@ function isRecorded(
 }
 
 /** A status that was written although no answer came is written again: what is not the newest of its container was changed since. */
-function isWritten(history: readonly HistoryEntry[], { kind, namespace, name, container, to, at }: HistoryEntry): boolean {
-  const workload = { kind, namespace, name };
+function isWritten(history: readonly HistoryEntry[], { container, to, at, ...workload }: HistoryEntry): boolean {
   const newest = history.find((entry) => isSame({ workload: entry, container: entry.container }, { workload, container }));
   return newest?.to === to && newest.at === at;
 }
@@ -72,10 +77,5 @@ interface Place {
 }
 
 function isSame(a: Place, b: Place): boolean {
-  return (
-    a.container === b.container &&
-    a.workload.name === b.workload.name &&
-    a.workload.namespace === b.workload.namespace &&
-    a.workload.kind === b.workload.kind
-  );
+  return a.container === b.container && isSameWorkload(a.workload, b.workload);
 }

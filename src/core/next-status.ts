@@ -1,3 +1,4 @@
+import { countRollouts, standingsOf } from './count-rollouts.ts';
 import type { ImagePolicy } from './image-policy.ts';
 import { answered, nextReverted, withPendingApproval, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
@@ -5,10 +6,10 @@ import { nextHistory } from './next-history.ts';
 import type { Outcome, Postponement } from './outcome.ts';
 import type { Candidate } from './plan-update.ts';
 import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from './policy-status.ts';
+import type { WorkloadView } from './resolve-target.ts';
 import { rolloutClaims } from './rollout-claims.ts';
 import { cut, toSeconds } from './status-text.ts';
 import { isPlace, nextWaiting } from './waiting.ts';
-import type { Workload, WorkloadRef } from './workload.ts';
 
 /** What made us look. */
 export interface LookCause extends Asked {
@@ -25,14 +26,14 @@ const maxTargets = 20;
 
 /**
  * The status after an ending, or undefined when there is nothing to write. What is not known here (conditions and fields of other writers) stays as
- * it is. With `findWorkload`, the rollouts are looked at as well.
+ * it is. With `view`, the rollouts are looked at as well.
  */
 export function nextStatus(
-  policy: Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>,
+  policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
   ending: Outcome | Postponement,
   cause: LookCause,
   now: Date,
-  findWorkload?: (ref: WorkloadRef) => Workload | undefined,
+  view?: WorkloadView,
 ): PolicyStatus | undefined {
   const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
   if (ending.kind === 'ignored' || isOverdue) return undefined;
@@ -43,11 +44,14 @@ export function nextStatus(
     ...old,
     ...(settled.kind === 'postponed' ? postponed(settled, current) : { ...looked(old, settled, cause, now), ...answered(cause) }),
   };
-  const rollouts = findWorkload && rolloutClaims({ spec: policy.spec, status: found }, findWorkload, now);
+  const standings = view && standingsOf({ ...policy, status: found }, view, now);
+  const counts = standings && countRollouts(found, standings);
+  const claims = standings && rolloutClaims({ spec: policy.spec, status: found }, standings);
   const next: PolicyStatus = {
     ...found,
+    ...(counts !== undefined && { rollouts: counts }),
     observedGeneration: policy.generation,
-    conditions: nextConditions(policy, settled, now, rollouts),
+    conditions: nextConditions(policy, settled, now, claims),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }

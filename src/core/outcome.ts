@@ -2,10 +2,11 @@ import { containerStates } from './container-states.ts';
 import { fieldManager } from './field-manager.ts';
 import type { Candidate, AppliedChange, KeptContainer, TargetPlan, UpdatePlan, Withheld } from './plan-update.ts';
 import type { ContainerState, Reversion } from './policy-status.ts';
+import { heldUpdate, type LastUpdate } from './last-update.ts';
 import { listFew } from './list-few.ts';
 import type { Reason } from './reasons.ts';
 import { describeWaiting, type Place } from './waiting.ts';
-import { formatWorkload, workloadKey, type WorkloadRef } from './workload.ts';
+import { findContainer, formatWorkload, workloadKey, type WorkloadRef } from './workload.ts';
 
 /** How one policy's look at a push (or a poll, or its own change) ended. An expected ending is a value, never an exception. */
 export interface Outcome {
@@ -44,6 +45,8 @@ export interface OwnImage {
   readonly workload: WorkloadRef;
   readonly container: string;
   readonly image: string;
+  /** What its workload remembers of the change. */
+  readonly update?: LastUpdate;
 }
 
 /** What happens to a policy while it waits for another try. */
@@ -113,8 +116,12 @@ function isOurs({ reason, owner }: KeptContainer): boolean {
   return reason === 'UpToDate' && owner === fieldManager;
 }
 
-function ownImages({ target, kept }: TargetPlan): OwnImage[] {
-  return kept.filter(isOurs).map(({ container, image }) => ({ workload: target, container, image }));
+function ownImages({ target, workload, kept }: TargetPlan): OwnImage[] {
+  return kept.filter(isOurs).map(({ container, image }) => {
+    const found = workload === undefined ? undefined : findContainer(workload, container);
+    const update = found && heldUpdate(found);
+    return { workload: target, container, image, ...(update !== undefined && { update }) };
+  });
 }
 
 /** `Deployment shop/web: web from a:1 to a:2`. */

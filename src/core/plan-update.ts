@@ -18,6 +18,7 @@
 import { compareBuild, parse } from 'semver';
 import { formatRepository, sameRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from './image-reference.ts';
 import type { PolicySpec, PolicyTarget } from './image-policy.ts';
+import type { LastUpdate } from './last-update.ts';
 import { formatSelector } from './label-selector.ts';
 import { mergeTargetPlans } from './merge-target-plans.ts';
 import { planFields } from './plan-fields.ts';
@@ -45,6 +46,8 @@ export interface ContainerChange {
   readonly to: string;
   /** Of a custom resource: the fields that make the image, all of them. */
   readonly fields?: readonly FieldChange[];
+  /** What the workload is to remember of it. */
+  readonly update?: LastUpdate;
 }
 
 /** A field that is not set has null for a value; one without `to` stays, and guards the others. */

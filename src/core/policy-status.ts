@@ -11,6 +11,7 @@ export interface PolicyStatus {
   readonly waiting?: Waiting;
   readonly targets?: readonly ContainerState[];
   readonly targetCounts?: TargetCounts;
+  readonly rollouts?: RolloutCounts;
   /** Known also of policies that were updated before there was a history. */
   readonly lastAppliedTag?: string;
   /** The latest first. */
@@ -72,6 +73,8 @@ export interface Waiting {
 
 /** One container of one target, or (without a container) a target that has none to show. */
 export interface ContainerState {
+  /** Only of custom resources. */
+  readonly apiVersion?: string;
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
@@ -87,8 +90,20 @@ export interface TargetCounts {
   readonly problems: number;
 }
 
+/** Workloads that run what the policy gave them. */
+export interface RolloutCounts {
+  readonly progressing: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly rolledBack: number;
+  /** Changes up to this time are over: what happens to their workloads later is no rollout. */
+  readonly settledAt?: string;
+}
+
 /** One change of one container. */
 export interface HistoryEntry {
+  /** Only of custom resources. */
+  readonly apiVersion?: string;
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
@@ -114,6 +129,8 @@ export interface RejectedImage {
 
 /** Changes of a container that a GitOps tool has put back. */
 export interface Reversion {
+  /** Only of custom resources. */
+  readonly apiVersion?: string;
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;

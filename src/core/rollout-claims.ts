@@ -1,10 +1,11 @@
 import type { Claim } from './claim.ts';
-import { currentRollouts, newestOf, type Rollout } from './current-rollouts.ts';
+import type { Standing } from './count-rollouts.ts';
+import { isOpen, newestOf } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy } from './image-policy.ts';
-import { judgeRollout } from './judge-rollout.ts';
-import type { HistoryEntry } from './policy-status.ts';
+import { listFew } from './list-few.ts';
+import type { PolicyStatus, RejectedImage } from './policy-status.ts';
 import { describeRejection, findRejection } from './rejections.ts';
-import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from './workload.ts';
+import { formatWorkload, isSameWorkload } from './workload.ts';
 
 /** What the rollouts mean for the conditions of a policy. */
 export interface RolloutClaims {
@@ -25,46 +26,44 @@ export interface RolloutClaims {
  */
 export function rolloutClaims(
   { spec, status }: Pick<ImagePolicy, 'spec' | 'status'>,
-  findWorkload: (ref: WorkloadRef) => Workload | undefined,
-  now: Date,
+  standings: readonly Standing[],
 ): RolloutClaims {
   if (!isUsable(spec) || spec.rollout === undefined) return { notes: [], held: [] };
-  const { timeoutMs, onFailure } = spec.rollout;
-  const judged = currentRollouts(status, findWorkload).map((rollout) => ({
-    rollout,
-    verdict: judgeRollout(rollout.workload, { since: rollout.since, timeoutMs }, now),
-  }));
-  const open = judged.filter(({ verdict }) => verdict.kind !== 'done');
-  const failed = open.filter(({ rollout }) => rollout.entries.some(({ result }) => result === 'Failed'));
+  const { onFailure } = spec.rollout;
+  const open = standings.filter(({ entries, verdict }) => verdict.kind !== 'done' && entries.some(isOpen));
+  const failed = open.filter(({ entries }) => entries.some(({ result }) => result === 'Failed'));
   const underway = open.filter(({ verdict }) => verdict.kind === 'progressing' || verdict.kind === 'failed');
-  const notes = open.flatMap(({ verdict }) => (verdict.kind === 'notWatched' ? [verdict.message] : []));
+  const still = open.filter(({ verdict }) => verdict.kind === 'notWatched');
+  const notes = still.length === 0 ? [] : [listFew(still, ({ verdict }) => verdict.message)];
   if (failed.length > 0) {
-    const message = failed.map(({ rollout }) => describeFailure(rollout, status)).join('; ');
+    const message = listFew(failed, (standing) => describeFailure(standing, status));
     const held = onFailure === 'Hold' ? [{ type: 'Held', status: 'True', reason: 'RolloutFailed', message } as const] : [];
     return { instead: stalled('RolloutFailed', message), notes, held };
   }
   if (underway.length > 0) {
-    const message = underway.map(({ verdict }) => verdict.message).join('; ');
+    const message = listFew(underway, ({ verdict }) => verdict.message);
     return { instead: progressing(message), notes, held: [] };
   }
-  const back = putBack(status.history ?? []);
-  const rejection = back && findRejection(status, back.digest);
+  const rejection = putBack(status);
   if (rejection !== undefined) return { instead: stalled('RejectedDigest', describeRejection(rejection)), notes, held: [] };
   return { notes, held: [] };
 }
 
-/** The failed change behind the first container that runs what was put back. */
-function putBack(history: readonly HistoryEntry[]): HistoryEntry | undefined {
+/** What is known of the failed image behind the first container that runs what was put back. */
+function putBack(status: PolicyStatus): RejectedImage | undefined {
+  const { history = [] } = status;
   for (const newest of newestOf(history)) {
     if (newest.trigger !== 'Rollback') continue;
-    const place = `${workloadKey(newest)}/${newest.container}`;
-    const failed = history.find((entry) => entry.result === 'RolledBack' && `${workloadKey(entry)}/${entry.container}` === place);
-    if (failed !== undefined) return failed;
+    const failed = history.find(
+      (one) => one.result === 'RolledBack' && isSameWorkload(one, newest) && one.container === newest.container,
+    );
+    const rejection = failed && findRejection(status, failed.digest);
+    if (rejection !== undefined) return rejection;
   }
   return undefined;
 }
 
-function describeFailure({ workload, entries }: Rollout, status: ImagePolicy['status']): string {
+function describeFailure({ workload, entries }: Standing, status: ImagePolicy['status']): string {
   const failed = entries.filter(({ result }) => result === 'Failed');
   const known = failed.map(({ digest }) => findRejection(status, digest)?.message).find((message) => message !== undefined);
   const controller = workload.rollout?.givenUp?.message;

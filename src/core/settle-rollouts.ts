@@ -1,15 +1,17 @@
 /** What becomes of the status when rollouts are found to be done, failed or put back. Pure: called again on the newest status after a conflict. */
+import { countRollouts, nextSettlement, standingsOf, type Standing } from './count-rollouts.ts';
 import { isOpen, type Rollback, type Rollout } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from './image-policy.ts';
 import { tryParseImageReference } from './image-reference.ts';
 import type { RolloutVerdict } from './judge-rollout.ts';
 import { nextConditions } from './next-conditions.ts';
 import { isWorthWriting } from './next-status.ts';
-import type { HistoryEntry, PolicyStatus } from './policy-status.ts';
+import type { HistoryEntry, PolicyStatus, RejectedImage } from './policy-status.ts';
 import { addRejection, findRejection } from './rejections.ts';
+import type { WorkloadView } from './resolve-target.ts';
 import { rolloutClaims } from './rollout-claims.ts';
 import { cut, toSeconds } from './status-text.ts';
-import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from './workload.ts';
+import { formatWorkload, isSameWorkload, refOf, workloadKey } from './workload.ts';
 
 /** What was found of one rollout. */
 export interface Finding {
@@ -23,45 +25,69 @@ const maxEntries = 10;
 /** Those that other looks write are left to them. */
 const ownReasons: ReadonlySet<string> = new Set(['UpToDate', 'Progressing', 'RolloutFailed', 'RejectedDigest']);
 
-/** The status with the results that are known now: failed images are rejected, unless failures are ignored; those that came out after all are not any more. */
+/**
+ * The status with the results that are known now: failed images are rejected, unless failures are ignored; those that came out after all are not any more,
+ * once no workload is left where they failed. What failed and is not in the history comes into it.
+ */
 export function settleFindings(status: PolicyStatus, findings: readonly Finding[], settings: RolloutSettings, now: Date): PolicyStatus {
   let { history = [], rejected = [] } = status;
   for (const { rollout, verdict, digests } of findings) {
     if (verdict.kind !== 'done' && verdict.kind !== 'failed') continue;
     const result = verdict.kind === 'done' ? 'RolledOut' : 'Failed';
-    history = history.map((entry) => {
-      if (!isOpen(entry) || entry.result === result || !rollout.entries.some((one) => isSameEntry(one, entry))) return entry;
+    for (const found of rollout.entries) {
+      const known = history.find((one) => isSameEntry(one, found));
+      const entry = known ?? found;
+      if (!isOpen(entry) || entry.result === result || (known === undefined && result === 'RolledOut')) continue;
       const digest = entry.digest ?? digests.get(entry.tag);
       const settled: HistoryEntry = { ...entry, ...(digest !== undefined && { digest }), result };
-      if (verdict.kind === 'done') rejected = rejected.filter((image) => image.digest !== digest);
+      history = known === undefined ? withFailure(history, settled) : history.map((one) => (one === known ? settled : one));
+      if (verdict.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
+        rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
       if (verdict.kind === 'failed' && digest !== undefined && settings.onFailure !== 'Ignore' && entry.trigger !== 'Rollback') {
         const message = cut(verdict.message, 1024);
         rejected = addRejection(rejected, { digest, tag: entry.tag, reason: verdict.reason, message, at: toSeconds(now) });
       }
-      return settled;
-    });
+    }
   }
   return withLists(status, { history, rejected });
 }
 
+/** Where it failed it came out after all, or it came out later: what is out elsewhere since before says nothing. */
+function isDisproved(image: RejectedImage, { result, at }: HistoryEntry): boolean {
+  return result === 'Failed' || Date.parse(at) > Date.parse(image.at);
+}
+
+/** In its place by time; for the sake of a failure, something else is forgotten, the oldest first. */
+function withFailure(history: readonly HistoryEntry[], failure: HistoryEntry): readonly HistoryEntry[] {
+  const place = history.findIndex(({ at }) => Date.parse(at) <= Date.parse(failure.at));
+  const longer = place === -1 ? [...history, failure] : history.toSpliced(place, 0, failure);
+  if (longer.length <= maxEntries) return longer;
+  const spare = longer.findLastIndex(({ result }) => result !== 'Failed');
+  return spare === -1 ? history : longer.toSpliced(spare, 1);
+}
+
 /** The status after the images before were put back: the failed changes are RolledBack, and what was done is a change of its own. */
-export function settleRollbacks(status: PolicyStatus, workload: WorkloadRef, rollbacks: readonly Rollback[], now: Date): PolicyStatus {
+export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollback[], now: Date): PolicyStatus {
   const { history = [] } = status;
-  const open = rollbacks.filter(({ entry }) => history.some((one) => isSameEntry(one, entry) && one.result === 'Failed'));
-  const added = open.map(({ entry }) => toRollbackEntry(entry, history, now));
+  const resultOf = ({ entry }: Rollback) => history.find((one) => isSameEntry(one, entry))?.result;
+  const isNew = (entry: HistoryEntry) => !history.some((one) => isSameEntry(one, entry));
+  const open = rollbacks.filter((rollback) => resultOf(rollback) === 'Failed');
+  // What the history had no room for is new to it.
+  const others = rollbacks.filter((rollback) => resultOf(rollback) === undefined && isNew(toRollbackEntry(rollback.entry, history, now)));
+  const added = [...open, ...others].map(({ entry }) => toRollbackEntry(entry, history, now));
   const [newest] = added;
   if (newest === undefined) return status;
   const marked = history.map((one) =>
     open.some(({ entry }) => isSameEntry(one, entry)) ? { ...one, result: 'RolledBack' as const } : one,
   );
   const targets = status.targets?.map((state) => {
-    const back = added.find((entry) => workloadKey(state) === workloadKey(workload) && state.container === entry.container);
+    const back = added.find((entry) => isSameWorkload(state, entry) && state.container === entry.container);
     return back === undefined
       ? state
       : { ...state, image: back.to, state: 'Kept' as const, message: cut(`put back: ${back.from} failed`, 1024) };
   });
   return {
-    ...withLists(status, { history: [...added, ...marked].slice(0, maxEntries) }),
+    ...withLists(status, { history: [...added.slice(0, maxEntries / 2), ...marked].slice(0, maxEntries) }),
     ...(targets !== undefined && { targets }),
     ...(newest.tag !== '' && { lastAppliedTag: newest.tag }),
     trigger: { source: 'Rollback', handledAt: now.toISOString() },
@@ -78,20 +104,31 @@ export function noteNoRollback(status: PolicyStatus, { digest }: HistoryEntry, w
 
 /** The status with the conditions that its rollouts ask for; undefined when there is nothing to write. */
 export function withRolloutConditions(
-  policy: Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>,
-  changed: PolicyStatus,
-  findWorkload: (ref: WorkloadRef) => Workload | undefined,
+  policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
+  found: PolicyStatus,
+  view: WorkloadView,
   now: Date,
 ): PolicyStatus | undefined {
+  const standings = standingsOf({ ...policy, status: found }, view, now);
+  const changed = withCounts(policy.spec, found, standings, now);
   const ready = policy.status.conditions?.find(({ type }) => type === 'Ready');
   const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(ready?.reason ?? '');
   if (!isOurs) return isWorthWriting(policy.status, changed, now) ? changed : undefined;
-  const claims = rolloutClaims({ spec: policy.spec, status: changed }, findWorkload, now);
-  const running = describeRunning(changed, findWorkload);
+  const claims = rolloutClaims({ spec: policy.spec, status: changed }, standings);
+  const running = describeRunning(changed, view);
   const ending = { kind: 'unchanged', reason: 'UpToDate', message: running, running } as const;
   const isLeft = ready?.reason === 'RejectedDigest' && claims.instead === undefined;
   const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, ending, now, claims) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** The status with the numbers of its rollouts, and with the time up to which all of them are over. */
+function withCounts(spec: ImagePolicy['spec'], status: PolicyStatus, standings: readonly Standing[], now: Date): PolicyStatus {
+  const counts = countRollouts(status, standings);
+  if (counts === undefined) return status;
+  const settlement = isUsable(spec) && spec.rollout !== undefined ? nextSettlement(status, standings, spec.rollout) : undefined;
+  const isDue = settlement !== undefined && settlement.due <= now;
+  return { ...status, rollouts: { ...counts, ...(isDue && { settledAt: settlement.settledAt }) } };
 }
 
 /** Whether two entries speak of the same change, whatever became of it. */
@@ -103,12 +140,9 @@ function toRollbackEntry(entry: Rollback['entry'], history: readonly HistoryEntr
   const image = tryParseImageReference(entry.from);
   const before = history.find((one) => one.to === entry.from);
   const digest = image?.digest ?? before?.digest;
-  const { kind, namespace, name, container } = entry;
   return {
-    kind,
-    namespace,
-    name,
-    container,
+    ...refOf(entry),
+    container: entry.container,
     from: entry.to,
     to: entry.from,
     tag: image?.tag ?? before?.tag ?? '',
@@ -119,7 +153,7 @@ function toRollbackEntry(entry: Rollback['entry'], history: readonly HistoryEntr
   };
 }
 
-function describeRunning({ targets = [] }: PolicyStatus, findWorkload: (ref: WorkloadRef) => Workload | undefined): string {
+function describeRunning({ targets = [] }: PolicyStatus, { findWorkload }: WorkloadView): string {
   const runs = targets.flatMap((state) => {
     const container = findWorkload(state)?.containers.find(({ name }) => name === state.container);
     return container === undefined ? [] : [`${formatWorkload(state)} runs ${container.image}`];

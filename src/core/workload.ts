@@ -1,3 +1,4 @@
+import type { LastUpdate } from './last-update.ts';
 import type { WorkloadRollout } from './workload-rollout.ts';
 
 /** What planning needs of a workload: a slim copy, so that ten thousand of them fit in memory. */
@@ -37,6 +38,8 @@ export interface WorkloadContainer {
   readonly imageOwner?: string;
   /** When that manager wrote last. */
   readonly imageSetAt?: string;
+  /** What the workload remembers of our last change; whether it still holds, the other fields tell. */
+  readonly lastUpdate?: LastUpdate;
 }
 
 /** A field of a custom resource: `value` is null where it is not set, but could be. */
@@ -62,6 +65,11 @@ export function isCustomVersion(apiVersion: string | undefined): apiVersion is s
   return apiVersion !== undefined && /^[^/]*\..*\//.test(apiVersion);
 }
 
+/** A container or an init container: their names differ. */
+export function findContainer({ containers, initContainers = [] }: Workload, name: string): WorkloadContainer | undefined {
+  return [...containers, ...initContainers].find((container) => container.name === name);
+}
+
 /** The name of a workload alone. */
 export function refOf({ apiVersion, kind, namespace, name }: WorkloadRef): WorkloadRef {
   return { ...(isCustomVersion(apiVersion) && { apiVersion }), kind, namespace, name };
@@ -82,7 +90,7 @@ export function workloadKey(ref: WorkloadRef): string {
   return `${kindKey(ref)}/${ref.namespace}/${ref.name}`;
 }
 
-/** Whether both name the same workload; the history of a policy knows no API versions. */
+/** Whether both name the same workload. */
 export function isSameWorkload(a: WorkloadRef, b: WorkloadRef): boolean {
-  return a.name === b.name && a.namespace === b.namespace && a.kind === b.kind;
+  return a.name === b.name && a.namespace === b.namespace && kindKey(a) === kindKey(b);
 }

@@ -1,4 +1,5 @@
 import { parseFieldPath } from '../core/field-path.ts';
+import { formatLastUpdate, updateAnnotations } from '../core/last-update.ts';
 import type { ContainerChange, FieldChange } from '../core/plan-update.ts';
 import type { Workload } from '../core/workload.ts';
 
@@ -21,6 +22,7 @@ const changeCauseAnnotation = 'kubernetes.io/change-cause';
  *     test    …/containers/0/image   shop/web:1.4.1
  *     replace …/containers/0/image   shop/web:1.4.2
  *     add     …/annotations/kubernetes.io~1change-cause      or, where there are no annotations: test null, add {…}
+ *     add     …/annotations/last-update.…~1web               where the workload is to remember the change
  *
  * Of a custom resource's fields each is tested, also those that stay: test …/tag 1.4.1, replace …/tag 1.4.2; what is not set yet: test null, add.
  */
@@ -32,7 +34,10 @@ export function buildImagePatch(
   const images = changes.flatMap((change) =>
     change.fields === undefined ? ofContainer(workload, change) : change.fields.flatMap(ofField),
   );
-  return [...images, ...annotate(workload.hasAnnotations, changeCause)];
+  const updates = changes.flatMap(({ container, update }) =>
+    update === undefined ? [] : [[updateAnnotations + container, formatLastUpdate(update)]],
+  );
+  return [...images, ...annotate(workload.hasAnnotations, { [changeCauseAnnotation]: changeCause, ...Object.fromEntries(updates) })];
 }
 
 function ofContainer(
@@ -56,12 +61,13 @@ function ofField({ path, from, to }: FieldChange): PatchOperation[] {
   return to === undefined ? [test] : [test, { op: from === null ? 'add' : 'replace', path: pointer, value: to }];
 }
 
-function annotate(hasAnnotations: boolean, changeCause: string): PatchOperation[] {
-  if (hasAnnotations) return [{ op: 'add', path: `/metadata/annotations/${escapePointer(changeCauseAnnotation)}`, value: changeCause }];
+function annotate(hasAnnotations: boolean, annotations: Readonly<Record<string, string>>): PatchOperation[] {
+  if (hasAnnotations)
+    return Object.entries(annotations).map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${escapePointer(key)}`, value }));
   // Without the test, annotations that somebody added meanwhile would be lost.
   return [
     { op: 'test', path: '/metadata/annotations', value: null },
-    { op: 'add', path: '/metadata/annotations', value: { [changeCauseAnnotation]: changeCause } },
+    { op: 'add', path: '/metadata/annotations', value: annotations },
   ];
 }
 

@@ -1,5 +1,6 @@
 import { consentAnnotation } from '../core/consent.ts';
 import { findGitOpsTool } from '../core/guards/git-ops.ts';
+import { parseLastUpdate, updateAnnotations } from '../core/last-update.ts';
 import { isCustomVersion, type Workload, type WorkloadContainer } from '../core/workload.ts';
 import { projectSecretNames } from './project-secret-names.ts';
 import { projectRollout } from './project-rollout.ts';
@@ -81,15 +82,18 @@ function projectContainers(
 ): WorkloadContainer[] {
   const containers = walk(raw, [...target.podSpecPath, list]);
   if (!Array.isArray(containers)) return [];
+  const annotations = asRecord(walk(raw, ['metadata', 'annotations']));
   const path = [...target.podSpecPath, list].map((part) => `f:${part}`);
   return containers.map((container: unknown) => {
     const name = asText(asRecord(container)['name']);
     const { manager, time } = findOwner(entries, [...path, `k:${JSON.stringify({ name })}`, 'f:image']) ?? {};
+    const lastUpdate = name === '' ? undefined : parseLastUpdate(annotations[updateAnnotations + name]);
     return {
       name,
       image: asText(asRecord(container)['image']),
       ...(manager !== undefined && { imageOwner: manager }),
       ...(time !== undefined && { imageSetAt: time }),
+      ...(lastUpdate !== undefined && { lastUpdate }),
     };
   });
 }

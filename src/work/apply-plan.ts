@@ -1,6 +1,8 @@
 import { PermanentError, WaitError } from '../core/errors.ts';
 import { policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import type { AppliedChange, ContainerChange, TargetPlan, TargetProblem, UpdatePlan } from '../core/plan-update.ts';
+import type { TriggerSource } from '../core/policy-status.ts';
+import { withUpdates } from '../core/last-update.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import { inParallel } from './in-parallel.ts';
 
@@ -15,6 +17,7 @@ export interface ApplyPorts {
   /** The workload as the API server knows it. */
   readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
   readonly onConflict: () => void;
+  readonly now: () => number;
 }
 
 /** What became of the plans of one look so far. */
@@ -34,23 +37,35 @@ export interface Application {
   readonly failure?: { readonly reason: unknown };
 }
 
-const defaultParallel = 10;
+/** How many workloads are patched at the same time where the policy does not say it. */
+export const defaultParallel = 10;
+
+/** Whose plan it is, and what made us look. */
+export interface Wish {
+  readonly policy: ImagePolicy;
+  readonly spec: Pick<PolicySpec, 'maxParallel'>;
+  readonly source?: TriggerSource | undefined;
+}
 
 type ChangingPlan = TargetPlan & { readonly workload: Workload };
 
 /** Patches each workload of the plan, several at a time; what happens to one of them keeps none of the others from being changed. */
 export async function applyPlan(
   plan: UpdatePlan,
-  policy: ImagePolicy,
-  { maxParallel = defaultParallel }: Pick<PolicySpec, 'maxParallel'>,
+  { policy, spec, source = 'TargetChange' }: Wish,
   progress: Progress,
   ports: ApplyPorts,
   signal: AbortSignal,
 ): Promise<Application> {
   const { applied, refused } = progress;
+  const { maxParallel = defaultParallel } = spec;
   const changing = withRefusals(plan, refused).targets.filter(isChanging);
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${plan.candidate.tag}`;
-  const results = await inParallel(changing, maxParallel, (target) => patch(target, cause, progress, ports, signal));
+  const record = (target: ChangingPlan): ChangingPlan => {
+    const details = { policy: policy.uid, trigger: source, at: new Date(ports.now()), digest: plan.candidate.digest };
+    return { ...target, changes: withUpdates(target.workload, target.changes, details) };
+  };
+  const results = await inParallel(changing, maxParallel, (target) => patch(record(target), cause, progress, ports, signal));
   const failures: unknown[] = [];
   let conflicts = 0;
   for (const [index, { target, changes }] of changing.entries()) {

@@ -32,7 +32,7 @@ export async function lookAtPolicy(
     const prepared = await prepare();
     policy = prepared.findPolicy(namespace, name);
     const outcome = await reconcilePolicy(
-      { ...request, sinceMs: Date.parse(cause.receivedAt) },
+      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt) },
       { ...prepared, onPartlyApplied: (changes) => (applied = changes) },
       context.signal,
     );

@@ -8,6 +8,7 @@ import { guardWait } from '../core/guard-wait.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { isBestSelection, isSelection } from '../core/is-selection.ts';
 import { outcomeOf, withNotes, withPlace, type Outcome } from '../core/outcome.ts';
+import type { TriggerSource } from '../core/policy-status.ts';
 import { hasChanges, type AppliedChange, type Candidate, type UpdatePlan } from '../core/plan-update.ts';
 import { resolveTargets, type WorkloadView } from '../core/resolve-target.ts';
 import { runningImages } from '../core/running-images.ts';
@@ -32,6 +33,8 @@ export interface ReconcileRequest extends ChoiceRequest {
   readonly sinceMs?: number;
   /** `previous` or a tag: a user wants to go back to that, instead of what the policy selects. */
   readonly rollbackTo?: string;
+  /** What made us look, for the workloads to remember. */
+  readonly source?: TriggerSource;
 }
 
 export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, VerifyPorts, ApplyPorts, RollbackPorts {
@@ -138,7 +141,7 @@ async function bringTo(
     const planned = planWith(policy, spec, candidate, cluster, { ...details, consents });
     if (turn.apply !== undefined && (verified === undefined || verified !== planned.candidate.digest))
       verified = await verifyCandidate(policy, spec, { plan: planned, sinceMs: request.sinceMs }, ports, signal);
-    const application = turn.apply === undefined ? undefined : await applyPlan(planned, policy, spec, progress, ports, signal);
+    const application = turn.apply === undefined ? undefined : await applyPlan(planned, { policy, spec, source: request.source }, progress, ports, signal);
     const { plan, conflicts, failure } = application ?? { plan: planned, conflicts: 0 };
     if (failure !== undefined) {
       ports.onPartlyApplied?.(applied);

@@ -1,13 +1,15 @@
 /** Tells of rollouts: Kubernetes Events on policy and workload, audit record, metrics, log. What is in the status was written before. */
-import { whyNoRollback, type Rollback } from '../core/current-rollouts.ts';
+import { isRecorded, whyNoRollback, type Rollback } from '../core/current-rollouts.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { judgeRollout } from '../core/judge-rollout.ts';
+import { listFew } from '../core/list-few.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { HistoryEntry, PolicyStatus } from '../core/policy-status.ts';
+import { findRejection } from '../core/rejections.ts';
 import type { Reason } from '../core/reasons.ts';
 import { isSameEntry, type Finding } from '../core/settle-rollouts.ts';
 import { toSeconds } from '../core/status-text.ts';
-import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { PolicyFate } from '../queue/event-log.ts';
 import { toObject } from './object-event.ts';
 import type { ReportPorts } from './report.ts';
@@ -38,10 +40,33 @@ export async function reportFindings(settlement: Settlement, ports: Ports): Prom
     const message = isDone ? `${images} is out: ${verdict.message}` : `the rollout of ${images} failed: ${verdict.message}`;
     tell(policy, workload, { type: isDone ? 'Normal' : 'Warning', reason, message }, ports);
     if (isDone) observeAvailable(policy, before, entry, ports);
-    await settle(policy, before, settled, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
+    // Of many, the push is told to be out when all of them are, and not over a failure.
+    const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
+    if (!isDone || isLast) await settle(policy, before, settled, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
     const impossible = isDone ? undefined : settled.map(whyNoRollback).find((why) => why !== undefined);
     if (impossible !== undefined && wantsRollback(policy)) reportNoRollback(policy, workload, settled, impossible, ports);
   }
+}
+
+/** Tells, once all is over, of those that came out and are not in the history. */
+export async function reportSettled({ policy, before, after, findings }: Settlement, ports: Ports): Promise<void> {
+  const { settledAt = '' } = after.rollouts ?? {};
+  const known = before.rollouts?.settledAt;
+  if (settledAt === '' || settledAt === known) return;
+  const isNew = ({ at }: HistoryEntry) => known === undefined || Date.parse(at) > Date.parse(known);
+  const out = findings.flatMap(({ rollout, verdict }) => {
+    const entries = rollout.entries.filter((entry) => !isRecorded(before, entry) && isNew(entry));
+    return verdict.kind === 'done' && entries.length > 0 ? [{ workload: rollout.workload, entries }] : [];
+  });
+  for (const { workload } of out) ports.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
+  if (out.length === 0) return;
+  const images = new Set(out.flatMap(({ entries }) => entries.map(({ to }) => to)));
+  const message = `${listFew([...images], (image) => image)} is out on ${out.length} more ${out.length === 1 ? 'workload' : 'workloads'}`;
+  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'RolledOut', action: 'WatchRollout', message });
+  ports.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts');
+  const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
+  if (entries.every(({ digest }) => findRejection(after, digest) === undefined))
+    await settle(policy, before, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
 }
 
 /** Tells that the images before were put back. */
@@ -133,9 +158,10 @@ async function settle(
   if (entry === undefined || status.trigger?.event === undefined || !isTriggered(status, entry)) return;
   const { tag, digest } = entry;
   const at = ports.clock();
-  const changes = entries.flatMap(({ kind, namespace, name, container, from, to }, index) =>
-    from === undefined ? [] : [{ workload: { kind, namespace, name }, container, index, from, to }],
-  );
+  const changes = entries.flatMap((entry, index) => {
+    const { container, from, to } = entry;
+    return from === undefined ? [] : [{ workload: refOf(entry), container, index, from, to }];
+  });
   await ports.eventLog.settled(status.trigger.event, policyKey(policy), {
     ...fate,
     tag,

@@ -7,7 +7,8 @@ import { describeChange, type Outcome, type Postponement } from '../core/outcome
 import type { AppliedChange, Candidate } from '../core/plan-update.ts';
 import type { PolicyStatus } from '../core/policy-status.ts';
 import type { Reason } from '../core/reasons.ts';
-import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import type { WorkloadView } from '../core/resolve-target.ts';
+import { workloadKey } from '../core/workload.ts';
 import type { EventLog, PolicyFate } from '../queue/event-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -15,8 +16,7 @@ import { toObject, type ObjectEvent } from './object-event.ts';
 import { reportNotWatched } from './report-rollouts.ts';
 import { reportWithheld } from './report-withheld.ts';
 
-export interface ReportPorts {
-  readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
+export interface ReportPorts extends WorkloadView {
   /** Writes what `update` makes of the newest status; does nothing when it makes nothing. */
   readonly writeStatus: (
     policy: ImagePolicy,
@@ -49,7 +49,7 @@ export async function reportOutcome(
   ports.metrics.reconciles.inc({ source: cause.source, outcome: outcome.kind, reason: outcome.reason });
   reportChanges(policy, outcome, cause, ports);
   await Promise.all([
-    ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports.findWorkload), signal),
+    ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports), signal),
     settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports),
   ]);
   if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
@@ -102,7 +102,7 @@ export async function reportFailure(
     tellsStatus &&
       ports.writeStatus(
         policy,
-        (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), ports.findWorkload),
+        (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), ports),
         signal,
       ),
   ]);

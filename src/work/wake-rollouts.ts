@@ -2,9 +2,12 @@
  * When the rollouts of a policy want to be looked at: a pure judgement like that on policies (wake-policies.ts), asked on every change of a policy or
  * workload, by the minute's sweep, and at the end of each look. Nothing hangs on having seen a change, and no worker waits.
  */
-import { currentRollouts, newestOf, rollbacksOf, type Rollout } from '../core/current-rollouts.ts';
+import { nextSettlement, standingsOf } from '../core/count-rollouts.ts';
+import { currentRollouts, isRecorded, newestOf, rollbacksOf, type Rollout } from '../core/current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../core/image-policy.ts';
 import { deadlineOf, judgeRollout } from '../core/judge-rollout.ts';
+import { hashId } from '../core/push-event.ts';
+import type { WorkloadView } from '../core/resolve-target.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 
@@ -12,6 +15,15 @@ import type { PolicyJob } from '../queue/jobs.ts';
 const lastEarlyMs = 75_000;
 const earlyLooksMs = [5_000, 15_000, 35_000, lastEarlyMs];
 const firstTryMs = 5_000;
+
+const maxCauseLength = 1_000;
+
+/** Shared looks are at multiples of this. */
+export const lookStepMs = 5_000;
+/** From here on, looks are shared. */
+export const manyRollouts = 10;
+/** So many workloads are asked in one look at most, they and their pods; the others have their turn in the next ones. */
+export const maxExamined = 30;
 
 interface Due {
   /** Tells this state of this rollout from others, so that replicas that see the same make one job. */
@@ -22,10 +34,11 @@ interface Due {
 
 /** The next look at the policy's rollouts: its job, at once or as an alarm; undefined when nothing is to be found out. */
 export function rolloutJob(
-  { namespace, name, uid, resourceVersion, spec, status }: ImagePolicy,
-  findWorkload: (ref: WorkloadRef) => Workload | undefined,
+  policy: ImagePolicy,
+  view: WorkloadView,
   now: Date,
 ): PolicyJob | undefined {
+  const { namespace, name, uid, resourceVersion, spec, status } = policy;
   if (!isUsable(spec) || spec.suspended || spec.rollout === undefined) return undefined;
   const job = {
     schema: 1,
@@ -34,24 +47,54 @@ export function rolloutJob(
     receivedAt: now.toISOString(),
     task: 'rollout',
   } as const;
-  const rollouts = currentRollouts(status, findWorkload);
+  const rollouts = currentRollouts(policy, view);
   const { rollout: settings } = spec;
-  const due = [...rollouts.map((rollout) => lookAt(rollout, settings, now)), ...backwards(status, settings, findWorkload, now)].filter(
-    (one) => one !== undefined,
-  );
+  const due = [
+    ...rollouts.map((rollout) => lookAt(rollout, policy, settings, now)),
+    ...backwards(status, settings, view.findWorkload, now),
+  ].filter((one) => one !== undefined);
   const immediate = due.filter(({ at }) => at === undefined);
-  if (immediate.length > 0) return { ...job, cause: `rollout:${immediate.map(({ cause }) => cause).join(';')}` };
-  const [first] = due.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0));
-  if (first?.at !== undefined) return { ...job, cause: `rollout:${first.cause}`, notBefore: first.at.toISOString() };
+  if (immediate.length > 0) return { ...job, cause: `rollout:${shorten(immediate.map(({ cause }) => cause).join(';'))}` };
+  const alarm = rollouts.length > manyRollouts ? together(due, now) : earliest(due);
+  if (alarm?.at !== undefined) return { ...job, cause: `rollout:${alarm.cause}`, notBefore: alarm.at.toISOString() };
+  const settlement = nextSettlement(status, standingsOf(policy, view, now), settings);
+  if (settlement !== undefined)
+    return { ...job, cause: `rollout:settled:${settlement.settledAt}`, ...(settlement.due > now && { notBefore: settlement.due.toISOString() }) };
   const says = status.conditions?.find(({ type }) => type === 'Ready')?.reason;
   return says === 'Progressing' ? { ...job, cause: `rollout:over:${resourceVersion}` } : undefined;
 }
 
-function lookAt({ workload, entries, since }: Rollout, settings: RolloutSettings, now: Date): Due | undefined {
+function earliest(due: readonly Due[]): Due | undefined {
+  return due.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0))[0];
+}
+
+/** Of hundreds, each would want a moment of its own: one look is for all that want it within some seconds. */
+function together(due: readonly Due[], now: Date): Due | undefined {
+  const first = earliest(due)?.at;
+  if (first === undefined) return undefined;
+  const wanted = due.length > maxExamined ? now.getTime() + 1 : first.getTime();
+  const at = Math.ceil(wanted / lookStepMs) * lookStepMs;
+  return { cause: `many:at:${at}`, at: new Date(at) };
+}
+
+/** The cause becomes part of a job that is kept for an hour. */
+function shorten(causes: string): string {
+  return causes.length <= maxCauseLength ? causes : hashId([causes]);
+}
+
+function lookAt(
+  { workload, entries, since }: Rollout,
+  { status }: ImagePolicy,
+  settings: RolloutSettings,
+  now: Date,
+): Due | undefined {
   const time = { since, timeoutMs: settings.timeoutMs };
   const verdict = judgeRollout(workload, time, now);
   const isUnknown = entries.some(({ result }) => result === 'Applied');
   const place = `${workload.uid}:${workload.generation}:${entries.map(({ result }) => result).join('+')}`;
+  // What the history does not hold has no place where it would be said that it is out.
+  const isSaid = verdict.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
+  if (isSaid) return undefined;
   if (verdict.kind === 'done' || (verdict.kind === 'failed' && isUnknown)) {
     return { cause: `${place}:${verdict.kind}:${tryAt(since, now)}` };
   }

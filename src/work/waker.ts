@@ -57,7 +57,7 @@ export function createWaker(ports: WakerPorts): Waker {
     const jobs = [
       wakeJob(policy, ports, ports.clock(), ports.secretVersions),
       alarmJob(policy),
-      rolloutJob(policy, ports.findWorkload, ports.clock()),
+      rolloutJob(policy, ports, ports.clock()),
     ];
     for (const job of jobs) add(job);
   };

@@ -13,9 +13,11 @@ import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.t
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { CatchUpPorts } from './catch-up.ts';
 import type { ReportPorts } from './report.ts';
-import { reportFindings } from './report-rollouts.ts';
-import { putBack } from './put-back.ts';
-import { rolloutJob } from './wake-rollouts.ts';
+import { reportFindings, reportSettled } from './report-rollouts.ts';
+import { defaultParallel } from './apply-plan.ts';
+import { inParallel } from './in-parallel.ts';
+import { putBack, type Failed } from './put-back.ts';
+import { lookStepMs, manyRollouts, maxExamined, rolloutJob } from './wake-rollouts.ts';
 
 export interface WatchPorts extends CatchUpPorts, Omit<ReportPorts, 'now'> {
   /** Pods of the workload's newest revision; asked only while it is not out. */
@@ -36,25 +38,26 @@ export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: A
   try {
     await ports.mutex.run(key, async () => {
       const policy = await findNewest(job, ports, signal);
-      if (policy !== undefined) await look(policy, ports, signal);
+      if (policy !== undefined) await look(policy, job, ports, signal);
     });
   } catch (error) {
     ports.logger.warn({ policy: key, why: describeError(error) }, 'look at rollouts failed, will be repeated');
     throw error;
   }
   const policy = findSame(job, ports);
-  const next = policy && rolloutJob(policy, ports.findWorkload, ports.clock());
+  const next = policy && rolloutJob(policy, ports, ports.clock());
   if (next !== undefined) await ports.addPolicyJobs([next]);
 }
 
 /** The replica that made the job may have seen more than this one: an alarm is ours to judge, anything else is asked for where nothing is to be seen of it. */
 async function findNewest(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<ImagePolicy | undefined> {
   const cached = findSame(job, ports);
-  const sees = cached && rolloutJob(cached, ports.findWorkload, ports.clock());
+  const sees = cached && rolloutJob(cached, ports, ports.clock());
   if (job.notBefore !== undefined || (sees !== undefined && sees.notBefore === undefined)) return cached;
   const read = await ports.readPolicy(job.policy.namespace, job.policy.name, signal);
   if (read?.uid !== job.policy.uid) return undefined;
-  await Promise.all(currentRollouts(read.status, ports.findWorkload).map(({ workload }) => ports.readWorkload(workload, signal)));
+  const newest = currentRollouts(read, ports).slice(0, manyRollouts);
+  await Promise.all(newest.map(({ workload }) => ports.readWorkload(workload, signal)));
   return read;
 }
 
@@ -63,33 +66,68 @@ function findSame({ policy: { namespace, name, uid } }: PolicyJob, { findPolicy 
   return policy?.uid === uid ? policy : undefined;
 }
 
-async function look(policy: ImagePolicy, ports: WatchPorts, signal: AbortSignal): Promise<void> {
+async function look(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
   if (!isUsable(policy.spec) || policy.spec.suspended || policy.spec.rollout === undefined) return;
   const watched: Watched = { policy, spec: { ...policy.spec, rollout: policy.spec.rollout }, fresh: new Map() };
-  const rollouts = currentRollouts(policy.status, ports.findWorkload);
-  const findings = await Promise.all(rollouts.map((rollout) => examine(rollout, watched, ports, signal)));
+  const findings = await examineAll(watched, job, ports, signal);
   const status = await settle(watched, findings, ports, signal);
   if (watched.spec.rollout.onFailure !== 'Rollback') return;
   const known: Watched = { ...watched, policy: { ...policy, status } };
-  const changed = new Map((status.history ?? []).map((entry) => [workloadKey(entry), entry]));
-  for (const ref of changed.values()) {
+  const failed = new Map<string, Failed>();
+  for (const ref of status.history ?? []) {
     const workload = watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref);
-    if (workload !== undefined && rollbacksOf(status, workload).length > 0) await putBack(workload, known, ports, signal);
+    if (workload !== undefined) failed.set(workloadKey(ref), { workload, entries: [] });
   }
+  for (const { rollout, verdict } of findings) {
+    if (verdict.kind === 'failed') failed.set(workloadKey(rollout.workload), rollout);
+  }
+  const wanted = [...failed.values()].filter(({ workload, entries }) => rollbacksOf(status, workload, entries).length > 0);
+  await putBack(wanted, known, ports, signal);
+}
+
+/** What the caches say of all of them, and what the API server says of those that are not out. */
+async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<Finding[]> {
+  const { policy, spec } = watched;
+  const now = ports.clock();
+  const judged = currentRollouts(policy, ports).map((rollout) => {
+    const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
+    return { rollout, verdict: judgeRollout(rollout.workload, time, now), digests: new Map<string, string>() };
+  });
+  // Where one of many changed, the pods of the others have their own times.
+  const asksPods = job.notBefore !== undefined || judged.length <= manyRollouts;
+  const chosen = chooseExamined(judged, asksPods, now);
+  const results = await inParallel(chosen, spec.maxParallel ?? defaultParallel, (found) => examine(found, watched, ports, signal));
+  const examined = results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+  return [...judged.filter(({ verdict }) => verdict.kind === 'done' || verdict.kind === 'notWatched'), ...examined];
+}
+
+/** Failures first; those under way in turns. */
+function chooseExamined(judged: readonly Finding[], asksPods: boolean, now: Date): Finding[] {
+  const failed = judged.filter(({ verdict }) => verdict.kind === 'failed');
+  const underway = asksPods ? judged.filter(({ verdict }) => verdict.kind === 'progressing') : [];
+  const turns = Math.ceil(underway.length / maxExamined);
+  const start = turns > 1 ? (Math.floor(now.getTime() / lookStepMs) % turns) * maxExamined : 0;
+  return [...failed, ...underway.slice(start), ...underway.slice(0, start)].slice(0, maxExamined);
 }
 
 /** What is bad is not said from memory; and the pods know better than a controller that waits. */
-async function examine(rollout: Rollout, { policy, spec, fresh }: Watched, ports: WatchPorts, signal: AbortSignal): Promise<Finding> {
+async function examine(
+  { rollout, verdict: first, digests: none }: Finding,
+  { policy, spec, fresh }: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<Finding> {
   const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
-  const now = ports.clock();
-  const none = new Map<string, string>();
-  const first = judgeRollout(rollout.workload, time, now);
-  if (first.kind === 'done' || first.kind === 'notWatched') return { rollout, verdict: first, digests: none };
+  const key = workloadKey(rollout.workload);
   const workload = await ports.readWorkload(rollout.workload, signal);
-  fresh.set(workloadKey(rollout.workload), workload);
-  const current = currentRollouts(policy.status, () => workload).find((one) => workloadKey(one.workload) === workloadKey(rollout.workload));
+  fresh.set(key, workload);
+  const alone = { findWorkload: (ref: WorkloadRef) => (workloadKey(ref) === key ? workload : undefined), listWorkloads: () => (workload === undefined ? [] : [workload]) };
+  const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, verdict: first, digests: none };
-  const second = judgeRollout(current.workload, time, now);
+  const second = judgeRollout(current.workload, time, ports.clock());
   const verdict = second.kind === 'done' || second.kind === 'notWatched' ? second : await askPods(current, second, time, ports, signal);
   const digests = verdict.kind === 'failed' ? await findDigests(current, policy, spec, ports, signal) : none;
   return { rollout: current, verdict, digests };
@@ -148,10 +186,13 @@ async function settle(
   const now = ports.clock();
   const update = (status: PolicyStatus) => {
     before = status;
-    after = settleFindings(status, findings, spec.rollout, now);
-    return withRolloutConditions({ ...policy, status }, after, ports.findWorkload, now);
+    const settled = settleFindings(status, findings, spec.rollout, now);
+    const next = withRolloutConditions({ ...policy, status }, settled, ports, now);
+    after = next === undefined ? settled : { ...settled, ...(next.rollouts !== undefined && { rollouts: next.rollouts }) };
+    return next;
   };
   await ports.writeStatus(policy, update, signal);
   await reportFindings({ policy, before, after, findings }, ports);
+  await reportSettled({ policy, before, after, findings }, ports);
   return after;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentRollouts, rollbacksOf } from '../../src/core/current-rollouts.ts';
 import type { HistoryEntry } from '../../src/core/policy-status.ts';
+import { doerOf, viewOf } from './rollout-samples.ts';
 import { webDeployment, workloadOf } from './samples.ts';
 
 const [from, to] = ['registry.example.com/shop/web:1.2.3', 'registry.example.com/shop/web:1.3.0'];
@@ -23,7 +24,7 @@ test('an init container is followed and put back like every other, at its own pl
   ];
   const workload = workloadOf({ web: to }, { initContainers });
   const history = [entry('web', 'Failed'), entry('migrate', 'Failed')];
-  const [rollout] = currentRollouts({ history }, () => workload);
+  const [rollout] = currentRollouts(doerOf({ history }), viewOf(workload));
   assert.deepEqual(
     rollout?.entries.map(({ container }) => container),
     ['web', 'migrate'],

@@ -1,10 +1,12 @@
 /** Rollouts for tests: name only what matters. */
 import type { PolicySpec } from '../../src/core/image-policy.ts';
 import type { PodState } from '../../src/core/judge-pods.ts';
-import type { HistoryEntry } from '../../src/core/policy-status.ts';
+import type { LastUpdate } from '../../src/core/last-update.ts';
+import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts';
+import type { WorkloadView } from '../../src/core/resolve-target.ts';
 import type { WorkloadRollout } from '../../src/core/workload-rollout.ts';
-import type { Workload } from '../../src/core/workload.ts';
-import { digestOf, specOf, webDeployment, workloadOf } from './samples.ts';
+import { isSameWorkload, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
+import { digestOf, policyOf, specOf, webDeployment, workloadOf } from './samples.ts';
 
 export const image = 'registry.example.com/shop/web';
 /** When the changes of these tests were made. */
@@ -27,6 +29,28 @@ export function changed(rollout: Partial<WorkloadRollout> = {}, workload: Partia
     { web: { image: `${image}:${tag}`, imageOwner: 'image-watcher' } },
     { generation: 2, resourceVersion: '2', rollout: rolloutOf(rollout), ...workload },
   );
+}
+
+/** A policy that watches shop/web, with this status. */
+export const doerOf = (status: PolicyStatus, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') =>
+  policyOf({ spec: watchedSpec(onFailure), status });
+/** A cluster of these workloads. */
+export function viewOf(...workloads: readonly (Workload | undefined)[]): WorkloadView {
+  const there = workloads.filter((one) => one !== undefined);
+  return {
+    findWorkload: (ref) => there.find((one) => isSameWorkload(one, ref)),
+    listWorkloads: (kind, namespace) => there.filter((one) => one.namespace === namespace && one.kind === kind.kind),
+  };
+}
+
+/** The workload, which remembers that it was changed from 1.2.3 by the policy. */
+export function remembering(workload: Workload, update: Partial<LastUpdate> = {}): Workload {
+  const containers = workload.containers.map((container): WorkloadContainer => {
+    const { uid } = policyOf();
+    const own = { policy: uid, at: changedAt, trigger: 'Webhook', from: `${image}:1.2.3`, to: container.image, digest: digestOf('b') } as const;
+    return { ...container, lastUpdate: { ...own, ...update } };
+  });
+  return { ...workload, containers };
 }
 
 /** The change from 1.2.3 to 1.3.0. */

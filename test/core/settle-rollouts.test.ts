@@ -8,15 +8,16 @@ import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import { rolloutClaims } from '../../src/core/rollout-claims.ts';
 import { noteNoRollback, settleFindings, settleRollbacks, withRolloutConditions } from '../../src/core/settle-rollouts.ts';
 import type { Workload } from '../../src/core/workload.ts';
+import { standingsOf } from '../../src/core/count-rollouts.ts';
 import { digestOf, policyOf, workloadOf } from './samples.ts';
-import { after, changed, changedAt, entryOf, givenUp, image, out, watchedSpec } from './rollout-samples.ts';
+import { after, changed, changedAt, doerOf, entryOf, givenUp, image, out, viewOf, watchedSpec } from './rollout-samples.ts';
 
 const now = after(60);
 const settings = (onFailure: 'Rollback' | 'Hold' | 'Ignore') => ({ timeoutMs: 600_000, onFailure });
 const none = new Map<string, string>();
 
 function settled(status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', digests = none) {
-  const findings = currentRollouts(status, () => workload).map((rollout) => ({
+  const findings = currentRollouts(doerOf(status, onFailure), viewOf(workload)).map((rollout) => ({
     rollout,
     verdict: judgeRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, now),
     digests,
@@ -25,13 +26,13 @@ function settled(status: PolicyStatus, workload: Workload, onFailure: 'Rollback'
 }
 const results = ({ history = [] }: PolicyStatus) => history.map(({ result }) => result);
 const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') => {
-  const { instead = [], held } = rolloutClaims({ spec: watchedSpec(onFailure), status }, () => workload, now);
+  const { instead = [], held } = rolloutClaims(doerOf(status, onFailure), standingsOf(doerOf(status, onFailure), viewOf(workload), now));
   return [...instead, ...held].map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 };
 
 test('followed is the newest change of a container, while it runs', () => {
   const older = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
-  const found = (status: PolicyStatus, workload = changed()) => currentRollouts(status, () => workload).flatMap(({ entries }) => entries);
+  const found = (status: PolicyStatus, workload = changed()) => currentRollouts(doerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
   assert.deepEqual(found({ history: [entryOf(), older] }), [entryOf()]);
   assert.deepEqual(found({ history: [entryOf(), older] }, changed({}, {}, '1.2.9')), []);
   assert.deepEqual(found({ history: [entryOf({ result: 'RolledOut' })] }), []);
@@ -72,7 +73,7 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
     rollbacks.map(({ index, isDone }) => [index, isDone]),
     [[0, false]],
   );
-  const back = settleRollbacks(failed, changed(), rollbacks, now);
+  const back = settleRollbacks(failed, rollbacks, now);
   assert.deepEqual(results(back), ['Applied', 'RolledBack', 'RolledOut']);
   const [entry] = back.history ?? [];
   assert.deepEqual(
@@ -80,7 +81,7 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
     [`${image}:1.3.0`, `${image}:1.2.3`, '1.2.3', digestOf('a'), 'Rollback'],
   );
   assert.deepEqual([back.lastAppliedTag, back.trigger?.source], ['1.2.3', 'Rollback']);
-  assert.deepEqual(settleRollbacks(back, changed(), rollbacks, after(61)), back, 'written once');
+  assert.deepEqual(settleRollbacks(back, rollbacks, after(61)), back, 'written once');
   assert.deepEqual(rollbacksOf(back, changed({}, {}, '1.2.3')), []);
 });
 
@@ -117,7 +118,7 @@ test('conditions: Ready means that the update is out', () => {
   const stalled = ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'];
   assert.deepEqual(claimed(failed, changed(givenUp), 'Hold'), [...stalled, 'Held=True RolloutFailed']);
   assert.deepEqual(claimed(failed, changed(givenUp), 'Ignore'), stalled);
-  const back = settleRollbacks(failed, changed(), rollbacksOf(failed, changed(givenUp)), now);
+  const back = settleRollbacks(failed, rollbacksOf(failed, changed(givenUp)), now);
   assert.deepEqual(claimed(back, changed({}, {}, '1.2.3')), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.deepEqual(claimed(back, changed(out, {}, '1.2.3')), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
   const newer = { ...back, history: [entryOf({ to: `${image}:1.4.0`, digest: digestOf('c') }), ...(back.history ?? [])] };
@@ -130,7 +131,7 @@ test('conditions of other looks stay', () => {
     { type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },
   ] as const;
   const policy = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1, conditions, history: [entryOf()] } });
-  const next = withRolloutConditions(policy, settled(policy.status, changed(out)), () => changed(out), now);
+  const next = withRolloutConditions(policy, settled(policy.status, changed(out)), viewOf(changed(out)), now);
   assert.deepEqual(next?.conditions, conditions);
   assert.deepEqual(results(next ?? {}), ['RolledOut']);
 });
@@ -159,7 +160,7 @@ test('whatever the history says, a look ends: done once, it has nothing more to 
         const workload = changed(rollout, {}, tag);
         const once = settled({ history }, workload, onFailure);
         assert.deepEqual(settled(once, workload, onFailure), once);
-        const back = settleRollbacks(once, workload, rollbacksOf(once, workload), now);
+        const back = settleRollbacks(once, rollbacksOf(once, workload), now);
         assert.deepEqual(rollbacksOf(back, changed(rollout, {}, tag)).length, 0);
         assert.ok(statusSchema.safeParse(back).success);
         assert.ok((back.history?.length ?? 0) <= 10);

@@ -27,6 +27,21 @@ for (const { name, hasAnnotations, changes, expected } of cases) {
   test(name, () => assert.deepEqual(buildImagePatch({ containersPath, hasAnnotations }, changes, 'why'), expected));
 }
 
+test('what the workload is to remember comes with the image, for each container', () => {
+  const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
+  const key = 'last-update.operator.technomad.dev/web';
+  const patch = (hasAnnotations: boolean) =>
+    buildImagePatch({ containersPath, hasAnnotations }, [sidecar, { ...web, update }], 'why');
+  assert.deepEqual(patch(true).slice(6), [
+    added,
+    { op: 'add', path: '/metadata/annotations/last-update.operator.technomad.dev~1web', value: JSON.stringify(update) },
+  ]);
+  assert.deepEqual(patch(false).slice(6), [
+    created[0],
+    { op: 'add', path: '/metadata/annotations', value: { 'kubernetes.io/change-cause': 'why', [key]: JSON.stringify(update) } },
+  ]);
+});
+
 test('init containers are at their own place', () => {
   const [name] = buildImagePatch({ containersPath, hasAnnotations: true }, [{ ...web, init: true }], 'why');
   assert.deepEqual(name, { op: 'test', path: '/spec/template/spec/initContainers/1/name', value: 'web' });

@@ -68,6 +68,15 @@ test('the consent of its owners is an annotation', () => {
   assert.deepEqual([consentOf('shop,ops'), consentOf(''), consentOf(7), consentOf(undefined)], ['shop,ops', '', undefined, undefined]);
 });
 
+test('what it remembers of our last change is an annotation for each container', () => {
+  const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' };
+  const updateOf = (container: string, value: unknown) =>
+    projectWorkload(deployment, raw({ annotations: { [`last-update.operator.technomad.dev/${container}`]: value } })).containers[0]
+      ?.lastUpdate;
+  assert.deepEqual(updateOf('web', JSON.stringify(update)), update);
+  for (const none of [updateOf('proxy', JSON.stringify(update)), updateOf('web', 'x'), updateOf('web', 7)]) assert.equal(none, undefined);
+});
+
 test('whose Secrets its pods are pulled with is kept, where it says so', () => {
   const accessOf = (podSpec: object) => {
     const { pullSecrets, serviceAccount } = projectWorkload(deployment, {

@@ -5,12 +5,12 @@ import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts
 import type { Workload } from '../../src/core/workload.ts';
 import { rolloutJob } from '../../src/work/wake-rollouts.ts';
 import { policyOf } from '../core/samples.ts';
-import { after, changed, entryOf, givenUp, out, watchedSpec } from '../core/rollout-samples.ts';
+import { after, changed, entryOf, givenUp, out, viewOf, watchedSpec } from '../core/rollout-samples.ts';
 
 const policyWith = (entry: Partial<HistoryEntry> = {}, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', status: PolicyStatus = {}) =>
   policyOf({ spec: watchedSpec(onFailure), status: { observedGeneration: 1, history: [entryOf(entry)], ...status } });
 const ask = (policy: ImagePolicy, workload: Workload | undefined, seconds = 1) => {
-  const job = rolloutJob(policy, () => workload, after(seconds));
+  const job = rolloutJob(policy, viewOf(workload), after(seconds));
   if (job === undefined) return 'sleeps';
   return job.notBefore === undefined ? 'now' : `after ${(Date.parse(job.notBefore) - after(0).getTime()) / 1_000} s`;
 };
@@ -54,7 +54,7 @@ test('a policy that says "Progressing" although nothing is any more wants to be 
 });
 
 test('replicas that see the same make the same job; what was done without effect is tried again under another name', () => {
-  const causeAt = (seconds: number, workload = changed(out)) => rolloutJob(policyWith(), () => workload, after(seconds))?.cause;
+  const causeAt = (seconds: number, workload = changed(out)) => rolloutJob(policyWith(), viewOf(workload), after(seconds))?.cause;
   assert.equal(causeAt(100), causeAt(101));
   assert.notEqual(causeAt(100), causeAt(400));
   assert.notEqual(causeAt(100), causeAt(100, changed(givenUp)));
@@ -65,8 +65,9 @@ test('replicas that see the same make the same job; what was done without effect
 test('several rollouts: the one that wants it first', () => {
   const other = entryOf({ name: 'worker', at: '2026-03-01T11:59:57Z' });
   const policy = policyOf({ spec: watchedSpec(), status: { history: [entryOf(), other] } });
-  const job = rolloutJob(policy, ({ name }) => changed({}, { name, uid: name }), after(1));
+  const both = (web = {}) => [changed(web, { name: 'web', uid: 'web' }), changed({}, { name: 'worker', uid: 'worker' })];
+  const job = rolloutJob(policy, viewOf(...both()), after(1));
   assert.equal(job?.notBefore, after(2).toISOString());
-  const done = rolloutJob(policy, ({ name }) => changed(name === 'web' ? out : {}, { name, uid: name }), after(1));
+  const done = rolloutJob(policy, viewOf(...both(out)), after(1));
   assert.deepEqual([done?.notBefore, done?.task, done?.source], [undefined, 'rollout', 'TargetChange']);
 });

@@ -31,7 +31,7 @@ function changedWorld(
 function jobOf(world: World): PolicyJob {
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
-  const found = rolloutJob(policy, world.ports.findWorkload, world.ports.clock());
+  const found = rolloutJob(policy, world.ports, world.ports.clock());
   return (
     found ?? { schema: 1, task: 'rollout', policy: { namespace, name, uid }, source: 'TargetChange', cause: 'rollout:x', receivedAt: at }
   );

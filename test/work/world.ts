@@ -4,6 +4,7 @@ import { policyKey } from '../../src/core/image-policy.ts';
 import { matchesSelector } from '../../src/core/label-selector.ts';
 import { formatRepository } from '../../src/core/image-reference.ts';
 import { createPolicyIndex } from '../../src/core/match-policies.ts';
+import type { ContainerChange } from '../../src/core/plan-update.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import type { PushEvent } from '../../src/core/push-event.ts';
 import { kindKey, workloadKey, type Workload } from '../../src/core/workload.ts';
@@ -208,10 +209,11 @@ export function runs(world: World, images: Parameters<typeof workloadOf>[0], oth
 }
 
 /** What the API server makes of a patch. */
-export function change(workload: Workload, changes: readonly { index: number; to: string }[]): Workload {
+export function change(workload: Workload, changes: readonly Pick<ContainerChange, 'index' | 'to' | 'update'>[]): Workload {
   const containers = workload.containers.map((container, index) => {
-    const to = changes.find((change) => change.index === index)?.to;
-    return to === undefined ? container : { ...container, image: to, imageOwner: 'image-watcher' };
+    const made = changes.find((change) => change.index === index);
+    if (made === undefined) return container;
+    return { ...container, image: made.to, imageOwner: 'image-watcher', ...(made.update && { lastUpdate: made.update }) };
   });
   return { ...workload, containers, generation: workload.generation + 1, resourceVersion: `${Number(workload.resourceVersion) + 1}` };
 }

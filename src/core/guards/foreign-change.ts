@@ -23,7 +23,7 @@ export interface ForeignChange {
 export function foreignChanges(target: TargetPlan, context: GuardContext): ForeignChange[] {
   return target.changes.flatMap((change): ForeignChange[] => {
     const written = imageOwner(target.workload, change);
-    const last = lastChange(target.target, change.container, context);
+    const last = lastChange(target, change.container, context);
     if (written === undefined || last === undefined || last.image === change.from) return [];
     const { imageOwner: owner, imageSetAt } = written;
     if (owner === fieldManager) return [];

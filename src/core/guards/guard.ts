@@ -5,7 +5,7 @@ import type { Reason } from '../reasons.ts';
 
 /** Everything that guards may judge by: all of it data. */
 export interface GuardContext {
-  readonly policy: Pick<ImagePolicy, 'namespace' | 'formerNamespace'> & Partial<Pick<ImagePolicy, 'status' | 'actions'>>;
+  readonly policy: Pick<ImagePolicy, 'namespace' | 'formerNamespace'> & Partial<Pick<ImagePolicy, 'uid' | 'status' | 'actions'>>;
   readonly crossNamespace: 'deny' | 'consent' | 'allow';
   /** By workload, as it was read a moment ago; undefined where nobody was asked yet, and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;

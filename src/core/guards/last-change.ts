@@ -1,5 +1,7 @@
 import type { AppliedChange, TargetPlan } from '../plan-update.ts';
-import { isSameWorkload } from '../workload.ts';
+import { fieldManager } from '../field-manager.ts';
+import { tryParseImageReference } from '../image-reference.ts';
+import { findContainer, isSameWorkload } from '../workload.ts';
 import type { GuardContext } from './guard.ts';
 
 /** What we made of a container last. */
@@ -11,9 +13,12 @@ export interface LastChange {
   readonly at?: string;
 }
 
-/** By what was done in this look, or by the history; undefined where the policy never changed the container, or too long ago to know. */
+/**
+ * By what was done in this look, by the history, or, where that is too short, by what the workload remembers; undefined where the policy never changed the
+ * container, or too long ago to know.
+ */
 export function lastChange(
-  target: TargetPlan['target'],
+  { target, workload }: Pick<TargetPlan, 'target' | 'workload'>,
   container: string,
   { applied = [], candidate, policy }: Pick<GuardContext, 'applied' | 'candidate' | 'policy'>,
 ): LastChange | undefined {
@@ -21,6 +26,14 @@ export function lastChange(
   const now = applied.findLast(isHere);
   if (now !== undefined) return { ...candidate, image: now.became ?? now.to };
   const entry = policy.status?.history?.find((one) => isOf(one, target, container));
+  const found = workload && findContainer(workload, container);
+  const update = found?.lastUpdate;
+  if (update !== undefined && update.policy === policy.uid && (entry === undefined || Date.parse(update.at) > Date.parse(entry.at))) {
+    const { at, to, digest } = update;
+    // What runs by our hand is what the cluster made of it.
+    const image = found?.imageOwner === fieldManager ? found.image : to;
+    return { image, tag: tryParseImageReference(to)?.tag ?? '', at, ...(digest !== undefined && { digest }) };
+  }
   if (entry === undefined) return undefined;
   const { to, tag, digest, at } = entry;
   return { image: to, tag, at, ...(digest !== undefined && { digest }) };

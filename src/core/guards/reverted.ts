@@ -1,7 +1,7 @@
 import type { TargetPlan } from '../plan-update.ts';
 import type { Reversion } from '../policy-status.ts';
 import { toSeconds } from '../status-text.ts';
-import { formatWorkload } from '../workload.ts';
+import { formatWorkload, refOf } from '../workload.ts';
 import { actionAnnotations } from '../policy-actions.ts';
 import { foreignChanges, type ForeignChange } from './foreign-change.ts';
 import type { Guard, GuardContext } from './guard.ts';
@@ -39,11 +39,10 @@ export function countReversions(target: TargetPlan, context: GuardContext): Reve
 }
 
 function count({ change, last }: ForeignChange, { target }: TargetPlan, { policy, now }: GuardContext): Reversion {
-  const { kind, namespace, name } = target;
   const { tag, digest } = last;
   const before = policy.status?.reverted?.find((one) => isOf(one, target, change.container) && one.tag === tag && one.digest === digest);
   const isOver = before === undefined || isReleased(new Date(before.at), policy.actions, now);
   if (!isOver && before.count >= maxReversions) return before;
-  const image = { kind, namespace, name, container: change.container, tag, ...(digest !== undefined && { digest }) };
+  const image = { ...refOf(target), container: change.container, tag, ...(digest !== undefined && { digest }) };
   return { ...image, count: (isOver ? 0 : before.count) + 1, at: toSeconds(now) };
 }

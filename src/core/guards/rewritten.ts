@@ -5,9 +5,9 @@ import { lastChange } from './last-change.ts';
 export const rewritten: Guard = {
   id: 'rewritten',
   bindsRollback: false,
-  judge({ target, changes }, context) {
+  judge(target, context) {
     const { tag, digest } = context.candidate;
-    const containers = changes.filter(({ container, from, to }) => {
+    const containers = target.changes.filter(({ container, from, to }) => {
       const last = lastChange(target, container, context);
       const isSame = last?.tag === tag && (digest === undefined || last.digest === undefined || last.digest === digest);
       return isSame && last.image === from && !isPlain(from, to, last.digest);

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countRollouts, nextSettlement, standingsOf } from '../../src/core/count-rollouts.ts';
+import { currentRollouts, followedWorkloads } from '../../src/core/current-rollouts.ts';
+import type { PolicyStatus } from '../../src/core/policy-status.ts';
+import type { WorkloadRollout } from '../../src/core/workload-rollout.ts';
+import type { Workload } from '../../src/core/workload.ts';
+import { after, changed, changedAt, doerOf, entryOf, givenUp, out, remembering, viewOf } from './rollout-samples.ts';
+import { digestOf } from './samples.ts';
+
+const settings = { timeoutMs: 600_000, onFailure: 'Rollback' } as const;
+const ask = (status: PolicyStatus, ...workloads: Workload[]) => {
+  const standings = standingsOf(doerOf(status), viewOf(...workloads), after(60));
+  return { counts: countRollouts(status, standings), settlement: nextSettlement(status, standings, settings) };
+};
+const webs = (rollout: Partial<WorkloadRollout>) => remembering(changed(rollout));
+const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: changedAt }];
+const settled = { progressing: 0, done: 1, failed: 0, rolledBack: 0, settledAt: changedAt };
+
+test('what a workload remembers is followed without any history, and a history without what it remembers', () => {
+  const [followed] = currentRollouts(doerOf({}), viewOf(webs({})));
+  const [entry] = followed?.entries ?? [];
+  assert.deepEqual(entry, { ...entryOf(), result: 'Applied' });
+  const history = [entryOf()];
+  assert.deepEqual(currentRollouts(doerOf({ history }), viewOf(changed()))[0]?.entries, history);
+  assert.deepEqual(currentRollouts(doerOf({ history }), viewOf(webs({})))[0]?.entries, history, 'the same change once');
+  assert.deepEqual(currentRollouts(doerOf({}), viewOf(changed())), [], 'nobody knows whose it was');
+  assert.deepEqual(currentRollouts(doerOf({}), viewOf(remembering(changed(), { policy: 'another' }))), []);
+});
+
+test('the newer of the two counts', () => {
+  const [followed] = currentRollouts(
+    doerOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }),
+    viewOf(webs({})),
+  );
+  assert.deepEqual([followed?.entries[0]?.result, followed?.entries[0]?.at], ['Applied', changedAt]);
+});
+
+test('a custom resource with the kind of another is another', () => {
+  const kruise = 'apps.kruise.io/v1beta1';
+  const own = changed({}, { kind: 'StatefulSet' });
+  const { rollout: _, ...custom } = changed({}, { kind: 'StatefulSet', apiVersion: kruise });
+  const view = { findWorkload: ({ apiVersion }: { apiVersion?: string }) => (apiVersion === kruise ? custom : own), listWorkloads: () => [] };
+  const follow = (entry: ReturnType<typeof entryOf>) => followedWorkloads(doerOf({ history: [entry] }), view).map(({ workload }) => workload);
+  assert.deepEqual(follow(entryOf({ kind: 'StatefulSet' })), [own]);
+  assert.deepEqual(follow(entryOf({ kind: 'StatefulSet', apiVersion: kruise })), [custom]);
+});
+
+const rows: [name: string, status: PolicyStatus, workload: Workload, place: string, isSettled: boolean][] = [
+  ['under way', {}, webs({}), 'progressing', false],
+  ['out', {}, webs(out), 'done', true],
+  ['given up, to be put back', {}, webs(givenUp), 'progressing', false],
+  ['known to have failed', { history: [entryOf({ result: 'Failed' })] }, webs(givenUp), 'failed', false],
+  ['put back', {}, remembering(changed(out), { trigger: 'Rollback' }), 'rolledBack', true],
+  ['that nobody can watch', {}, webs({ standsStill: 'it is paused' }), 'none', true],
+  ['in the history', { history: [entryOf({ result: 'RolledOut' })] }, webs(out), 'done', false],
+  ['that was over', { rollouts: settled }, webs({}), 'done', false],
+  ['that was over, of an image that failed elsewhere', { rollouts: settled, rejected }, webs({}), 'failed', false],
+];
+
+for (const [name, status, workload, place, isSettled] of rows) {
+  test(`a rollout ${name}: ${place}`, () => {
+    const { counts, settlement } = ask(status, workload);
+    const { settledAt: _, ...numbers } = counts ?? {};
+    const expected = { progressing: 0, done: 0, failed: 0, rolledBack: 0, ...(place !== 'none' && { [place]: 1 }) };
+    assert.deepEqual(numbers, expected);
+    assert.equal(settlement?.settledAt, isSettled ? changedAt : undefined);
+  });
+}
+
+test('nothing was ever changed: nothing to count', () => assert.equal(ask({}).counts, undefined));
+
+test('what was over stays so, whatever happens to the workload later; a later change is followed again', () => {
+  const status = { rollouts: settled };
+  assert.deepEqual(currentRollouts(doerOf(status), viewOf(webs({}))), []);
+  const later = remembering(changed(), { at: '2026-03-01T12:00:01Z' });
+  assert.equal(currentRollouts(doerOf(status), viewOf(later)).length, 1);
+});
