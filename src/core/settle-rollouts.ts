@@ -1,6 +1,6 @@
 /** What becomes of the status when rollouts are found to be done, failed or put back. Pure: called again on the newest status after a conflict. */
-import { countRollouts, nextSettlement, standingsOf, type Standing } from './count-rollouts.ts';
-import { isOpen, type Rollback, type Rollout } from './current-rollouts.ts';
+import { countRollouts, nextSettlement, standingsOf } from './count-rollouts.ts';
+import { isOpen, type Doer, type Rollback, type Rollout } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from './image-policy.ts';
 import { tryParseImageReference } from './image-reference.ts';
 import type { RolloutVerdict } from './judge-rollout.ts';
@@ -109,8 +109,10 @@ export function withRolloutConditions(
   view: WorkloadView,
   now: Date,
 ): PolicyStatus | undefined {
-  const standings = standingsOf({ ...policy, status: found }, view, now);
-  const changed = withCounts(policy.spec, found, standings, now);
+  const settled = withSettlement({ ...policy, status: found }, view, now);
+  const standings = standingsOf({ ...policy, status: settled }, view, now);
+  const counts = countRollouts(settled, standings);
+  const changed = counts === undefined ? settled : { ...settled, rollouts: counts };
   const ready = policy.status.conditions?.find(({ type }) => type === 'Ready');
   const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(ready?.reason ?? '');
   if (!isOurs) return isWorthWriting(policy.status, changed, now) ? changed : undefined;
@@ -122,13 +124,15 @@ export function withRolloutConditions(
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
 
-/** The status with the numbers of its rollouts, and with the time up to which all of them are over. */
-function withCounts(spec: ImagePolicy['spec'], status: PolicyStatus, standings: readonly Standing[], now: Date): PolicyStatus {
+/** The status with the time up to which all changes are over. */
+function withSettlement(policy: Doer, view: WorkloadView, now: Date): PolicyStatus {
+  const { spec, status } = policy;
+  if (!isUsable(spec) || spec.rollout === undefined) return status;
+  const standings = standingsOf(policy, view, now);
   const counts = countRollouts(status, standings);
-  if (counts === undefined) return status;
-  const settlement = isUsable(spec) && spec.rollout !== undefined ? nextSettlement(status, standings, spec.rollout) : undefined;
-  const isDue = settlement !== undefined && settlement.due <= now;
-  return { ...status, rollouts: { ...counts, ...(isDue && { settledAt: settlement.settledAt }) } };
+  const settlement = nextSettlement(status, standings, spec.rollout);
+  if (counts === undefined || settlement === undefined || settlement.due > now) return status;
+  return { ...status, rollouts: { ...counts, settledAt: settlement.settledAt } };
 }
 
 /** Whether two entries speak of the same change, whatever became of it. */

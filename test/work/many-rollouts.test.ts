@@ -144,7 +144,6 @@ test('Hold: what failed stays and is counted, whether the history has room for i
   world.become(out, ({ name }) => !name.endsWith('7'));
   await world.goOn(7_200);
   assert.equal(world.running('1.3.0').length, size);
-  console.log(world.status().rollouts, world.status().rejected, world.status().history?.map((e) => e.name + e.result).join());
   assert.deepEqual(world.status().rollouts?.failed, 50);
   assert.deepEqual([world.ready()?.reason, world.status().history?.length], ['RolloutFailed', 10]);
 });
