@@ -28,10 +28,14 @@ export interface Rollback {
 export type Doer = Pick<ImagePolicy, 'uid' | 'spec' | 'status'>;
 
 /** The workloads that run something by the policy's hand, by what they remember themselves and by what the history says, with the newest change of each container. */
-export function followedWorkloads(policy: Doer, view: WorkloadView): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
+export function followedWorkloads(
+  policy: Doer,
+  view: WorkloadView,
+): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
   const newest = newestOf(policy.status.history ?? []);
   const workloads = new Map<string, Workload>();
-  if (isUsable(policy.spec)) for (const workload of resolveTargets(policy.spec.targets, view)) workloads.set(workloadKey(workload), workload);
+  if (isUsable(policy.spec))
+    for (const workload of resolveTargets(policy.spec.targets, view)) workloads.set(workloadKey(workload), workload);
   for (const entry of newest) {
     const workload = view.findWorkload(entry);
     if (workload !== undefined) workloads.set(workloadKey(workload), workload);

@@ -24,10 +24,7 @@ export interface RolloutClaims {
  * | one failed and was put back      | False | Stalled: what is selected does not run           |
  * | done, or not watched             |       | Ready as without rollouts                        |
  */
-export function rolloutClaims(
-  { spec, status }: Pick<ImagePolicy, 'spec' | 'status'>,
-  standings: readonly Standing[],
-): RolloutClaims {
+export function rolloutClaims({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, standings: readonly Standing[]): RolloutClaims {
   if (!isUsable(spec) || spec.rollout === undefined) return { notes: [], held: [] };
   const { onFailure } = spec.rollout;
   const open = standings.filter(({ entries, verdict }) => verdict.kind !== 'done' && entries.some(isOpen));
@@ -54,9 +51,7 @@ function putBack(status: PolicyStatus): RejectedImage | undefined {
   const { history = [] } = status;
   for (const newest of newestOf(history)) {
     if (newest.trigger !== 'Rollback') continue;
-    const failed = history.find(
-      (one) => one.result === 'RolledBack' && isSameWorkload(one, newest) && one.container === newest.container,
-    );
+    const failed = history.find((one) => one.result === 'RolledBack' && isSameWorkload(one, newest) && one.container === newest.container);
     const rejection = failed && findRejection(status, failed.digest);
     if (rejection !== undefined) return rejection;
   }

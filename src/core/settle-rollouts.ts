@@ -61,9 +61,17 @@ function isDisproved(image: RejectedImage, { result, at }: HistoryEntry): boolea
 function withFailure(history: readonly HistoryEntry[], failure: HistoryEntry): readonly HistoryEntry[] {
   const place = history.findIndex(({ at }) => Date.parse(at) <= Date.parse(failure.at));
   const longer = place === -1 ? [...history, failure] : history.toSpliced(place, 0, failure);
-  if (longer.length <= maxEntries) return longer;
-  const spare = longer.findLastIndex(({ result }) => result !== 'Failed');
-  return spare === -1 ? history : longer.toSpliced(spare, 1);
+  return fit(longer);
+}
+
+/** As many as the status holds: what failed is forgotten last, and the newest never for it. */
+function fit(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  let left = history;
+  while (left.length > maxEntries) {
+    const spare = left.findLastIndex(({ result }, index) => index >= maxEntries / 2 && result !== 'Failed' && result !== 'RolledBack');
+    left = left.toSpliced(spare === -1 ? left.length - 1 : spare, 1);
+  }
+  return left;
 }
 
 /** The status after the images before were put back: the failed changes are RolledBack, and what was done is a change of its own. */
@@ -87,7 +95,7 @@ export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
       : { ...state, image: back.to, state: 'Kept' as const, message: cut(`put back: ${back.from} failed`, 1024) };
   });
   return {
-    ...withLists(status, { history: [...added.slice(0, maxEntries / 2), ...marked].slice(0, maxEntries) }),
+    ...withLists(status, { history: fit([...added.slice(0, maxEntries / 2), ...marked]) }),
     ...(targets !== undefined && { targets }),
     ...(newest.tag !== '' && { lastAppliedTag: newest.tag }),
     trigger: { source: 'Rollback', handledAt: now.toISOString() },

@@ -141,7 +141,8 @@ async function bringTo(
     const planned = planWith(policy, spec, candidate, cluster, { ...details, consents });
     if (turn.apply !== undefined && (verified === undefined || verified !== planned.candidate.digest))
       verified = await verifyCandidate(policy, spec, { plan: planned, sinceMs: request.sinceMs }, ports, signal);
-    const application = turn.apply === undefined ? undefined : await applyPlan(planned, { policy, spec, source: request.source }, progress, ports, signal);
+    const application =
+      turn.apply === undefined ? undefined : await applyPlan(planned, { policy, spec, source: request.source }, progress, ports, signal);
     const { plan, conflicts, failure } = application ?? { plan: planned, conflicts: 0 };
     if (failure !== undefined) {
       ports.onPartlyApplied?.(applied);

@@ -100,11 +100,7 @@ export async function reportFailure(
   const results = await Promise.allSettled([
     settle(key, { kind, reason, message }, cause, ports),
     tellsStatus &&
-      ports.writeStatus(
-        policy,
-        (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), ports),
-        signal,
-      ),
+      ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), ports), signal),
   ]);
   for (const result of results) {
     if (result.status === 'rejected')

@@ -33,11 +33,7 @@ interface Due {
 }
 
 /** The next look at the policy's rollouts: its job, at once or as an alarm; undefined when nothing is to be found out. */
-export function rolloutJob(
-  policy: ImagePolicy,
-  view: WorkloadView,
-  now: Date,
-): PolicyJob | undefined {
+export function rolloutJob(policy: ImagePolicy, view: WorkloadView, now: Date): PolicyJob | undefined {
   const { namespace, name, uid, resourceVersion, spec, status } = policy;
   if (!isUsable(spec) || spec.suspended || spec.rollout === undefined) return undefined;
   const job = {
@@ -59,7 +55,11 @@ export function rolloutJob(
   if (alarm?.at !== undefined) return { ...job, cause: `rollout:${alarm.cause}`, notBefore: alarm.at.toISOString() };
   const settlement = nextSettlement(status, standingsOf(policy, view, now), settings);
   if (settlement !== undefined)
-    return { ...job, cause: `rollout:settled:${settlement.settledAt}`, ...(settlement.due > now && { notBefore: settlement.due.toISOString() }) };
+    return {
+      ...job,
+      cause: `rollout:settled:${settlement.settledAt}`,
+      ...(settlement.due > now && { notBefore: settlement.due.toISOString() }),
+    };
   const says = status.conditions?.find(({ type }) => type === 'Ready')?.reason;
   return says === 'Progressing' ? { ...job, cause: `rollout:over:${resourceVersion}` } : undefined;
 }
@@ -82,12 +82,7 @@ function shorten(causes: string): string {
   return causes.length <= maxCauseLength ? causes : hashId([causes]);
 }
 
-function lookAt(
-  { workload, entries, since }: Rollout,
-  { status }: ImagePolicy,
-  settings: RolloutSettings,
-  now: Date,
-): Due | undefined {
+function lookAt({ workload, entries, since }: Rollout, { status }: ImagePolicy, settings: RolloutSettings, now: Date): Due | undefined {
   const time = { since, timeoutMs: settings.timeoutMs };
   const verdict = judgeRollout(workload, time, now);
   const isUnknown = entries.some(({ result }) => result === 'Applied');

@@ -54,11 +54,7 @@ export function createWaker(ports: WakerPorts): Waker {
     }
   };
   const consider = (policy: ImagePolicy) => {
-    const jobs = [
-      wakeJob(policy, ports, ports.clock(), ports.secretVersions),
-      alarmJob(policy),
-      rolloutJob(policy, ports, ports.clock()),
-    ];
+    const jobs = [wakeJob(policy, ports, ports.clock(), ports.secretVersions), alarmJob(policy), rolloutJob(policy, ports, ports.clock())];
     for (const job of jobs) add(job);
   };
   const add = (job: PolicyJob | undefined) => {

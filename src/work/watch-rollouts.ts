@@ -124,7 +124,10 @@ async function examine(
   const key = workloadKey(rollout.workload);
   const workload = await ports.readWorkload(rollout.workload, signal);
   fresh.set(key, workload);
-  const alone = { findWorkload: (ref: WorkloadRef) => (workloadKey(ref) === key ? workload : undefined), listWorkloads: () => (workload === undefined ? [] : [workload]) };
+  const alone = {
+    findWorkload: (ref: WorkloadRef) => (workloadKey(ref) === key ? workload : undefined),
+    listWorkloads: () => (workload === undefined ? [] : [workload]),
+  };
   const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, verdict: first, digests: none };
   const second = judgeRollout(current.workload, time, ports.clock());

@@ -219,6 +219,7 @@ const source = fc.constantFrom(
 );
 const workload = { apiVersion: text(317, 'argoproj.io/v1alpha1'), kind: text(63, 'Deployment', 'StatefulSet'), namespace, name };
 const count = fc.nat({ max: 1_000_000 });
+const counts = { progressing: count, done: count, failed: count, rolledBack: count };
 const condition = some(
   {
     type: text(316, 'Ready', 'Stalled', 'Reconciling', 'Held'),
@@ -270,12 +271,7 @@ export const v1StatusArbitrary: fc.Arbitrary<Status> = wire(
       ]),
     ),
     targetCounts: some({ total: count, upToDate: count, problems: count }, ['total', 'upToDate', 'problems']),
-    rollouts: some({ progressing: count, done: count, failed: count, rolledBack: count, settledAt: dateTime }, [
-      'progressing',
-      'done',
-      'failed',
-      'rolledBack',
-    ]),
+    rollouts: some({ ...counts, settledAt: dateTime }, ['progressing', 'done', 'failed', 'rolledBack']),
     lastAppliedTag: tag,
     history: list(change),
     rejected: list(some({ digest, tag, reason, message, at: dateTime }, ['digest', 'reason', 'at'])),

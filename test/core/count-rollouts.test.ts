@@ -29,10 +29,7 @@ test('what a workload remembers is followed without any history, and a history w
 });
 
 test('the newer of the two counts', () => {
-  const [followed] = currentRollouts(
-    doerOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }),
-    viewOf(webs({})),
-  );
+  const [followed] = currentRollouts(doerOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }), viewOf(webs({})));
   assert.deepEqual([followed?.entries[0]?.result, followed?.entries[0]?.at], ['Applied', changedAt]);
 });
 
@@ -40,8 +37,12 @@ test('a custom resource with the kind of another is another', () => {
   const kruise = 'apps.kruise.io/v1beta1';
   const own = changed({}, { kind: 'StatefulSet' });
   const { rollout: _, ...custom } = changed({}, { kind: 'StatefulSet', apiVersion: kruise });
-  const view = { findWorkload: ({ apiVersion }: { apiVersion?: string }) => (apiVersion === kruise ? custom : own), listWorkloads: () => [] };
-  const follow = (entry: ReturnType<typeof entryOf>) => followedWorkloads(doerOf({ history: [entry] }), view).map(({ workload }) => workload);
+  const view = {
+    findWorkload: ({ apiVersion }: { apiVersion?: string }) => (apiVersion === kruise ? custom : own),
+    listWorkloads: () => [],
+  };
+  const follow = (entry: ReturnType<typeof entryOf>) =>
+    followedWorkloads(doerOf({ history: [entry] }), view).map(({ workload }) => workload);
   assert.deepEqual(follow(entryOf({ kind: 'StatefulSet' })), [own]);
   assert.deepEqual(follow(entryOf({ kind: 'StatefulSet', apiVersion: kruise })), [custom]);
 });

@@ -47,7 +47,14 @@ export function viewOf(...workloads: readonly (Workload | undefined)[]): Workloa
 export function remembering(workload: Workload, update: Partial<LastUpdate> = {}): Workload {
   const containers = workload.containers.map((container): WorkloadContainer => {
     const { uid } = policyOf();
-    const own = { policy: uid, at: changedAt, trigger: 'Webhook', from: `${image}:1.2.3`, to: container.image, digest: digestOf('b') } as const;
+    const own = {
+      policy: uid,
+      at: changedAt,
+      trigger: 'Webhook',
+      from: `${image}:1.2.3`,
+      to: container.image,
+      digest: digestOf('b'),
+    } as const;
     return { ...container, lastUpdate: { ...own, ...update } };
   });
   return { ...workload, containers };

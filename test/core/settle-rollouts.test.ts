@@ -10,7 +10,7 @@ import { noteNoRollback, settleFindings, settleRollbacks, withRolloutConditions 
 import type { Workload } from '../../src/core/workload.ts';
 import { standingsOf } from '../../src/core/count-rollouts.ts';
 import { digestOf, policyOf, workloadOf } from './samples.ts';
-import { after, changed, changedAt, doerOf, entryOf, givenUp, image, out, viewOf, watchedSpec } from './rollout-samples.ts';
+import { after, changed, changedAt, doerOf, entryOf, givenUp, image, out, remembering, viewOf, watchedSpec } from './rollout-samples.ts';
 
 const now = after(60);
 const settings = (onFailure: 'Rollback' | 'Hold' | 'Ignore') => ({ timeoutMs: 600_000, onFailure });
@@ -32,7 +32,8 @@ const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback'
 
 test('followed is the newest change of a container, while it runs', () => {
   const older = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
-  const found = (status: PolicyStatus, workload = changed()) => currentRollouts(doerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
+  const found = (status: PolicyStatus, workload = changed()) =>
+    currentRollouts(doerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
   assert.deepEqual(found({ history: [entryOf(), older] }), [entryOf()]);
   assert.deepEqual(found({ history: [entryOf(), older] }, changed({}, {}, '1.2.9')), []);
   assert.deepEqual(found({ history: [entryOf({ result: 'RolledOut' })] }), []);
@@ -167,4 +168,26 @@ test('whatever the history says, a look ends: done once, it has nothing more to 
       },
     ),
   );
+});
+
+test('what failed comes into a history that is full of newer changes, and is still there when it was put back', () => {
+  const others = Array.from({ length: 10 }, (_, index) => entryOf({ name: `web-${index}`, at: '2026-03-01T12:00:05Z' }));
+  const workload = remembering(changed(givenUp));
+  const failed = settled({ history: others }, workload);
+  assert.deepEqual([failed.history?.length, failed.history?.at(-1)?.result, failed.history?.at(-1)?.name], [10, 'Failed', 'web']);
+  const back = settleRollbacks(failed, rollbacksOf(failed, workload), now);
+  assert.deepEqual([back.history?.length, back.history?.at(0)?.trigger, back.history?.at(-1)?.result], [10, 'Rollback', 'RolledBack']);
+  assert.deepEqual(claimed(back, remembering(changed(out, {}, '1.2.3'), { trigger: 'Rollback' })), [
+    'Ready=False RejectedDigest',
+    'Stalled=True RejectedDigest',
+  ]);
+});
+
+test('what is out elsewhere since before does not make a failed image good again', () => {
+  const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: '2026-03-01T12:00:30Z' }];
+  const others = (entry: Partial<ReturnType<typeof entryOf>>) =>
+    settled({ history: [entryOf(entry)], rejected }, changed(out)).rejected?.length;
+  assert.equal(others({}), 1);
+  assert.equal(others({ at: '2026-03-01T12:00:31Z' }), 0, 'somebody released it, and it came out');
+  assert.equal(others({ result: 'Failed' }), 0, 'it came out where it had failed');
 });

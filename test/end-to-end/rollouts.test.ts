@@ -5,6 +5,7 @@ import type { Spec } from '../../src/api-versions/v1-spec.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { eachOf } from './fleet.ts';
 import { playKubelet } from './pods.ts';
 import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
@@ -198,6 +199,64 @@ describe('rollouts', () => {
     await waitForResults('away', '1.0.1 Webhook RolledOut');
     await waitForResults('away-broken', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
     assertPatchedTimes(await world.readDeployment('away-broken'), 2);
+  });
+
+  it('of thirty workloads one fails: that one is put back, the others stay, and the status stays small', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `many-${index}`);
+    const broken = 'many-17';
+    await push('many', '1.0.0');
+    await eachOf(names, async (name) => {
+      await world.createDeployment(name, image('many', '1.0.0'));
+      await world.cluster.request('PATCH', world.deploymentPath(name), { metadata: { labels: { uses: 'many' } } });
+      await kubelet.becomesReady(name, image('many', '1.0.0'));
+    });
+    const targets = [{ kind: 'Deployment', selector: { matchLabels: { uses: 'many' } } }];
+    const rollout = { onFailure: 'Rollback', maxParallel: 5 } as const;
+    await world.createPolicy('many', `${world.quiet.host}/shop/many`, { strategy: 'SemVer' }, { targets, rollout });
+    await world.waitForFirstLook('many');
+    const digest = await push('many', '1.0.1');
+    await announce('many', '1.0.1');
+    await eachOf(names, async (name) => void (await world.waitForImage(name, image('many', '1.0.1'), patience)));
+    await eachOf(
+      names.filter((name) => name !== broken),
+      (name) => kubelet.becomesReady(name, image('many', '1.0.1')),
+    );
+    await kubelet.cannotPull(broken, image('many', '1.0.1'), 'Back-off pulling image: not found');
+    await world.waitForImage(broken, image('many', '1.0.0'), patience);
+    const status = await waitFor(
+      'all rollouts to be over',
+      async () => {
+        const found = await world.readStatus('many');
+        return found.rollouts?.done === 29 && found.rollouts.rolledBack === 1 && found;
+      },
+      { timeoutMs: patience },
+    );
+    assert.deepEqual(
+      status.rejected?.map((one) => one.digest),
+      [digest],
+    );
+    assert.match((await waitForReady('many', 'RejectedDigest')).message, /many-17.*ImagePullBackOff: Back-off pulling image: not found/);
+    for (const name of names) {
+      const deployment = await world.readDeployment(name);
+      assert.equal(deployment.spec.template.spec.containers[0]?.image, image('many', name === broken ? '1.0.0' : '1.0.1'));
+      const update = JSON.parse(deployment.metadata.annotations?.['last-update.operator.technomad.dev/c0'] ?? '{}') as { from?: string };
+      assert.equal(update.from, image('many', name === broken ? '1.0.1' : '1.0.0'));
+    }
+    assert.ok(JSON.stringify(await world.readStatus('many')).length < 16_000);
+  });
+
+  it('a kill after the patch, and a status that knows nothing: the workload tells what ran before', async () => {
+    await create('forgotten');
+    await update('forgotten', '1.0.1');
+    await waitForReady('forgotten', 'Progressing');
+    await service.kill9();
+    await world.cluster.request('PATCH', `${world.policyPath('forgotten')}/status`, {
+      status: { history: null, targets: null, rollouts: null, lastAppliedTag: null },
+    });
+    await kubelet.cannotPull('forgotten', image('forgotten', '1.0.1'), 'not found');
+    await service.restart();
+    await world.waitForImage('forgotten', image('forgotten', '1.0.0'), patience);
+    await waitForReady('forgotten', 'RejectedDigest');
   });
 
   it('a kill between the patch and the status does not lose the rollout, nor what ran before', async () => {

@@ -194,6 +194,7 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
     async annotate(path: string, annotations: Record<string, string | null>): Promise<void> {
       await cluster.request('PATCH', path, { metadata: { annotations } }, 'application/merge-patch+json');
     },
+    policyPath: (name: string) => `${policyPath(namespace)}/${name}`,
     deploymentPath: (name: string) => `${deploymentPath(namespace)}/${name}`,
     /** As somebody with kubectl would. */
     async setImage(name: string, image: string): Promise<void> {

@@ -30,8 +30,7 @@ for (const { name, hasAnnotations, changes, expected } of cases) {
 test('what the workload is to remember comes with the image, for each container', () => {
   const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
   const key = 'last-update.operator.technomad.dev/web';
-  const patch = (hasAnnotations: boolean) =>
-    buildImagePatch({ containersPath, hasAnnotations }, [sidecar, { ...web, update }], 'why');
+  const patch = (hasAnnotations: boolean) => buildImagePatch({ containersPath, hasAnnotations }, [sidecar, { ...web, update }], 'why');
   assert.deepEqual(patch(true).slice(6), [
     added,
     { op: 'add', path: '/metadata/annotations/last-update.operator.technomad.dev~1web', value: JSON.stringify(update) },

@@ -50,7 +50,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
     async goOn(seconds: number) {
       let most = 0;
       const causes = new Set<string>();
-      for (const end = now + seconds * 1_000; now <= end; ) {
+      for (const end = now + seconds * 1_000; now <= end;) {
         const policy = world.policies.get('shop/web');
         const job = policy && rolloutJob(policy, world.ports, new Date(now));
         const at = job?.notBefore === undefined ? now : Date.parse(job.notBefore);
