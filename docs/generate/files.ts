@@ -1,6 +1,7 @@
 import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
 import { configurationParts } from './configuration.ts';
 import { metricsParts } from './metrics.ts';
+import { securityParts } from './permissions.ts';
 import { policyParts } from './policies.ts';
 import { renderTemplate } from './template.ts';
 
@@ -18,5 +19,6 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'docs/policies.md', content: renderTemplate('policies.md', policyParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/metrics.md', content: renderTemplate('metrics.md', metricsParts) },
+    { path: 'docs/security.md', content: renderTemplate('security.md', securityParts) },
   ];
 }

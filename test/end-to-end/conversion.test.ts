@@ -6,6 +6,7 @@ import { issueCertificate, makeAuthority } from '../../src/certificates/make-cer
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 import { startService, type Service, type ServiceOptions } from '../harness/service.ts';
+import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { writeKubeconfig } from '../kube/fake-api-server.ts';
@@ -68,9 +69,11 @@ describe('the role convert, alone', () => {
 describe('the role convert in a cluster', () => {
   let cluster: ControlPlane;
   let world: ReturnType<typeof conversionCluster>;
+  let shipped = '';
   before(async () => {
     cluster = await startControlPlane({ fsync: false });
     world = conversionCluster(cluster);
+    shipped = await kubeconfigAsShipped(cluster);
   });
   after(async () => {
     await stopAll();
@@ -78,7 +81,7 @@ describe('the role convert in a cluster', () => {
   });
   afterEach(stopAll);
 
-  const startInCluster = (options: Partial<ServiceOptions> = {}) => start({ kubeconfig: cluster.kubeconfigPath, ...options });
+  const startInCluster = (options: Partial<ServiceOptions> = {}) => start({ kubeconfig: shipped, ...options });
   const deleteSecret = () =>
     cluster.request('DELETE', '/api/v1/namespaces/default/secrets/image-watcher-conversion').catch(() => undefined);
   const waitUntilTrusted = (service: Service, ca: string) =>

@@ -12,6 +12,9 @@ import { announce, assertPatchedTimes, deliver, harborBody, startWorld, type Ser
 const any = { strategy: 'SemVer' } as const;
 const apps = (plural: string) => ({ group: 'apps', version: 'v1', plural });
 
+/** A kind that is installed later than a policy names it. */
+const machine: CustomKind = { group: 'example.com', version: 'v1', kind: 'Machine', plural: 'machinery' };
+
 interface Raw {
   metadata: { name: string; generation: number };
   spec: Record<string, unknown>;
@@ -21,7 +24,13 @@ describe('targets of every kind', () => {
   let world: World;
   let service: Service;
   before(async () => {
-    world = await startWorld();
+    const kinds: readonly CustomKind[] = [known.rollout, known.application, known.knativeService, known.helmRelease, machine];
+    const extraRules = kinds.map(({ group, plural }) => ({
+      apiGroups: [group],
+      resources: [plural],
+      verbs: ['get', 'list', 'watch', 'patch'],
+    }));
+    world = await startWorld({ extraRules });
     service = await world.start();
     await announce(world.registry, service);
     for (const kind of [known.rollout, known.application, known.knativeService, known.helmRelease]) await installKind(world.cluster, kind);
@@ -180,7 +189,6 @@ describe('targets of every kind', () => {
   });
 
   it('of a kind that nobody installed wait for it; fields without a parent are told', async () => {
-    const kind: CustomKind = { group: 'example.com', version: 'v1', kind: 'Machine', plural: 'machinery' };
     await push('late-kind', '1.0.0');
     await push('late-kind', '1.1.0');
     await world.createPolicy('late-kind', repository('late-kind'), any, {
@@ -188,15 +196,15 @@ describe('targets of every kind', () => {
     });
     const stalled = await world.waitForCondition('late-kind', 'Stalled', 'TargetKindUnknown');
     assert.match(stalled.message, /Machine of example\.com\/v1.*CustomResourceDefinition/);
-    await installKind(world.cluster, kind);
+    await installKind(world.cluster, machine);
     await world.waitForCondition('late-kind', 'Stalled', 'TargetNotFound', 60_000);
-    await create(kind, 'one', { size: 3 });
+    await create(machine, 'one', { size: 3 });
     const missing = await world.waitForCondition('late-kind', 'Stalled', 'FieldPathMissing');
     assert.match(missing.message, /there is no spec\.image to hold it/);
-    await world.cluster.request('PATCH', `${path(kind)}/one`, { spec: { image: { tag: '1.0.0' } } });
-    await waitForTag(kind, 'one', '1.1.0');
+    await world.cluster.request('PATCH', `${path(machine)}/one`, { spec: { image: { tag: '1.0.0' } } });
+    await waitForTag(machine, 'one', '1.1.0');
     await world.waitForCondition('late-kind', 'Ready', 'UpToDate');
-    await removeKind(world.cluster, kind);
+    await removeKind(world.cluster, machine);
   });
 
   it('that two policies share get both images, each in one change, 200 times at the same moment', async () => {

@@ -9,6 +9,7 @@ import { runCommand } from '../cli/run-command.ts';
 import { startControlPlane } from '../harness/control-plane.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
 import { startService } from '../harness/service.ts';
+import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { conversionCluster, nowhere } from './conversion-world.ts';
 
@@ -21,7 +22,8 @@ export const namespace = 'shop';
 /** Starts the API server and the service; `storage` says in which version objects are stored. */
 export async function startTwoVersions(storage: Version = 'v1') {
   const cluster = await startControlPlane({ fsync: false });
-  const service = await startService({ redisUrl: nowhere.redisUrl, kubeconfig: cluster.kubeconfigPath, roles: 'convert' });
+  const kubeconfig = await kubeconfigAsShipped(cluster);
+  const service = await startService({ redisUrl: nowhere.redisUrl, kubeconfig, roles: 'convert' });
   await conversionCluster(cluster).waitForAuthority();
   await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
   const endpoint = ['--conversion-url', service.conversionUrl, '--ca-secret', 'default/image-watcher-conversion'];

@@ -7,7 +7,9 @@ import type { Condition, PolicyStatus } from '../../src/core/policy-status.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
+import type { Rule } from '../harness/service-account.ts';
 import { startService, type Service, type ServiceOptions } from '../harness/service.ts';
+import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 export const secret = 'end-to-end-secret';
@@ -45,24 +47,28 @@ export interface Deployment {
 
 /**
  * Starts everything but the service. `crd` is the definition that the cluster has, with its versions but no conversion webhook unless given. Nothing rolls out,
- * and policies do not watch for it, unless there are `controllers`.
+ * and policies do not watch for it, unless there are `controllers`. Services get the permissions of the chart, and `extraRules` as its user would add them.
  */
 export async function startWorld({
   crd = customResourceDefinition(),
   controllers = false,
-}: { crd?: Definition; controllers?: boolean } = {}) {
+  extraRules = [],
+  audit = false,
+}: { crd?: Definition; controllers?: boolean; extraRules?: readonly Rule[]; audit?: boolean } = {}) {
   const [redis, cluster, registry, quiet] = await Promise.all([
     startRedis(),
-    startControlPlane({ controllerManager: controllers }),
+    startControlPlane({ controllerManager: controllers, audit }),
     startRegistry(),
     startRegistry(),
   ]);
   await installCrd(cluster, crd);
-  const namespace = await cluster.namespace('world');
+  const [namespace, kubeconfig] = await Promise.all([cluster.namespace('world'), kubeconfigAsShipped(cluster, { extraRules })]);
   const services: Service[] = [];
   return {
     redis,
     cluster,
+    /** Of the account that services have. */
+    kubeconfig,
     /** Announces its pushes once `announce` said where. */
     registry,
     /** Announces nothing: tests deliver what Harbor would. */
@@ -73,7 +79,7 @@ export async function startWorld({
       const { registryHosts = [registry.host, quiet.host], config = {}, ...rest } = options;
       const service = await startService({
         redisUrl: redis.url,
-        kubeconfig: cluster.kubeconfigPath,
+        kubeconfig,
         env: { WEBHOOK_SECRET: secret },
         config: { ...configuration(registryHosts), ...config },
         ...rest,

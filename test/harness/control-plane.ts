@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { createAuditLog, type AuditLog } from './audit-log.ts';
 import { findControlPlane } from './binaries.ts';
 import { startEtcd } from './etcd.ts';
 import { type KubeKeys, makeKubeKeys } from './kube-keys.ts';
@@ -19,6 +20,8 @@ export type ControlPlane = {
   readonly etcd: Server & { readonly url: string };
   readonly apiServer: Server;
   readonly controllerManager: Server | undefined;
+  /** Where it was asked for. */
+  readonly audit: AuditLog | undefined;
   /** As the administrator. Throws a KubeRequestError with `.status` and the server's message. */
   request: KubeRequest;
   /** Makes a new namespace with a unique name. */
@@ -26,8 +29,8 @@ export type ControlPlane = {
   stop(): Promise<void>;
 };
 
-/** Starts a control plane on free loopback ports; many may run side by side. `fsync: false` trades etcd's durability for speed. */
-export async function startControlPlane({ controllerManager = false, fsync = true } = {}): Promise<ControlPlane> {
+/** Starts a control plane on free loopback ports; many may run side by side. `fsync: false` trades etcd's durability for speed, `audit` writes all requests down. */
+export async function startControlPlane({ controllerManager = false, fsync = true, audit = false } = {}): Promise<ControlPlane> {
   const binaries = await findControlPlane({ controllerManager });
   const dir = tempFolder('control-plane');
   const started: Server[] = [];
@@ -39,7 +42,10 @@ export async function startControlPlane({ controllerManager = false, fsync = tru
     const keys = await makeKubeKeys(dir);
     const etcd = keep(await startEtcd(binaries.etcd, { fsync }));
     const watchList = binaries.etcdVersion.major > 3 || binaries.etcdVersion.minor >= 5;
-    const apiServer = keep(await startApiServer(binaries.kubeApiServer, { keys, etcdUrl: etcd.url, watchList }));
+    const auditLog = audit ? createAuditLog(dir) : undefined;
+    const apiServer = keep(
+      await startApiServer(binaries.kubeApiServer, { keys, etcdUrl: etcd.url, watchList, moreFlags: auditLog?.flags ?? [] }),
+    );
     const server = `https://127.0.0.1:${apiServer.ports[0]}`;
     const kubeconfigPath = join(dir, 'kubeconfig');
     writeFileSync(kubeconfigPath, kubeconfig(server, keys), { mode: 0o600 });
@@ -55,6 +61,7 @@ export async function startControlPlane({ controllerManager = false, fsync = tru
       etcd,
       apiServer,
       request,
+      audit: auditLog,
       controllerManager: manager ? keep(manager) : undefined,
       async namespace(prefix = 'test') {
         const name = `${prefix}-${randomUUID().slice(0, 8)}`;

@@ -9,7 +9,7 @@ const readyTimeoutMs = 180_000;
 /** Starts kube-apiserver; `watchList` says whether its etcd can serve streaming lists. */
 export function startApiServer(
   command: string,
-  { keys, etcdUrl, watchList }: { keys: KubeKeys; etcdUrl: string; watchList: boolean },
+  { keys, etcdUrl, watchList, moreFlags }: { keys: KubeKeys; etcdUrl: string; watchList: boolean; moreFlags: readonly string[] },
 ): Promise<Server> {
   const { files } = keys;
   return startServer({
@@ -24,6 +24,7 @@ export function startApiServer(
       ...flags({ 'service-account-key-file': files.serviceAccountPublicKey, 'service-account-signing-key-file': files.serviceAccountKey }),
       // etcd before 3.5 reports no progress, without which streaming lists hang: clients then list and watch as they used to.
       ...flags({ 'feature-gates': watchList ? undefined : 'WatchList=false' }),
+      ...moreFlags,
     ],
     isReady: async ([port]) => {
       // Its own certificate authority keeps another control plane on this port from being taken for this one.

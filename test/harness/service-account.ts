@@ -1,19 +1,53 @@
-import type { ControlPlane } from './control-plane.ts';
 import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import type { ControlPlane } from './control-plane.ts';
 
-/** A kubeconfig of a new service account that may do what the rules say, and nothing else. */
-export async function kubeconfigWithRules(cluster: ControlPlane, namespace: string, name: string, rules: object[]): Promise<string> {
-  const metadata = { name, namespace };
-  await cluster.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata });
-  const role = `${namespace}-${name}`;
-  await cluster.request('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', { metadata: { name: role }, rules });
-  await cluster.request('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-    metadata: { name: role },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-    subjects: [{ kind: 'ServiceAccount', name, namespace }],
-  });
+/** A rule of RBAC. */
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** What an account may do: everywhere, or (`namespace`) in one namespace. */
+export interface Grant {
+  readonly namespace?: string;
+  readonly rules: readonly Rule[];
+}
+
+export interface Account {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+const apiGroup = 'rbac.authorization.k8s.io';
+
+/** A kubeconfig of a new service account that may do everywhere what the rules say, and nothing else. */
+export function kubeconfigWithRules(cluster: ControlPlane, namespace: string, name: string, rules: readonly Rule[]): Promise<string> {
+  return kubeconfigWithGrants(cluster, { name, namespace }, [{ rules }]);
+}
+
+/** A kubeconfig of a new service account that has the grants, and nothing else. */
+export async function kubeconfigWithGrants(cluster: ControlPlane, account: Account, grants: readonly Grant[]): Promise<string> {
+  const { name, namespace } = account;
+  await cluster.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+  for (const [index, { namespace: place, rules }] of grants.entries()) {
+    const scope = `/apis/${apiGroup}/v1${place === undefined ? '' : `/namespaces/${place}`}`;
+    const [kind, roles] = place === undefined ? ['ClusterRole', 'clusterrole'] : ['Role', 'role'];
+    const metadata = { name: `${namespace}-${name}${index === 0 ? '' : `-${index}`}` };
+    await cluster.request('POST', `${scope}/${roles}s`, { metadata, rules });
+    await cluster.request('POST', `${scope}/${roles}bindings`, {
+      metadata,
+      roleRef: { apiGroup, kind, name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    });
+  }
+  return kubeconfigOf(cluster, account);
+}
+
+/** A kubeconfig with a token of a service account that exists. */
+export async function kubeconfigOf({ server, caPem, request }: ControlPlane, { name, namespace }: Account): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const { status } = await cluster.request<{ status: { token: string } }>('POST', path, { spec: { expirationSeconds: 3_600 } });
-  const authority = { 'certificate-authority-data': Buffer.from(cluster.caPem).toString('base64') };
-  return writeKubeconfig(cluster.server, { token: status.token }, authority);
+  const { status } = await request<{ status: { token: string } }>('POST', path, { spec: { expirationSeconds: 3_600 } });
+  return writeKubeconfig(server, { token: status.token }, { 'certificate-authority-data': Buffer.from(caPem).toString('base64') });
 }

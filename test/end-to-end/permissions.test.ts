@@ -1,0 +1,208 @@
+/** The permissions that the chart ships are enough, and none of them is idle: what the API server writes down is compared with the rules. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createKubeClient } from '../../src/kube/client.ts';
+import { patchStatus } from '../../src/kube/patch-status.ts';
+import { rewriteObject } from '../../src/kube/rewrite-object.ts';
+import { crdName } from '../../src/api-versions/group.ts';
+import { policiesPath } from '../api-versions/install-crd.ts';
+import { runCommand } from '../cli/run-command.ts';
+import { isUseOf, rightsOf, type AuditLog, type Right } from '../harness/audit-log.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { kubeconfigWithGrants } from '../harness/service-account.ts';
+import { shippedGrants, type Grantee, type Installation } from '../harness/shipped-permissions.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { conversionCluster, olderPolicy } from './conversion-world.ts';
+import { playKubelet } from './pods.ts';
+import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
+
+const accountOf = (grantee: string) => ({ namespace: 'default', name: `only-${grantee}` });
+const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
+const endless = 120_000;
+
+describe('the permissions of the chart', () => {
+  let world: World;
+  let audit: AuditLog;
+  before(async () => {
+    world = await startWorld({ controllers: true, audit: true });
+    assert.ok(world.cluster.audit);
+    audit = world.cluster.audit;
+  });
+  after(() => world.stop());
+
+  const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
+  const push = (name: string, tag: string) =>
+    pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: `${name} ${tag}` });
+  const announce = async (service: Service, name: string, tag: string) => {
+    assert.equal((await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag }]))).status, 202);
+  };
+  const grant = (grantee: Grantee, account: string, installation?: Installation) =>
+    kubeconfigWithGrants(world.cluster, accountOf(account), shippedGrants(grantee, installation));
+  const format = ({ verb, group, resource, name }: Right) =>
+    `${verb} ${resource}${group && `.${group}`}${name === undefined ? '' : ` ${name}`}`;
+  const unused = (grantee: Grantee) => {
+    const requests = audit.requestsOf(accountOf(grantee));
+    const rights = rightsOf(shippedGrants(grantee).flatMap(({ rules }) => rules));
+    return rights.filter((right) => !requests.some((request) => isUseOf(right, request))).map(format);
+  };
+  const assertAllUsed = async (grantee: Grantee) => {
+    const allUsed = waitFor(`every right of ${grantee} to be used`, () => unused(grantee).length === 0, { timeoutMs: endless });
+    await allUsed.catch((cause: unknown) => assert.deepEqual(unused(grantee), [], String(cause)));
+  };
+  const assertNothingForbidden = (account: string) => {
+    const forbidden = audit.requestsOf(accountOf(account)).filter(({ isForbidden }) => isForbidden);
+    assert.deepEqual(
+      forbidden.map(({ namespace, ...right }) => `${format(right)} in ${namespace}`),
+      [],
+    );
+  };
+
+  /** One workload of each kind of Kubernetes itself that runs the image; returns the policy's targets. */
+  const createWorkloads = async (namespace: string, running: string) => {
+    const labels = { app: 'all' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'c0', image: running }] } };
+    const selector = { matchLabels: labels };
+    const jobTemplate = { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } };
+    const specs = {
+      'apps/v1 Deployment': { selector, template },
+      'apps/v1 StatefulSet': { selector, template, serviceName: 'all' },
+      'apps/v1 DaemonSet': { selector, template },
+      'apps/v1 ReplicaSet': { selector, template },
+      'batch/v1 CronJob': { schedule: '0 3 * * *', jobTemplate },
+    };
+    for (const [type, spec] of Object.entries(specs)) {
+      const [apiVersion = '', kind = ''] = type.split(' ');
+      const path = `/apis/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s`;
+      await world.cluster.request('POST', path, { apiVersion, kind, metadata: { name: 'all' }, spec });
+    }
+    return Object.keys(specs).map((type) => ({ kind: type.split(' ')[1] ?? '', name: 'all', namespace }));
+  };
+  const createConsentingNamespace = async () => {
+    const name = await world.cluster.namespace('apps');
+    await world.annotate(`/api/v1/namespaces/${name}`, { 'operator.technomad.dev/allow-policies-from': world.namespace });
+    return name;
+  };
+  const waitForPatches = (namespace: string, kinds: readonly string[], wanted: string) =>
+    waitFor(
+      `${kinds.join(', ')} to run ${wanted}`,
+      async () => {
+        const paths = kinds.map(
+          (kind) => `/apis/${kind === 'CronJob' ? 'batch' : 'apps'}/v1/namespaces/${namespace}/${kind.toLowerCase()}s/all`,
+        );
+        const specs = await Promise.all(paths.map(async (path) => JSON.stringify((await world.cluster.request('GET', path)).spec)));
+        return specs.every((spec) => spec.includes(wanted));
+      },
+      { timeoutMs: endless },
+    );
+
+  it('let the role work do its work, and no right of it is idle', async () => {
+    const kubeconfig = await grant('work', 'work');
+    const service = await world.start({ kubeconfig, roles: 'receive,work' });
+    const namespace = await createConsentingNamespace();
+    await push('all', '1.0.0');
+    const targets = await createWorkloads(namespace, image('all', '1.0.0'));
+    // Its Secret does not exist: it is looked for all the same.
+    await world.createPolicy(
+      'all',
+      `${world.quiet.host}/shop/all`,
+      { strategy: 'SemVer' },
+      { targets, pullSecrets: [{ name: 'none' }], rollout: { watch: true } },
+    );
+    await world.waitForFirstLook('all');
+    await push('all', '1.1.0');
+    await announce(service, 'all', '1.1.0');
+    await waitForPatches(
+      namespace,
+      targets.map(({ kind }) => kind),
+      image('all', '1.1.0'),
+    );
+    assert.equal(
+      (await fetch(`${service.operationsUrl}/api/events`, { headers: { authorization: `Bearer ${world.cluster.token}` } })).status,
+      200,
+    );
+    // Only where two write at the same moment is a policy read again.
+    const client = createKubeClient({ kubeconfig });
+    const path = `${policiesPath(world.namespace, 'v1')}/all`;
+    await patchStatus<{ lastCheckTime?: string }>({
+      client,
+      path,
+      current: { resourceVersion: '1', status: {} },
+      update: (status) => ({ ...status, lastCheckTime: '2026-01-01T00:00:00Z' }),
+    });
+    await client.close();
+    await playKubelet(world.cluster, namespace).cannotPull('all', image('all', '1.1.0'), 'not found');
+    await assertAllUsed('work');
+    assertNothingForbidden('work');
+    await service.stop();
+  });
+
+  it('let the role work do its work in the namespaces that it watches, without anything in the whole cluster', async () => {
+    const namespace = await createConsentingNamespace();
+    const watched = [world.namespace, namespace];
+    const kubeconfig = await grant('work', 'namespaced', { watched });
+    const config = { watch: { namespaces: watched }, credentials: { secret: { name: 'fallback', namespace: world.namespace } } };
+    const service = await world.start({ kubeconfig, roles: 'receive,work', config });
+    await push('few', '1.0.0');
+    const targets = await createWorkloads(namespace, image('few', '1.0.0'));
+    await world.createPolicy('few', `${world.quiet.host}/shop/few`, { strategy: 'SemVer' }, { targets });
+    await world.waitForFirstLook('few');
+    await push('few', '1.1.0');
+    await announce(service, 'few', '1.1.0');
+    await waitForPatches(
+      namespace,
+      targets.map(({ kind }) => kind),
+      image('few', '1.1.0'),
+    );
+    await world.waitForEvents('ImagePolicy', 'few');
+    assertNothingForbidden('namespaced');
+    // Whose token this is only the whole cluster knows.
+    assert.equal((await fetch(`${service.operationsUrl}/api/events`, { headers: { authorization: 'Bearer x' } })).status, 503);
+    await service.stop();
+  });
+
+  it('let the role convert and the commands for the definition do theirs, and no right of them is idle', async () => {
+    const { cluster } = world;
+    const kubeconfig = await grant('convert', 'convert');
+    const service = await world.start({ kubeconfig, roles: 'convert' });
+    const conversion = conversionCluster(cluster);
+    await conversion.waitForAuthority();
+
+    const definition = await grant('definition', 'definition');
+    const crd = (...args: string[]) => runCommand('crd', [...args, '--kubeconfig', definition]);
+    await cluster.request('DELETE', crdPath);
+    await waitFor('the definition to be gone', () =>
+      cluster.request('GET', crdPath).then(
+        () => false,
+        () => true,
+      ),
+    );
+    const asked = await crd('apply', '--conversion-service', 'default/image-watcher-conversion');
+    assert.match(asked.err, /Service default\/image-watcher-conversion\) does not answer/);
+    const endpoint = ['--conversion-url', service.conversionUrl, '--ca-secret', 'default/image-watcher-conversion'];
+    for (const args of [['--storage', 'v1alpha1'], []]) {
+      if (args.length === 0) await cluster.request('POST', policiesPath('default', 'v1alpha1'), olderPolicy('web'));
+      const { code, err } = await crd('apply', ...endpoint, ...args);
+      assert.equal(code, 0, err);
+      assert.doesNotMatch(err, /could not try/);
+    }
+    const migrated = await crd('migrate');
+    assert.equal(migrated.code, 0, migrated.err);
+    // Only where somebody writes a policy at the same moment is it read again.
+    const client = createKubeClient({ kubeconfig: definition });
+    await rewriteObject(client, { path: `${policiesPath('default', 'v1')}/web`, resourceVersion: '1', random: Math.random });
+    await client.close();
+    await assertAllUsed('definition');
+    assertNothingForbidden('definition');
+
+    await conversion.applyCrd(service.conversionUrl, 'v1', cluster.caPem);
+    await service.stop();
+    const renamed = await world.start({
+      kubeconfig,
+      roles: 'convert',
+      config: { conversion: { names: ['127.0.0.1', 'renamed.example.com'] } },
+    });
+    await assertAllUsed('convert');
+    assertNothingForbidden('convert');
+    await renamed.stop();
+  });
+});
