@@ -5,7 +5,7 @@ import { composeConvert } from './compose/convert.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './compose/foundation.ts';
 import { composeApi } from './compose/api.ts';
 import { composeReceive } from './compose/receive.ts';
-import { openRedis } from './compose/redis.ts';
+import { openRedis, showWaiting } from './compose/redis.ts';
 import { openTrustRoot } from './compose/trust-root.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
@@ -34,6 +34,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, logger: Lo
   const cluster = roles.has('work') ? openCluster(settings.kubeconfig) : undefined;
   const trustRoot = cluster === undefined ? undefined : openTrustRoot(config);
   const redis = roles.has('receive') || roles.has('work') ? openRedis(config.redis.url, logger) : undefined;
+  const waiting = redis && showWaiting(redis, foundation);
   const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis) : undefined;
   const work =
     cluster === undefined || redis === undefined
@@ -63,6 +64,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, logger: Lo
     async stop(deadlineMs) {
       const deadline = Date.now() + deadlineMs;
       for (const part of parts) await part.stop(Math.max(0, deadline - Date.now()));
+      waiting?.stop();
       redis?.stop();
       await closeListener(operations);
       await convert?.stop(Math.max(0, deadline - Date.now()));

@@ -1,10 +1,13 @@
 /** The connection that pushes go through, and what is known of Redis. */
 import type { Redis } from 'ioredis';
+import { describeError } from '../core/errors.ts';
 import type { Check } from '../operations/readiness.ts';
 import { connectProducer } from '../queue/connection.ts';
+import { watchWaiting, type WaitingWatch } from '../queue/oldest-waiting.ts';
 import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Foundation } from './foundation.ts';
 
 export interface RedisAccess {
   /** A producer's: fails at once when Redis is away. */
@@ -30,6 +33,19 @@ export function openRedis(url: string, logger: Logger): RedisAccess {
       connection.disconnect();
     },
   };
+}
+
+/** Shows how long accepted work waits for a worker, also where no worker runs. */
+export function showWaiting(redis: RedisAccess, { settings, logger, metrics }: Foundation): WaitingWatch {
+  return watchWaiting({
+    redis: redis.connection,
+    prefix: settings.config.redis.prefix,
+    now: Date.now,
+    onTimes(times) {
+      for (const [queue, seconds] of Object.entries(times)) metrics.queueOldest.set({ queue }, seconds);
+    },
+    onError: (error) => logger.debug({ why: describeError(error) }, 'waiting times'),
+  });
 }
 
 function checkRedis({ reachable, memoryShare, durabilityProblem, error }: RedisHealth): Check {

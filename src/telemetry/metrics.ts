@@ -166,6 +166,12 @@ export function createMetrics() {
       labelNames: ['resource'],
       registers,
     }),
+    queueOldest: new Gauge({
+      name: 'image_watcher_queue_oldest_seconds',
+      help: 'How long the job that is next has waited for a worker, by queue: push, policy or poll',
+      labelNames: ['queue'],
+      registers,
+    }),
     redisReachable: new Gauge({ name: 'image_watcher_redis_reachable', help: 'Whether Redis answers (1) or not (0)', registers }),
     redisDurable: new Gauge({
       name: 'image_watcher_redis_durable',
