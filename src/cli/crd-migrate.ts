@@ -15,8 +15,9 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json', ter
   const since = new Date(Date.now() - durationOf('unused-for', values, '168h'));
   const retires = isV1alpha1('retire', values);
   // Loaded only now: help should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { migrateStorage }, { retireVersion }] = await Promise.all([
+  const [{ createKubeClient }, { readCrd }, { migrateStorage }, { retireVersion }] = await Promise.all([
     import('../kube/client.ts'),
+    import('../kube/crd-versions.ts'),
     import('../kube/migrate-storage.ts'),
     import('../kube/retire-version.ts'),
   ]);
@@ -28,6 +29,11 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json', ter
     // A large object through a webhook that starts is slow; the retries would only add to its load.
     const client = createKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
     try {
+      if (values['if-present'] && (await readCrd(client, crdName)) === undefined) {
+        progress.end();
+        terminal.out(output === 'json' ? `${JSON.stringify({ absent: true })}\n` : `there is no CustomResourceDefinition ${crdName}\n`);
+        return 0;
+      }
       migration = await migrateStorage(client, { name: crdName, concurrency, onProgress: progress.update });
       const isClean = migration.refused.length === 0;
       const retirement = retires && isClean ? await retireVersion(client, { name: crdName, version: v1alpha1, since }) : undefined;

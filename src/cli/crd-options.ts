@@ -23,6 +23,7 @@ const options = {
   concurrency: { type: 'string' },
   retire: { type: 'string' },
   'unused-for': { type: 'string' },
+  'if-present': { type: 'boolean' },
 } as const;
 
 type Option = keyof typeof options;
@@ -34,7 +35,7 @@ const shape = ['conversion-service', 'conversion-url', 'ca-file', 'inject-ca-fro
 const allowed: Record<CrdAction, readonly Option[]> = {
   print: ['output', ...shape],
   apply: [...cluster, ...shape, 'ca-secret', 'serve', 'skip-probe', 'timeout'],
-  migrate: [...cluster, 'concurrency', 'retire', 'unused-for'],
+  migrate: [...cluster, 'concurrency', 'retire', 'unused-for', 'if-present'],
 };
 const exclusive: readonly (readonly Option[])[] = [
   ['conversion-service', 'conversion-url', 'v1-only'],

@@ -11,7 +11,8 @@ export const crd: Command = {
   help: `Usage: image-watcher crd print [ENDPOINT] [--storage v1|v1alpha1] [--v1-only] [--output text|json]
        image-watcher crd apply [ENDPOINT] [--storage v1|v1alpha1] [--serve v1alpha1] [--v1-only]
                                [--skip-probe] [--timeout 30s] [CLUSTER] [--output text|json]
-       image-watcher crd migrate [--retire v1alpha1] [--unused-for 168h] [--concurrency 10] [CLUSTER] [--output text|json]
+       image-watcher crd migrate [--retire v1alpha1] [--unused-for 168h] [--concurrency 10] [--if-present] [CLUSTER]
+                               [--output text|json]
 
 print writes the CustomResourceDefinition of ImagePolicy: YAML, or JSON with --output json.
 
@@ -44,6 +45,7 @@ the API server refuses are told at the end, and storedVersions stays as it is (e
                 through it lately. Helm keeps manifests of its own: upgrade such releases to v1 before
   --unused-for  for how long nobody must have written through v1alpha1; 168h
   --concurrency how many policies are rewritten at once
+  --if-present  is content where there is no CustomResourceDefinition: nothing is stored then
 
   CLUSTER       --kubeconfig FILE and --context NAME; else that of the environment variable KUBECONFIG, else the one
                 this runs in, else that of ~/.kube/config

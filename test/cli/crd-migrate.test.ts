@@ -58,6 +58,9 @@ test('without a definition it says what to do', async () => {
   const { code, err } = await crd('migrate');
   assert.equal(code, 1);
   assert.match(err, /has no CustomResourceDefinition imagepolicies.*run "crd apply" first/);
+  const content = await crd('migrate', '--if-present');
+  assert.deepEqual([content.code, content.err], [0, '']);
+  assert.match(content.out, /there is no CustomResourceDefinition/);
 });
 
 test('the older definition: nothing to migrate, and what to do', async () => {
