@@ -37,6 +37,19 @@ export async function findRegistry(): Promise<string> {
   return (await once(tools.registry, registrySources)).path;
 }
 
+/** Finds or builds Helm. */
+export async function findHelm(): Promise<string> {
+  return (await once(tools.helm, helmSources)).path;
+}
+
+/** Why tests of the chart have to be skipped; undefined where Helm can be had. */
+export async function lacksHelm(): Promise<string | undefined> {
+  return findHelm().then(
+    () => undefined,
+    (error: unknown) => (error as Error).message,
+  );
+}
+
 function etcdSources(tool: tools.Tool): Source[] {
   const cached = new CachedBinary(tool, tools.etcdVersion);
   const module = 'go.etcd.io/etcd/server/v3';
@@ -87,6 +100,24 @@ function registrySources(tool: tools.Tool): Source[] {
       version: tools.distributionVersion,
       package: `${module}/cmd/registry`,
       about: 'about 1 minute',
+    }),
+  ];
+}
+
+function helmSources(tool: tools.Tool): Source[] {
+  const version = tools.helmVersion;
+  const cached = new CachedBinary(tool, version);
+  const module = 'helm.sh/helm/v4';
+  return [
+    onPath(tool),
+    { name: 'cache', find: () => cached.find() },
+    goBuild(cached, {
+      name: tool.id,
+      module,
+      version,
+      package: `${module}/cmd/helm`,
+      ldflags: `-X ${module}/internal/version.version=${version}`,
+      about: 'about 4 minutes',
     }),
   ];
 }

@@ -1,4 +1,4 @@
-import { findControlPlane, findRedis, findRegistry } from './binaries.ts';
+import { findControlPlane, findHelm, findRedis, findRegistry, lacksHelm } from './binaries.ts';
 
 /**
  * Makes sure that every program the tests and the demo need is there; returns their paths. Once, before they start: parallel test files would
@@ -8,7 +8,10 @@ export async function prepare(): Promise<string[]> {
   const redis = await findRedis();
   const registry = await findRegistry();
   const { etcd, kubeApiServer, kubeControllerManager } = await findControlPlane({ controllerManager: true });
-  return [redis, registry, etcd, kubeApiServer, kubeControllerManager].filter((path) => path !== undefined);
+  const reason = await lacksHelm();
+  if (reason !== undefined) process.stderr.write(`the chart is not tested: ${reason}\n`);
+  const helm = reason === undefined ? await findHelm() : undefined;
+  return [redis, registry, helm, etcd, kubeApiServer, kubeControllerManager].filter((path) => path !== undefined);
 }
 
 if (import.meta.main) {

@@ -3,7 +3,9 @@ export type Tool = {
   id: string;
   /** The names that it has on various systems. */
   names: string[];
-  /** Finds the version in what `--version` prints. */
+  /** What it is asked for its version with: `--version` unless given. */
+  versionArguments?: string[];
+  /** Finds the version in what it prints then. */
   versionPattern: RegExp;
   oldest: Version;
   advice: string;
@@ -14,6 +16,7 @@ export type Version = { major: number; minor: number };
 export const kubernetesVersion = 'v1.36.3';
 export const etcdVersion = 'v3.6.16';
 export const distributionVersion = 'v3.1.2';
+export const helmVersion = 'v4.3.1';
 
 const kubeAdvice = 'install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kube-controller-manager';
 
@@ -56,4 +59,14 @@ export const registry: Tool = {
   oldest: { major: 2, minor: 7 },
   advice:
     'install the Distribution registry (Debian and Ubuntu: apt-get install docker-registry) so that registry or docker-registry is on the PATH, or install Go 1.24 or newer',
+};
+
+/** Helm, which installs the chart. */
+export const helm: Tool = {
+  id: 'helm',
+  names: ['helm'],
+  versionArguments: ['version', '--short'],
+  versionPattern: /^v(\d+)\.(\d+)/m,
+  oldest: { major: 3, minor: 18 },
+  advice: 'install Helm 3.18 or newer so that helm is on the PATH, or install Go 1.24 or newer',
 };

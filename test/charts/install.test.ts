@@ -1,0 +1,213 @@
+/** The chart's whole life on a real API server, by Helm itself: the service runs with what the chart made, as the account that it made. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { crdName } from '../../src/api-versions/group.ts';
+import { policiesPath } from '../api-versions/install-crd.ts';
+import { olderPolicy } from '../end-to-end/conversion-world.ts';
+import { lacksHelm } from '../harness/binaries.ts';
+import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { readStoredObjects } from '../harness/etcd-objects.ts';
+import { chartFolder, helm, type Manifest, type Values } from '../harness/helm.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { startRedis, type Redis } from '../harness/redis.ts';
+import { startRegistry, type Registry } from '../harness/registry.ts';
+import { kubeconfigOf } from '../harness/service-account.ts';
+import { startService, type Service } from '../harness/service.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { podTemplatesOf } from './manifests.ts';
+import { playKubelet } from './play-kubelet.ts';
+
+const namespace = 'image-watcher';
+const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
+const secret = 'a-secret-of-the-chart';
+
+const columnsOf = (definition: { spec: { versions: { additionalPrinterColumns?: object[] }[] } }) =>
+  definition.spec.versions.map(({ additionalPrinterColumns }) => additionalPrinterColumns);
+
+describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
+  let cluster: ControlPlane;
+  let redis: Redis;
+  let registry: Registry;
+  let kubelet: ReturnType<typeof playKubelet>;
+  /** Of the Deployment, when the last Job ran. */
+  let replicasAtJob: unknown;
+  const services: Service[] = [];
+  before(async () => {
+    [cluster, redis, registry] = await Promise.all([startControlPlane({ audit: true }), startRedis(), startRegistry()]);
+    await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+    // No Service leads anywhere here: the webhook is asked by its URL.
+    kubelet = playKubelet(cluster, namespace, async (args) => {
+      const deployment = await cluster.request('GET', deploymentPath);
+      replicasAtJob = deployment.spec.replicas;
+      const { conversionUrl } = await waitFor('the service', () => services[0], { timeoutMs: 120_000 });
+      return args.flatMap((arg) => {
+        if (arg === '--conversion-service') return ['--conversion-url'];
+        return arg === `${namespace}/image-watcher-conversion` ? [conversionUrl, '--ca-secret', arg] : [arg];
+      });
+    });
+  });
+  after(async () => {
+    await kubelet.stop();
+    await Promise.all(services.map((service) => service.stop()));
+    await Promise.all([cluster.stop(), redis.stop(), registry.stop()]);
+  });
+
+  const values = (): Values => ({
+    config: {
+      receivers: [{ name: 'registry', provider: 'distribution', secrets: [{ env: 'SECRET' }] }],
+      registries: [{ host: registry.host, insecure: true }],
+    },
+    envFrom: [{ secretRef: { name: 'receivers' } }],
+  });
+  const runHelm = (verb: 'install' | 'upgrade', more: Values = {}) =>
+    helm([verb, 'image-watcher', chartFolder, '--namespace', namespace, '--timeout', '4m'], {
+      kubeconfig: cluster.kubeconfigPath,
+      values: { ...values(), ...more },
+    });
+  const exists = (path: string) =>
+    cluster.request('GET', path).then(
+      () => true,
+      () => false,
+    );
+  const deploymentPath = `/apis/apps/v1/namespaces/${namespace}/deployments/image-watcher`;
+  const policyNames = async (version: string) =>
+    (await cluster.request<{ items: Manifest[] }>('GET', policiesPath('default', version))).items.map(({ metadata }) => metadata.name);
+
+  /** What the kubelet would start of a Deployment; ports and Redis are those of this machine. */
+  const startPod = async (): Promise<Service> => {
+    const deployment = await waitFor('the Deployment', () => cluster.request<Manifest>('GET', deploymentPath));
+    const [pod] = podTemplatesOf([deployment]);
+    const { args = [] } = pod?.spec.containers[0] ?? {};
+    assert.deepEqual([args[0], args[1], args[3]], ['serve', '--roles', '--config']);
+    const { data } = await cluster.request<{ data: Record<string, string> }>(
+      'GET',
+      `/api/v1/namespaces/${namespace}/configmaps/image-watcher`,
+    );
+    const {
+      listen: _listen,
+      operations: _operations,
+      redis: _redis,
+      ...config
+    } = parse(data['config.yaml'] ?? '') as Record<string, unknown>;
+    const service = await startService({
+      redisUrl: redis.url,
+      kubeconfig: await kubeconfigOf(cluster, { namespace, name: pod?.spec.serviceAccountName ?? '' }),
+      roles: args[2] ?? '',
+      config,
+      env: { SECRET: secret },
+      // Without the definition there is nothing to list yet.
+      untilReady: false,
+    });
+    services.push(service);
+    return service;
+  };
+
+  it('brings the definition, and a push reaches a workload', async () => {
+    const installing = runHelm('install');
+    const [service] = await Promise.all([startPod(), installing]);
+    assert.match(await installing, /There is no Ingress|Nothing leads there from outside/);
+    assert.deepEqual(
+      kubelet.ran.map(({ name, code, err }) => [name, code, code === 0 ? '' : err]),
+      [['image-watcher-definition', 0, '']],
+    );
+    const definition = await cluster.request('GET', crdPath);
+    assert.equal(definition.spec.conversion.strategy, 'Webhook');
+
+    const image = (tag: string) => `${registry.host}/shop/web:${tag}`;
+    const push = (tag: string) => pushImage({ host: registry.host, repository: 'shop/web', tag, content: tag });
+    await push('1.0.0');
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: image('1.0.0') }] } };
+    const deployments = '/apis/apps/v1/namespaces/default/deployments';
+    await cluster.request('POST', deployments, {
+      metadata: { name: 'web' },
+      spec: { selector: { matchLabels: { app: 'web' } }, template },
+    });
+    const older = olderPolicy('web') as { spec: object };
+    const updateTarget = { kind: 'Deployment', name: 'web', namespace: 'default' };
+    await cluster.request('POST', policiesPath('default', 'v1alpha1'), {
+      ...older,
+      spec: { ...older.spec, repository: `${registry.host}/shop/web`, tagPolicy: { strategy: 'SemVer' }, updateTarget },
+    });
+    await waitFor(
+      'the first look',
+      async () => (await cluster.request('GET', `${policiesPath('default', 'v1')}/web`)).status?.observedGeneration,
+      { timeoutMs: 120_000 },
+    );
+    await registry.notify({ url: `${service.publicUrl}/webhooks/registry`, headers: { Authorization: `Bearer ${secret}` } });
+    await push('1.1.0');
+    await waitFor(
+      'the new image',
+      async () => JSON.stringify(await cluster.request('GET', `${deployments}/web`)).includes(image('1.1.0')),
+      { timeoutMs: 60_000 },
+    );
+  });
+
+  it('leaves no right of its jobs behind', async () => {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const { items } = await cluster.request<{ items: Manifest[] }>('GET', `${rbac}/clusterroles`);
+    assert.deepEqual(
+      items.filter(({ metadata }) => metadata.name.includes('definition')),
+      [],
+    );
+    assert.equal(await exists(`/api/v1/namespaces/${namespace}/serviceaccounts/image-watcher-definition`), false);
+  });
+
+  it('is never forbidden anything', () => {
+    const requests = cluster.audit?.requestsOf({ namespace, name: 'image-watcher' }) ?? [];
+    assert.ok(requests.length > 0);
+    assert.deepEqual(
+      requests.filter(({ isForbidden }) => isForbidden),
+      [],
+    );
+  });
+
+  it('brings the definition up to date with an upgrade, before the program', async () => {
+    const old = await cluster.request('GET', crdPath);
+    const versions = old.spec.versions.map((version: object) => ({ ...version, additionalPrinterColumns: [] }));
+    await cluster.request('PUT', crdPath, { ...old, spec: { ...old.spec, versions } });
+    kubelet.ran.length = 0;
+    const before = await cluster.request('GET', deploymentPath);
+    await runHelm('upgrade', { together: { replicas: 3, resources: {} } });
+    assert.deepEqual(
+      kubelet.ran.map(({ name, code }) => [name, code]),
+      [['image-watcher-definition', 0]],
+    );
+    assert.deepEqual([replicasAtJob, (await cluster.request('GET', deploymentPath)).spec.replicas], [before.spec.replicas, 3]);
+    assert.deepEqual(columnsOf(await cluster.request('GET', crdPath)), columnsOf(old));
+  });
+
+  it('leaves definition and policies behind, in a form that needs no webhook', async () => {
+    // What an installation of long ago has stored.
+    const definition = await cluster.request('GET', crdPath);
+    const storedAs = (storage: string) =>
+      definition.spec.versions.map((version: { name: string }) => ({ ...version, storage: version.name === storage }));
+    for (const storage of ['v1alpha1', 'v1']) {
+      const current = await cluster.request('GET', crdPath);
+      await cluster.request('PUT', crdPath, { ...current, spec: { ...current.spec, versions: storedAs(storage) } });
+      if (storage === 'v1alpha1') {
+        await waitFor('a policy of long ago', async () => {
+          await cluster.request('PATCH', `${policiesPath('default', 'v1')}/web`, { metadata: { labels: { at: String(Math.random()) } } });
+          return (await storedVersions()).includes('operator.technomad.dev/v1alpha1');
+        });
+      }
+    }
+    kubelet.ran.length = 0;
+    await helm(['uninstall', 'image-watcher', '--namespace', namespace, '--timeout', '4m'], { kubeconfig: cluster.kubeconfigPath });
+    assert.deepEqual(
+      kubelet.ran.map(({ name, code, err }) => [name, code, code === 0 ? '' : err]),
+      [['image-watcher-definition-migrate', 0, '']],
+    );
+    await Promise.all(services.map((service) => service.stop()));
+    assert.equal(await exists(deploymentPath), false);
+    assert.equal(await exists(`/api/v1/namespaces/${namespace}/serviceaccounts/image-watcher-definition`), false);
+    assert.deepEqual(await storedVersions(), ['operator.technomad.dev/v1']);
+    assert.deepEqual(await policyNames('v1'), ['web']);
+    await cluster.request('DELETE', `${policiesPath('default', 'v1')}/web`);
+    assert.deepEqual(await policyNames('v1'), []);
+  });
+
+  const storedVersions = async () => [
+    ...new Set((await readStoredObjects(cluster.etcd.url, '/registry/operator.technomad.dev/')).map(({ value }) => value.apiVersion)),
+  ];
+});

@@ -1,0 +1,142 @@
+/** What the chart makes of values, in the eyes of a real API server. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it, test } from 'node:test';
+import { loadSettings } from '../../src/config.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { lacksHelm } from '../harness/binaries.ts';
+import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { chartFolder, helm, renderChart, type Manifest } from '../harness/helm.ts';
+import { shippedGrants, type Grantee } from '../harness/shipped-permissions.ts';
+import type { Grant } from '../harness/service-account.ts';
+import { installKind } from '../kube/targets/custom-definition.ts';
+import { configOf, podTemplatesOf, resourceOf } from './manifests.ts';
+import { valueSets, wrongValues } from './values.ts';
+
+const skip = (await lacksHelm()) ?? false;
+
+/** What others install in clusters, and the chart makes objects of on request. */
+const otherKinds = [
+  { group: 'monitoring.coreos.com', version: 'v1', kind: 'ServiceMonitor', plural: 'servicemonitors' },
+  { group: 'monitoring.coreos.com', version: 'v1', kind: 'PrometheusRule', plural: 'prometheusrules' },
+  { group: 'keda.sh', version: 'v1alpha1', kind: 'ScaledObject', plural: 'scaledobjects' },
+  { group: 'cert-manager.io', version: 'v1', kind: 'Certificate', plural: 'certificates' },
+  { group: 'gateway.networking.k8s.io', version: 'v1', kind: 'HTTPRoute', plural: 'httproutes' },
+];
+
+describe('the chart', { skip }, () => {
+  let cluster: ControlPlane;
+  before(async () => {
+    cluster = await startControlPlane({ fsync: false });
+    for (const name of ['image-watcher', 'shop', 'ops']) await cluster.request('POST', '/api/v1/namespaces', { metadata: { name } });
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'restricted', labels } });
+    for (const kind of otherKinds) await installKind(cluster, kind);
+  });
+  after(() => cluster.stop());
+
+  /** Nothing is written, and a field that does not exist is an error. */
+  const tryCreate = (object: object, path: string) => cluster.request('POST', `${path}?dryRun=All&fieldValidation=Strict`, object);
+
+  for (const [about, values] of Object.entries(valueSets)) {
+    it(`makes what a cluster takes: ${about}`, async () => {
+      const objects = await renderChart(values);
+      for (const object of objects) await tryCreate(object, resourceOf(object, 'image-watcher'));
+      const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`);
+      assert.deepEqual([...new Set(names)], names, 'no object is made twice');
+      for (const { name, spec, labels } of podTemplatesOf(objects)) {
+        await tryCreate({ metadata: { name, labels }, spec }, '/api/v1/namespaces/restricted/pods');
+      }
+      for (const config of configOf(objects))
+        loadSettings({ file: config, env: { HARBOR_SECRET: 'x'.repeat(32) }, namespaceFile: '/nonexistent' });
+    });
+  }
+});
+
+describe('the chart, without a cluster', { skip }, () => {
+  for (const [about, values, message] of wrongValues) {
+    it(`refuses ${about}`, () => assert.rejects(renderChart(values), message));
+  }
+
+  it('is without a complaint of helm lint', async () => {
+    for (const values of Object.values(valueSets)) await helm(['lint', '--strict', chartFolder], { values });
+  });
+});
+
+describe('the permissions of the chart', { skip }, () => {
+  /** What the account may do, in the form of a grant. */
+  const grantsOf = (objects: readonly Manifest[], account: string): Grant[] =>
+    objects
+      .filter(({ kind, subjects }) => kind.endsWith('RoleBinding') && (subjects as { name: string }[])[0]?.name === account)
+      .map(({ kind, metadata: { name, namespace } }) => {
+        const role = objects.find(
+          (one) => one.kind === kind.replace('Binding', '') && one.metadata.name === name && one.metadata.namespace === namespace,
+        );
+        return { ...(namespace !== undefined && { namespace }), rules: role?.['rules'] as Grant['rules'] };
+      });
+  const sorted = (grants: readonly Grant[]) =>
+    grants
+      .map((grant) =>
+        JSON.stringify(grant, Object.keys({ namespace: 0, rules: 0, apiGroups: 0, resources: 0, resourceNames: 0, verbs: 0 })),
+      )
+      .toSorted();
+  const assertGranted = (objects: readonly Manifest[], account: string, ...grantees: Grantee[]) =>
+    assert.deepEqual(
+      sorted(grantsOf(objects, account)),
+      sorted(grantees.flatMap((grantee) => shippedGrants(grantee, { namespace: 'image-watcher' }))),
+    );
+
+  test('are those that the end-to-end tests run with', async () => {
+    const together = await renderChart({});
+    assertGranted(together, 'image-watcher', 'work', 'convert');
+    assertGranted(together, 'image-watcher-definition', 'definition');
+    const separate = await renderChart({ mode: 'separate' });
+    assertGranted(separate, 'image-watcher-work', 'work');
+    assertGranted(separate, 'image-watcher-convert', 'convert');
+    assertGranted(separate, 'image-watcher-receive');
+  });
+
+  test('are Roles in the watched namespaces alone, without anything in the whole cluster', async () => {
+    const objects = await renderChart(valueSets['some namespaces, without a ClusterRole'] ?? {});
+    assert.deepEqual(
+      objects.filter(({ kind }) => kind.startsWith('Cluster')),
+      [],
+    );
+    const fallback = { apiGroups: [''], resources: ['secrets'], resourceNames: ['oci-registry-creds'], verbs: ['get', 'list', 'watch'] };
+    const wanted = [...shippedGrants('work', { watched: ['shop', 'ops'] }), { namespace: 'image-watcher', rules: [fallback] }];
+    assert.deepEqual(sorted(grantsOf(objects, 'image-watcher')), sorted(wanted));
+  });
+
+  test('grow by those of the user, and shrink by Secrets', async () => {
+    const rule = { apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] };
+    const [grant] = grantsOf(await renderChart({ permissions: { extraRules: [rule], secrets: 'none' } }), 'image-watcher');
+    assert.deepEqual(grant?.rules.at(-1), rule);
+    assert.ok(!JSON.stringify(grant).includes('secrets'));
+  });
+});
+
+test('only /webhooks/ is reached from outside', { skip }, async () => {
+  const objects = await renderChart(valueSets['everything on'] ?? {});
+  const paths = objects
+    .filter(({ kind }) => ['Ingress', 'HTTPRoute'].includes(kind))
+    .map(({ spec }) => JSON.stringify(spec).match(/"(?:path|value)":"[^"]*"/g));
+  assert.deepEqual(new Set(paths.flat()), new Set(['"path":"/webhooks/"', '"value":"/webhooks/"']));
+});
+
+test("senders' secrets are only where webhooks are received", { skip }, async () => {
+  const templates = podTemplatesOf(await renderChart(valueSets['a Deployment for each role'] ?? {}));
+  const knowing = templates.filter(({ spec }) => JSON.stringify(spec).includes('"envFrom"')).map(({ name }) => name);
+  assert.deepEqual(knowing, ['image-watcher-receive']);
+});
+
+test('alerts and dashboard speak of metrics that there are', async () => {
+  const types = new Map((await createMetrics().registry.getMetricsAsJSON()).map(({ name, type }) => [name, type]));
+  for (const file of ['alerts.yaml', 'dashboard.json']) {
+    const text = readFileSync(join(chartFolder, 'files', file), 'utf8');
+    const names = [...text.matchAll(/\bimage_watcher_\w+/g)].map(([name]) => name);
+    assert.ok(names.length > 10);
+    const unknown = names.filter((name) => !types.has(name) && types.get(name.replace(/_(?:bucket|sum|count)$/, '')) !== 'histogram');
+    assert.deepEqual(unknown, [], file);
+  }
+});

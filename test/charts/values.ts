@@ -1,0 +1,99 @@
+/** Values that a user may give, by what they are about. */
+import type { Values } from '../harness/helm.ts';
+
+const receivers = [{ name: 'harbor', provider: 'harbor', secrets: [{ env: 'HARBOR_SECRET' }] }];
+const config = { receivers };
+const envFrom = [{ secretRef: { name: 'receivers' } }];
+const namespaced = {
+  permissions: { clusterWide: false },
+  config: { receivers, watch: { namespaces: ['shop', 'ops'] } },
+  definition: { manage: false },
+};
+
+/** Each of them has to be something that a cluster takes. */
+export const valueSets: Readonly<Record<string, Values>> = {
+  'nothing at all': {},
+  'one Deployment with receivers': { config, envFrom },
+  'a Deployment for each role': { mode: 'separate', config, envFrom },
+  'everything on': {
+    mode: 'separate',
+    config,
+    envFrom,
+    env: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/redis-ca/ca.crt' }],
+    extraVolumes: [{ name: 'redis-ca', configMap: { name: 'redis-ca' } }],
+    extraVolumeMounts: [{ name: 'redis-ca', mountPath: '/etc/redis-ca' }],
+    image: { digest: `sha256:${'a'.repeat(64)}` },
+    imagePullSecrets: [{ name: 'pull' }],
+    podAnnotations: { 'example.com/a': 'b' },
+    podLabels: { team: 'platform' },
+    nodeSelector: { 'kubernetes.io/os': 'linux' },
+    tolerations: [{ operator: 'Exists' }],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] },
+      },
+    },
+    topologySpreadConstraints: [],
+    serviceAccount: { annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/x' } },
+    autoscaling: { receive: { enabled: true }, work: { enabled: true } },
+    redis: { embedded: { password: { secretName: 'redis' }, storage: { storageClassName: 'fast' } } },
+    ingress: {
+      enabled: true,
+      host: 'hooks.example.com',
+      className: 'nginx',
+      tlsSecretName: 'hooks',
+      annotations: { 'example.com/a': 'b' },
+    },
+    httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['hooks.example.com'] },
+    networkPolicy: { operationsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }] },
+    permissions: { extraRules: [{ apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] }] },
+    conversion: { certificates: 'cert-manager', issuerRef: { kind: 'ClusterIssuer', name: 'internal' } },
+    serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
+    prometheusRule: { enabled: true },
+    dashboard: { enabled: true },
+  },
+  'a Redis of your own': { redis: { embedded: { enabled: false }, external: { secretName: 'redis' } } },
+  'a Redis of your own, without a secret': {
+    redis: { embedded: { enabled: false } },
+    config: { redis: { url: 'redis://redis.example.com:6379/0' } },
+  },
+  'workers that KEDA scales by a Redis of your own': {
+    mode: 'separate',
+    redis: { embedded: { enabled: false }, external: { secretName: 'redis' } },
+    autoscaling: { work: { enabled: true, redis: { address: 'redis.example.com:6379', enableTLS: 'true' } } },
+  },
+  'no Secrets': { permissions: { secrets: 'none' } },
+  'Secrets without watching them': { permissions: { secrets: 'read' } },
+  'some namespaces, without a ClusterRole': { ...namespaced, conversion: { enabled: false } },
+  'some namespaces, with certificates of cert-manager': {
+    ...namespaced,
+    conversion: { certificates: 'cert-manager', issuerRef: { name: 'internal' } },
+  },
+  'some namespaces, a Deployment for each role': { ...namespaced, mode: 'separate', conversion: { enabled: false } },
+  'no extras': { networkPolicy: { enabled: false }, podDisruptionBudget: null, definition: { manage: false } },
+  'another name': { nameOverride: 'updates' },
+};
+
+/** What does not go together, and what Helm says then. */
+export const wrongValues: readonly [about: string, values: Values, message: RegExp][] = [
+  ['a value that there is not', { replicas: 3 }, /additional properties 'replicas' not allowed/],
+  ['a mode that there is not', { mode: 'both' }, /\/mode/],
+  ['no ClusterRole, and no namespaces', { permissions: { clusterWide: false } }, /needs config\.watch\.namespaces/],
+  ['no ClusterRole, and a definition', { ...namespaced, definition: { manage: true } }, /say definition\.manage: false/],
+  ['no ClusterRole, and an own authority', namespaced, /conversion\.certificates: cert-manager/],
+  ['a definition without its webhook', { conversion: { enabled: false } }, /needs the conversion webhook/],
+  ['cert-manager without an issuer', { conversion: { certificates: 'cert-manager' } }, /conversion\.issuerRef\.name/],
+  ['scaling of what is together', { autoscaling: { receive: { enabled: true } } }, /mode: separate/],
+  ['no Redis', { redis: { embedded: { enabled: false } } }, /redis\.external\.secretName/],
+  [
+    'KEDA without a Redis',
+    {
+      mode: 'separate',
+      redis: { embedded: { enabled: false }, external: { secretName: 'redis' } },
+      autoscaling: { work: { enabled: true } },
+    },
+    /how KEDA reaches your Redis/,
+  ],
+  ['an Ingress for no host', { ingress: { enabled: true } }, /ingress\.host/],
+  ['a route without a Gateway', { httpRoute: { enabled: true } }, /httpRoute\.parentRefs/],
+];
