@@ -156,3 +156,17 @@ test('a crash before the status: every change is found on its workload, with wha
   await world.goOn(300);
   assert.deepEqual(world.running('1.2.3'), [broken]);
 });
+
+test('what a human puts in the place of one of them is held, although the history has no room for it', async () => {
+  const world = await changedWorld();
+  const found = world.workloads.get(key(broken));
+  assert.ok(found);
+  const containers = found.containers.map((one) => ({ ...one, image: `${image}:1.2.9`, imageOwner: 'kubectl' }));
+  world.workloads.set(key(broken), { ...found, containers, generation: 3 });
+  const { uid } = policyOf();
+  const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0' }, announced: true };
+  world.requests.length = 0;
+  await lookAtPolicy(request, { source: 'Webhook', receivedAt: new Date(startTime).toISOString() }, contextOf(), world.ports);
+  assert.deepEqual(world.running('1.2.9'), [broken]);
+  assert.match(world.status().conditions?.find(({ type }) => type === 'Held')?.message ?? '', /web-137 is held: kubectl changed web/);
+});
