@@ -74,7 +74,19 @@ export function ownUpdate(container: WorkloadContainer, policy: string): LastUpd
  * What was done to a container last, while it runs by our hand what was made of it; undefined where it does not, or where what ran before was of
  * another name: the annotation is no way to have us run something else.
  */
-export function heldUpdate({ image, imageOwner, lastUpdate }: WorkloadContainer): LastUpdate | undefined {
+export function heldUpdate(container: WorkloadContainer): LastUpdate | undefined {
+  if (container.lastUpdate === undefined) return undefined;
+  const known = judged.get(container);
+  if (known !== undefined) return known.held;
+  const held = judge(container);
+  judged.set(container, { held });
+  return held;
+}
+
+/** Hundreds of workloads are asked at each change of one of them. */
+const judged = new WeakMap<WorkloadContainer, { readonly held: LastUpdate | undefined }>();
+
+function judge({ image, imageOwner, lastUpdate }: WorkloadContainer): LastUpdate | undefined {
   if (lastUpdate === undefined || imageOwner !== fieldManager) return undefined;
   const [runs, to, from] = [image, lastUpdate.to, lastUpdate.from].map((text) => tryParseImageReference(text));
   if (runs === undefined || to === undefined || from?.name !== runs.name) return undefined;
