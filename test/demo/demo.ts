@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { announce, startWorld, type Service, type World } from '../end-to-end/world.ts';
-import { prepare } from '../harness/prepare.ts';
+import { prepareServers } from '../harness/prepare.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { createSteps } from './steps.ts';
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
   try {
     steps.heading('Setting up (the first time, servers may have to be built: some minutes, then never again)');
     // Not a step: what has to be fetched or built tells its own progress.
-    for (const path of await prepare()) steps.note(path);
+    for (const path of await prepareServers({ controllerManager: false })) steps.note(path);
     world = await steps.step('Redis (AOF always), etcd, kube-apiserver, registry', startWorld, (up) => up.cluster.server);
     const service = await startProgram(world);
     await tellStory(world);
