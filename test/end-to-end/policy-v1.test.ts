@@ -54,8 +54,7 @@ describe('a policy in v1', () => {
     await world.patchPolicy('paused', { suspend: false });
     assertPatchedTimes(await world.waitForImage('paused', image('paused', '1.0.1')), 1);
     await world.waitForCondition('paused', 'Ready', 'UpToDate');
-    const { observedGeneration, trigger } = await world.readStatus('paused');
-    assert.deepEqual([observedGeneration, trigger?.source], [2, 'PolicyChange']);
+    assert.equal((await world.readStatus('paused')).observedGeneration, 2);
   });
 
   it('waits for the consent of the owners of a target in another namespace', async () => {
