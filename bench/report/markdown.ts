@@ -1,0 +1,56 @@
+/** docs/benchmarks.md, made of results alone. */
+import type { Figure, Row, RowResult } from '../rows/row.ts';
+
+/** One row, measured or failed. */
+export interface Measured {
+  readonly row: Pick<Row, 'id' | 'title'>;
+  readonly result: RowResult | { readonly failed: string };
+  readonly seconds: number;
+}
+
+const introduction = `# Benchmarks
+
+Written by \`npm run bench\`; each part is measured alone by \`npm run bench -- NAME\`. Absolute times mean little on another machine: what counts are the
+ratios to the *floor*, measured in the same run and in turns with it.
+
+The floor (\`bench/floor/floor.ts\`) is a bare script that does only what the job physically needs: POST → one durable write to Redis → 202 → blocking pop →
+HEAD of the manifest → JSON Patch over a kept-alive connection. It checks nothing, repeats nothing, tells nobody, and loses what it was doing when it is killed.
+The product verifies, decides, guards, reports and survives. Both use the same Redis (\`appendfsync always\`), etcd (with fsync), API server and registry, all of
+them real, on loopback and on the same cores.
+`;
+
+/** The whole page. */
+export function formatReport(machine: Readonly<Record<string, string>>, date: string, measured: readonly Measured[]): string {
+  const facts = Object.entries({ Date: date, ...machine }).map(([name, value]) => `- ${name}: ${value}`);
+  return [introduction, facts.join('\n'), ...measured.map((one) => formatRow(one, true))].join('\n\n').replace(/\n{3,}/g, '\n\n');
+}
+
+/** One part of it, with its raw numbers or without. */
+export function formatRow({ row, result, seconds }: Measured, withRaw: boolean): string {
+  const head = `## ${row.id}\n\n${row.title}\n`;
+  if ('failed' in result) return `${head}\nNot measured: ${result.failed}\n`;
+  const table = `${head}\n${formatTable(result.figures)}\n`;
+  if (!withRaw) return table;
+  const json = JSON.stringify(result.raw, (_, value: unknown) => (typeof value === 'number' ? Number(value.toFixed(2)) : value));
+  const raw = `<details><summary>Raw numbers (${Math.round(seconds)} s)</summary>\n\n\`\`\`json\n${json}\n\`\`\`\n\n</details>\n`;
+  return `${table}\n${raw}`;
+}
+
+function formatTable(figures: readonly Figure[]): string {
+  const lines = figures.map(({ name, floor, product, unit, ratio, target, reached }) => [
+    name,
+    floor === undefined ? '' : formatNumber(floor, unit),
+    formatNumber(product, unit),
+    ratio === undefined ? '' : ratio.toFixed(2),
+    target ?? '',
+    reached === undefined ? '' : reached ? 'yes' : '**no**',
+  ]);
+  return [['', 'floor', 'product', 'ratio', 'to reach', 'reached'], ['---', '--:', '--:', '--:', '---', '---'], ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
+
+function formatNumber(value: number, unit: string): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return `${Number(value.toFixed(digits)).toLocaleString('en')} ${unit}`.trim();
+}

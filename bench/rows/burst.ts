@@ -1,0 +1,47 @@
+import { median } from '../world/statistics.ts';
+import { startSide, type Side } from '../world/sides.ts';
+import { compared, type Row } from './row.ts';
+
+/** Many pushes at once. */
+export const burst: Row = {
+  id: 'burst',
+  title: '200 pushes at the same moment to 200 workloads, until all images are seen changed and (product) all statuses are written.',
+  async run(world, quick) {
+    const count = quick ? 8 : 200;
+    const floor = await startSide(world, 'floor', { count });
+    const product = await startSide(world, 'product', { count });
+    const rates: { floor: number; product: number; patchedMs: number }[] = [];
+    const warmUp = quick ? 0 : 1;
+    for (let round = 0; round < (quick ? 1 : 8) + warmUp; round++) {
+      const [slow, fast] = [await pushAll(floor), await pushAll(product)];
+      const perSecond = (milliseconds: number) => (count / milliseconds) * 1_000;
+      if (round >= warmUp) rates.push({ floor: perSecond(slow.patchedMs), product: perSecond(fast.reportedMs), patchedMs: fast.patchedMs });
+    }
+    const ratio = median(rates.map(({ floor, product }) => product / floor));
+    return {
+      figures: [
+        compared(
+          {
+            name: 'updates',
+            floor: median(rates.map(({ floor }) => floor)),
+            product: median(rates.map(({ product }) => product)),
+            ratio,
+            unit: '/s',
+          },
+          { atLeast: 0.8 },
+        ),
+      ],
+      raw: { rounds: rates },
+    };
+  },
+};
+
+async function pushAll(side: Side): Promise<{ patchedMs: number; reportedMs: number }> {
+  await side.prepare();
+  const start = performance.now();
+  const reported = side.name === 'product' ? side.applications.map((one) => side.reported(one)) : [];
+  const times = await Promise.all(side.applications.map((one) => side.push(one)));
+  const patchedMs = Math.max(...times);
+  const last = Math.max(start + patchedMs, ...(await Promise.all(reported)));
+  return { patchedMs, reportedMs: last - start };
+}

@@ -1,0 +1,13 @@
+/** The list of rows, in the order of the report. */
+import { burst } from './burst.ts';
+import { fanOut } from './fan-out.ts';
+import { latency } from './latency.ts';
+import { memory } from './memory.ts';
+import { requests } from './requests.ts';
+import type { Row } from './row.ts';
+import { scale } from './scale.ts';
+import { start } from './start.ts';
+import { unwatched } from './unwatched.ts';
+import { webhooks } from './webhooks.ts';
+
+export const rows: readonly Row[] = [latency, burst, fanOut, webhooks, scale, memory, start, requests, unwatched];

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { startServer } from '../../test/harness/server.ts';
+import { harborBody } from '../../test/end-to-end/world.ts';
+import { sendLoad } from '../world/load.ts';
+import { median, percentile } from '../world/statistics.ts';
+import { secret, type BenchWorld } from '../world/world.ts';
+import { compared, type Row } from './row.ts';
+
+/** What the receiver alone can take. */
+export const webhooks: Row = {
+  id: 'webhooks',
+  title: 'Webhooks over 64 connections, to a receiver and (as the floor) to Fastify with one BullMQ add, in turns.',
+  async run(world, quick) {
+    const requests = quick ? 100 : 10_000;
+    const bare = await startBareWebhook(world);
+    const product = await world.startProduct({ roles: 'receive' });
+    const sides = { floor: bare, product: `${product.publicUrl}/webhooks/harbor` };
+    const rounds: Record<keyof typeof sides, { perSecond: number; p50: number; p99: number }>[] = [];
+    let pushes = 0;
+    const measure = async (url: string) => {
+      const body = () => harborBody('127.0.0.1:1', 'load/web', [{ tag: `1.0.${pushes++}`, digest: `sha256:${'0'.repeat(64)}` }]);
+      const { perSecond, times } = await sendLoad({ url, connections: 64, requests, headers: { authorization: secret }, body });
+      return { perSecond, p50: median(times), p99: percentile(times, 0.99) };
+    };
+    const warmUp = quick ? 0 : 1;
+    for (let round = 0; round < (quick ? 1 : 7) + warmUp; round++) {
+      const results = { floor: await measure(sides.floor), product: await measure(sides.product) };
+      if (round >= warmUp) rounds.push(results);
+    }
+    const figure = (what: 'perSecond' | 'p99') => ({
+      floor: median(rounds.map(({ floor }) => floor[what])),
+      product: median(rounds.map(({ product }) => product[what])),
+      ratio: median(rounds.map(({ floor, product }) => product[what] / floor[what])),
+    });
+    return {
+      figures: [
+        compared({ name: 'requests', ...figure('perSecond'), unit: '/s' }, { atLeast: 0.8 }),
+        compared({ name: 'p99', ...figure('p99'), unit: 'ms' }, undefined),
+      ],
+      raw: { rounds },
+    };
+  },
+};
+
+async function startBareWebhook({ redis, keep }: BenchWorld): Promise<string> {
+  const file = join(import.meta.dirname, '../floor/bare-webhook.ts');
+  const server = await startServer({
+    name: 'bare-webhook',
+    command: process.execPath,
+    portCount: 1,
+    args: ([port]) => [file, String(port), redis.url],
+    isReady: async ([port]) => (await fetch(`http://127.0.0.1:${port}/`)).ok,
+  });
+  keep(server);
+  return `http://127.0.0.1:${server.ports[0]}/`;
+}

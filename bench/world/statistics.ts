@@ -1,0 +1,15 @@
+/** The value that this share of all values does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))] ?? NaN;
+}
+
+/** The value in the middle. */
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** With as many digits as can be meant. */
+export function round(value: number, digits = 2): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,46 @@
+/** That every row still runs and tells what it promises; its numbers say nothing here. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { formatReport } from '../../bench/report/markdown.ts';
+import { rows } from '../../bench/rows/index.ts';
+import { compared, limited } from '../../bench/rows/row.ts';
+import { median, percentile } from '../../bench/world/statistics.ts';
+import { startBenchWorld, type BenchWorld } from '../../bench/world/world.ts';
+
+let world: BenchWorld;
+before(async () => {
+  world = await startBenchWorld();
+});
+after(() => world.stop());
+
+for (const row of rows) {
+  test(`the benchmark ${row.id} runs, in short`, async () => {
+    const { figures } = await row.run(world, true);
+    assert.ok(figures.length > 0);
+    for (const { name, product, floor = 0 } of figures) assert.ok(Number.isFinite(product) && Number.isFinite(floor), name);
+  });
+}
+
+test('a share of all values is found among them', () => {
+  const values = [5, 1, 4, 2, 3];
+  assert.deepEqual([median(values), percentile(values, 0.99), percentile([7], 0.5)], [3, 5, 7]);
+});
+
+test('a figure says whether it reached what it should', () => {
+  const figure = { name: 'p50', unit: 'ms', floor: 10, product: 14 };
+  assert.equal(compared(figure, { atMost: 1.5 }).reached, true);
+  assert.equal(compared(figure, { atLeast: 1.5 }).reached, false);
+  assert.equal(limited({ name: 'RSS', unit: 'MB', product: 200 }, { below: 200 }).reached, false);
+});
+
+test('the page shows each figure beside its floor, and what could not be measured', () => {
+  const figures = [compared({ name: 'p50', unit: 'ms', floor: 10, product: 14 }, { atMost: 1.5 })];
+  const page = formatReport({ Node: '24.21.0' }, '2026-11-21', [
+    { row: { id: 'latency', title: 'One push.' }, result: { figures, raw: { times: [14.123] } }, seconds: 3 },
+    { row: { id: 'start', title: 'A start.' }, result: { failed: 'no cluster' }, seconds: 1 },
+  ]);
+  assert.match(page, /- Node: 24\.21\.0/);
+  assert.match(page, /\| p50 \| 10 ms \| 14 ms \| 1\.40 \| ≤ 1\.5 × floor \| yes \|/);
+  assert.match(page, /"times":\[14\.12\]/);
+  assert.match(page, /Not measured: no cluster/);
+});
