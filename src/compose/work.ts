@@ -68,6 +68,7 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
     component: 'image-watcher',
     instance: hostname(),
     onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
+    lull: { quietMs: 500, atMostMs: 5_000 },
   });
   let reflectors: NamedReflector[] = [];
   const allReflectors = () => [...reflectors, ...workloadReflectors(foundation, cache)];

@@ -21,16 +21,24 @@ export interface EventRecorderOptions {
   /** One Event that was not written, and why. Must not throw. */
   readonly onError?: (error: unknown) => void;
   readonly now?: () => Date;
+  /** Writes nothing before nothing was recorded for so long, or the first one is that old; without it, at once. */
+  readonly lull?: { readonly quietMs: number; readonly atMostMs: number };
 }
 
-const maxWaiting = 1_000;
+const maxWaiting = 5_000;
 const concurrency = 4;
 const retryPauseMs = 200;
 
-/** The queue holds 1,000 Events and drops the oldest; each is tried twice. */
-export function createEventRecorder({ client, component, instance, onError, now = () => new Date() }: EventRecorderOptions): EventRecorder {
+/**
+ * The queue holds 5,000 Events and drops the oldest; each is tried twice. An Event costs the API server as much as a patch: after a burst of pushes they
+ * come when the workloads are changed.
+ */
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { client, component, instance, onError, now = () => new Date(), lull } = options;
   const waiting: Record<string, unknown>[] = [];
   const workers = new Set<Promise<void>>();
+  let quiet: NodeJS.Timeout | undefined;
+  let patience: NodeJS.Timeout | undefined;
 
   const post = async (event: Record<string, unknown>): Promise<void> => {
     const { namespace } = event['metadata'] as { namespace: string };
@@ -64,6 +72,20 @@ export function createEventRecorder({ client, component, instance, onError, now 
     }
   };
 
+  const start = () => {
+    clearTimeout(quiet);
+    clearTimeout(patience);
+    quiet = patience = undefined;
+    while (workers.size < concurrency && waiting.length > 0) {
+      const worker = work().finally(() => workers.delete(worker));
+      workers.add(worker);
+    }
+  };
+  const startLater = ({ quietMs, atMostMs }: NonNullable<EventRecorderOptions['lull']>) => {
+    quiet = quiet?.refresh() ?? setTimeout(start, quietMs);
+    patience ??= setTimeout(start, atMostMs);
+  };
+
   return {
     record(event) {
       waiting.push(buildEvent(event, { component, instance, id: randomUUID().slice(0, 18).replaceAll('-', ''), at: now() }));
@@ -71,11 +93,11 @@ export function createEventRecorder({ client, component, instance, onError, now 
         waiting.shift();
         onError?.(new Error(`more than ${maxWaiting} Events wait to be written: the oldest is dropped`));
       }
-      if (workers.size >= concurrency) return;
-      const worker = work().finally(() => workers.delete(worker));
-      workers.add(worker);
+      if (lull === undefined) start();
+      else startLater(lull);
     },
     async flush(deadlineMs) {
+      start();
       const deadline = new AbortController();
       await Promise.race([Promise.all(workers), delay(deadlineMs, undefined, { signal: deadline.signal }).catch(() => undefined)]);
       deadline.abort();

@@ -5,6 +5,7 @@ import { readNamespaceConsent } from '../../src/kube/read-namespace-consent.ts';
 import { readSecret } from '../../src/kube/read-secret.ts';
 import { createEventRecorder } from '../../src/kube/record-event.ts';
 import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { startFakeApiServer, writeKubeconfig } from './fake-api-server.ts';
 
 let controlPlane: ControlPlane;
@@ -134,10 +135,31 @@ test('the queue is bounded, drops the oldest, and flush keeps its deadline', asy
     instance: 'pod-1',
     onError: (error) => errors.push(error),
   });
-  for (let i = 0; i < 1_104; i++) recorder.record(event(`${i}`));
+  for (let i = 0; i < 5_104; i++) recorder.record(event(`${i}`));
   await recorder.flush(50);
   assert.equal(errors.length, 100);
-  assert.match(String(errors[0]), /more than 1000 Events wait to be written: the oldest is dropped/);
+  assert.match(String(errors[0]), /more than 5000 Events wait to be written: the oldest is dropped/);
+});
+
+test('Events wait for a lull, but not for ever, and not for the end', async (context) => {
+  const server = await startFakeApiServer();
+  context.after(() => server.stop());
+  server.handle((exchange) => exchange.json(201, {}));
+  const never = 3_600_000;
+  const common = { client: server.client(), component: 'image-watcher', instance: 'pod-1', onError: fail };
+  const busy = createEventRecorder({ ...common, lull: { quietMs: never, atMostMs: never } });
+  for (let i = 0; i < 10; i++) busy.record(event(`${i}`));
+  assert.equal(server.exchanges.length, 0);
+  await busy.flush(10_000);
+  assert.equal(server.exchanges.length, 10);
+  for (const lull of [
+    { quietMs: never, atMostMs: 1 },
+    { quietMs: 1, atMostMs: never },
+  ]) {
+    const before = server.exchanges.length;
+    createEventRecorder({ ...common, lull }).record(event('later'));
+    await waitFor('the Event', () => server.exchanges.length > before);
+  }
 });
 
 test('the data of a Secret is read as it is stored', async () => {
