@@ -1,4 +1,5 @@
 /** Raw objects of the API server, in the shape of v1 → what the program works with. */
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { PermanentError, describeError } from '../core/errors.ts';
@@ -41,8 +42,14 @@ const metadata = z.object({
 const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
 const maxMessageLength = 1000;
 
-/** Reads an object. What is wrong with its spec is kept as the policy's problem, so that it hides no other policy; throws only without metadata. */
-export function readPolicy(raw: unknown, context: ReadContext): ImagePolicy {
+/** What specs were read from, as a hash: a status changes a hundred times as often. */
+const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
+
+/**
+ * Reads an object. What is wrong with its spec is kept as the policy's problem, so that it hides no other policy; throws only without metadata. A spec that is
+ * as it was when `before` was read (in the same context) is not read again.
+ */
+export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePolicy): ImagePolicy {
   const object = envelope.parse(raw);
   const { annotations, ...names } = object.metadata;
   const actions = readActions(annotations);
@@ -51,10 +58,18 @@ export function readPolicy(raw: unknown, context: ReadContext): ImagePolicy {
     ...names,
     apiVersion,
     ...(formerNamespace !== undefined && { formerNamespace }),
-    spec: readSpec(object.spec, names.namespace, context),
+    spec: readSpecOnce(object.spec, names.namespace, context, before?.namespace === names.namespace ? before.spec : undefined),
     status: readStatus(object.status),
     ...(Object.keys(actions).length > 0 && { actions }),
   };
+}
+
+function readSpecOnce(raw: unknown, namespace: string, context: ReadContext, before: ImagePolicy['spec'] | undefined): ImagePolicy['spec'] {
+  const source = hash('sha1', JSON.stringify(raw) ?? '', 'base64');
+  if (before !== undefined && sources.get(before) === source) return before;
+  const spec = readSpec(raw, namespace, context);
+  sources.set(spec, source);
+  return spec;
 }
 
 function readSpec(raw: unknown, namespace: string, context: ReadContext): PolicySpec | PolicyProblem {

@@ -2,6 +2,7 @@ import { readPolicy } from '../api-versions/read-policy.ts';
 import { describeError } from '../core/errors.ts';
 import { kindKey } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { readMetadata } from '../kube/parse-watch-event.ts';
 import { startReflector, type Reflector } from '../kube/reflector.ts';
 import { listPath } from '../kube/resource-path.ts';
 import type { Check } from '../operations/readiness.ts';
@@ -38,7 +39,10 @@ export function watchPolicies(
     reflector: startReflector({
       client,
       path: listPath(policyResource, namespace),
-      project: (raw) => readPolicy(raw, readContext),
+      project(raw) {
+        const { namespace, name } = readMetadata(raw);
+        return readPolicy(raw, readContext, policies.get(namespace, name));
+      },
       store: policies,
       onError: watchErrors(foundation),
     }),

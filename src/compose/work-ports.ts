@@ -109,7 +109,7 @@ export function createWorkPorts(
         update: (status) => update(readStatus(status)),
         signal,
       });
-      if (written !== undefined) cache.policies.observe(readPolicy(written, readContext));
+      if (written !== undefined) cache.policies.observe(readPolicy(written, readContext, newest));
     },
     headManifest: (source, tag, signal) => registry.headManifest(source, tag, signal),
     readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
