@@ -21,9 +21,11 @@ export interface EventLog {
   unwatched(event: PushEvent, at: Date): Promise<void>;
   /** A push whose policies are known, by name. */
   matched(event: PushEvent, policies: readonly string[]): Promise<void>;
-  /** What became of it at one policy; a later fate replaces an earlier one. */
-  settled(eventId: string, policy: string, fate: PolicyFate): Promise<void>;
+  /** What became of it at one policy; a later fate replaces an earlier one. With the push, this is the record of the match as well. */
+  settled(eventId: string, policy: string, fate: PolicyFate, push?: PushEvent): Promise<void>;
 }
+
+type Transaction = ReturnType<Redis['multi']>;
 
 const lifeSeconds = 7 * 24 * 3_600;
 const maxEvents = 100_000;
@@ -32,6 +34,22 @@ const maxUnwatched = 1_000;
 /** The log in Redis, under the queue's prefix (one Cluster slot). */
 export function createEventLog(redis: Redis, prefix: string): EventLog {
   const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex, announcements } = eventKeys(prefix);
+  const addMatch = (transaction: Transaction, event: PushEvent, policies: readonly string[]) => {
+    const repository = formatRepository(event.repository);
+    const score = Date.parse(event.receivedAt);
+    transaction.hset(hashKey(event.id), { ...flatten(event), outcome: 'matched', policies: JSON.stringify(policies) });
+    transaction.expire(hashKey(event.id), lifeSeconds);
+    for (const index of [byTime, byRepository(repository)]) {
+      transaction.zadd(index, score, event.id);
+      transaction.zremrangebyscore(index, '-inf', score - lifeSeconds * 1_000);
+      transaction.zremrangebyrank(index, 0, -maxEvents - 1);
+      transaction.expire(index, lifeSeconds);
+    }
+    // A replay does not show that webhooks arrive.
+    if (event.replayOf === undefined) transaction.zadd(announcements, 'GT', score, event.repository.registry);
+    transaction.zremrangebyscore(announcements, '-inf', score - lifeSeconds * 1_000);
+    transaction.expire(announcements, lifeSeconds);
+  };
 
   return {
     async unwatched(event, at) {
@@ -43,25 +61,13 @@ export function createEventLog(redis: Redis, prefix: string): EventLog {
       await execute(transaction);
     },
     async matched(event, policies) {
-      const repository = formatRepository(event.repository);
-      const score = Date.parse(event.receivedAt);
       const transaction = redis.multi();
-      transaction.hset(hashKey(event.id), { ...flatten(event), outcome: 'matched', policies: JSON.stringify(policies) });
-      transaction.expire(hashKey(event.id), lifeSeconds);
-      for (const index of [byTime, byRepository(repository)]) {
-        transaction.zadd(index, score, event.id);
-        transaction.zremrangebyscore(index, '-inf', score - lifeSeconds * 1_000);
-        transaction.zremrangebyrank(index, 0, -maxEvents - 1);
-        transaction.expire(index, lifeSeconds);
-      }
-      // A replay does not show that webhooks arrive.
-      if (event.replayOf === undefined) transaction.zadd(announcements, 'GT', score, event.repository.registry);
-      transaction.zremrangebyscore(announcements, '-inf', score - lifeSeconds * 1_000);
-      transaction.expire(announcements, lifeSeconds);
+      addMatch(transaction, event, policies);
       await execute(transaction);
     },
-    async settled(eventId, policy, fate) {
+    async settled(eventId, policy, fate, push) {
       const transaction = redis.multi();
+      if (push !== undefined) addMatch(transaction, push, [policy]);
       transaction.hset(hashKey(eventId), `policy:${policy}`, JSON.stringify(fate));
       transaction.expire(hashKey(eventId), lifeSeconds);
       await execute(transaction);
@@ -76,7 +82,7 @@ function flatten(event: PushEvent): Record<string, string> {
 }
 
 /** Commands of a transaction fail one by one, as values. */
-async function execute(transaction: ReturnType<Redis['multi']>): Promise<void> {
+async function execute(transaction: Transaction): Promise<void> {
   const results = await transaction.exec();
   for (const [error] of results ?? []) if (error !== null) throw error;
 }

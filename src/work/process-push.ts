@@ -7,6 +7,7 @@ import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Candidate } from '../core/plan-update.ts';
 import { suspendedOutcome } from '../core/suspended-outcome.ts';
+import type { EventLog } from '../queue/event-log.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { rejectHint } from './choose-candidate.ts';
@@ -37,12 +38,15 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
     return;
   }
   const [first] = policies;
-  const work =
-    policies.length === 1 && first !== undefined ? reconcileOne(push, first, context, ports) : fanOut(push, policies, context, ports);
-  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), work]);
+  if (policies.length === 1 && first !== undefined) return reconcileOne(push, first, context, ports);
+  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), fanOut(push, policies, context, ports)]);
 }
 
-async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: PushPorts): Promise<void> {
+/** That it matched is recorded with what became of it: one write to Redis less, and none while the image is on its way. */
+async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, allPorts: PushPorts): Promise<void> {
+  const { eventLog } = allPorts;
+  const settled: EventLog['settled'] = (id, key, fate) => eventLog.settled(id, key, fate, push);
+  const ports: PushPorts = { ...allPorts, eventLog: { ...eventLog, settled } };
   await lookAtPolicy(
     { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: Date.parse(push.receivedAt) },
     causeOf(push),

@@ -148,7 +148,10 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     eventLog: {
       unwatched: async (event) => void unwatched.push(event.id),
       matched: async (event, names) => void matched.set(event.id, names),
-      settled: async (event, policy, fate) => void fates.set(`${event} ${policy}`, fate),
+      async settled(event, policy, fate, push) {
+        if (push !== undefined) matched.set(push.id, [policy]);
+        fates.set(`${event} ${policy}`, fate);
+      },
     },
     metrics: createMetrics(),
     logger: createLogger('silent'),
