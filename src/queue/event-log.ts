@@ -7,6 +7,7 @@ import { formatRepository } from '../core/image-reference.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PushEvent } from '../core/push-event.ts';
 import { eventKeys } from './event-keys.ts';
+import { runTogether, type Command } from './run-together.ts';
 
 /** How one policy met a push. */
 export interface PolicyFate extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
@@ -25,8 +26,6 @@ export interface EventLog {
   settled(eventId: string, policy: string, fate: PolicyFate, push?: PushEvent): Promise<void>;
 }
 
-type Transaction = ReturnType<Redis['multi']>;
-
 const lifeSeconds = 7 * 24 * 3_600;
 const maxEvents = 100_000;
 const maxUnwatched = 1_000;
@@ -34,55 +33,55 @@ const maxUnwatched = 1_000;
 /** The log in Redis, under the queue's prefix (one Cluster slot). */
 export function createEventLog(redis: Redis, prefix: string): EventLog {
   const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex, announcements } = eventKeys(prefix);
-  const addMatch = (transaction: Transaction, event: PushEvent, policies: readonly string[]) => {
-    const repository = formatRepository(event.repository);
+  const matchOf = (event: PushEvent, policies: readonly string[]): Command[] => {
+    const index = byRepository(formatRepository(event.repository));
     const score = Date.parse(event.receivedAt);
-    transaction.hset(hashKey(event.id), { ...flatten(event), outcome: 'matched', policies: JSON.stringify(policies) });
-    transaction.expire(hashKey(event.id), lifeSeconds);
-    for (const index of [byTime, byRepository(repository)]) {
-      transaction.zadd(index, score, event.id);
-      transaction.zremrangebyscore(index, '-inf', score - lifeSeconds * 1_000);
-      transaction.zremrangebyrank(index, 0, -maxEvents - 1);
-      transaction.expire(index, lifeSeconds);
-    }
-    // A replay does not show that webhooks arrive.
-    if (event.replayOf === undefined) transaction.zadd(announcements, 'GT', score, event.repository.registry);
-    transaction.zremrangebyscore(announcements, '-inf', score - lifeSeconds * 1_000);
-    transaction.expire(announcements, lifeSeconds);
+    return [
+      ['HSET', hashKey(event.id), ...flatten(event), 'outcome', 'matched', 'policies', JSON.stringify(policies)],
+      ['EXPIRE', hashKey(event.id), lifeSeconds],
+      ...[byTime, index].flatMap((index): Command[] => [
+        ['ZADD', index, score, event.id],
+        ['ZREMRANGEBYSCORE', index, '-inf', score - lifeSeconds * 1_000],
+        ['ZREMRANGEBYRANK', index, 0, -maxEvents - 1],
+        ['EXPIRE', index, lifeSeconds],
+      ]),
+      // A replay does not show that webhooks arrive.
+      ...(event.replayOf === undefined ? [['ZADD', announcements, 'GT', score, event.repository.registry]] : []),
+      ['ZREMRANGEBYSCORE', announcements, '-inf', score - lifeSeconds * 1_000],
+      ['EXPIRE', announcements, lifeSeconds],
+    ];
   };
+  const matchKeys = (event: PushEvent) => [byTime, byRepository(formatRepository(event.repository)), announcements];
 
   return {
     async unwatched(event, at) {
-      const transaction = redis.multi();
-      transaction.hset(hashKey(event.id), { ...flatten(event), outcome: 'unwatched', reason: 'NoPolicy', finishedAt: at.toISOString() });
-      transaction.expire(hashKey(event.id), lifeSeconds);
-      transaction.zadd(unwatchedIndex, Date.parse(event.receivedAt), event.id);
-      transaction.zremrangebyrank(unwatchedIndex, 0, -maxUnwatched - 1);
-      await execute(transaction);
+      const hash = hashKey(event.id);
+      await runTogether(
+        redis,
+        [hash, unwatchedIndex],
+        [
+          ['HSET', hash, ...flatten(event), 'outcome', 'unwatched', 'reason', 'NoPolicy', 'finishedAt', at.toISOString()],
+          ['EXPIRE', hash, lifeSeconds],
+          ['ZADD', unwatchedIndex, Date.parse(event.receivedAt), event.id],
+          ['ZREMRANGEBYRANK', unwatchedIndex, 0, -maxUnwatched - 1],
+        ],
+      );
     },
     async matched(event, policies) {
-      const transaction = redis.multi();
-      addMatch(transaction, event, policies);
-      await execute(transaction);
+      await runTogether(redis, [hashKey(event.id), ...matchKeys(event)], matchOf(event, policies));
     },
     async settled(eventId, policy, fate, push) {
-      const transaction = redis.multi();
-      if (push !== undefined) addMatch(transaction, push, [policy]);
-      transaction.hset(hashKey(eventId), `policy:${policy}`, JSON.stringify(fate));
-      transaction.expire(hashKey(eventId), lifeSeconds);
-      await execute(transaction);
+      const hash = hashKey(eventId);
+      const keys = [hash, ...(push === undefined ? [] : matchKeys(push))];
+      const match = push === undefined ? [] : matchOf(push, [policy]);
+      await runTogether(redis, keys, [...match, ['HSET', hash, `policy:${policy}`, JSON.stringify(fate)], ['EXPIRE', hash, lifeSeconds]]);
     },
   };
 }
 
-function flatten(event: PushEvent): Record<string, string> {
+/** Names and values in turn. */
+function flatten(event: PushEvent): string[] {
   const { repository, ...rest } = event;
   const fields = { ...rest, registry: repository.registry, repository: repository.path };
-  return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
-}
-
-/** Commands of a transaction fail one by one, as values. */
-async function execute(transaction: Transaction): Promise<void> {
-  const results = await transaction.exec();
-  for (const [error] of results ?? []) if (error !== null) throw error;
+  return Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [name, value] : []));
 }
