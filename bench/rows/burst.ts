@@ -36,8 +36,8 @@ export const burst: Row = {
   },
 };
 
-async function pushAll(side: Side): Promise<{ patchedMs: number; reportedMs: number }> {
-  await side.prepare();
+export async function pushAll(side: Side, prepares = true): Promise<{ patchedMs: number; reportedMs: number }> {
+  if (prepares) await side.prepare();
   const start = performance.now();
   const reported = side.name === 'product' ? side.applications.map((one) => side.reported(one)) : [];
   const times = await Promise.all(side.applications.map((one) => side.push(one)));

@@ -15,12 +15,12 @@ export const webhooks: Row = {
     const bare = await startBareWebhook(world);
     const product = await world.startProduct({ roles: 'receive' });
     const sides = { floor: bare, product: `${product.publicUrl}/webhooks/harbor` };
-    const rounds: Record<keyof typeof sides, { perSecond: number; p50: number; p99: number }>[] = [];
+    const rounds: Record<keyof typeof sides, { perSecond: number; p50: number; p99: number; refused: number }>[] = [];
     let pushes = 0;
     const measure = async (url: string) => {
       const body = () => harborBody('127.0.0.1:1', 'load/web', [{ tag: `1.0.${pushes++}`, digest: `sha256:${'0'.repeat(64)}` }]);
-      const { perSecond, times } = await sendLoad({ url, connections: 64, requests, headers: { authorization: secret }, body });
-      return { perSecond, p50: median(times), p99: percentile(times, 0.99) };
+      const { perSecond, times, refused } = await sendLoad({ url, connections: 64, requests, headers: { authorization: secret }, body });
+      return { perSecond, p50: median(times), p99: percentile(times, 0.99), refused };
     };
     const warmUp = quick ? 0 : 1;
     for (let round = 0; round < (quick ? 1 : 7) + warmUp; round++) {

@@ -13,11 +13,13 @@ export interface LoadOptions {
 
 export interface LoadResult {
   readonly perSecond: number;
-  /** Milliseconds from request to answer. */
+  /** Milliseconds from request to answer, of those that were accepted. */
   readonly times: readonly number[];
+  /** How many were told to try again. */
+  readonly refused: number;
 }
 
-/** Sends all requests; throws when one is not answered with 202. */
+/** Sends all requests; throws when one is answered with neither 202 nor 503. The rate is that of accepted ones. */
 export async function sendLoad({ url, connections, requests, headers, body }: LoadOptions): Promise<LoadResult> {
   const { hostname, port, pathname, host } = new URL(url);
   const fixed = Object.entries({ host, 'content-type': 'application/json', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -35,24 +37,24 @@ export async function sendLoad({ url, connections, requests, headers, body }: Lo
     for (let bytes = all[next++]; bytes !== undefined; bytes = all[next++]) {
       const start = performance.now();
       socket.write(bytes);
-      await readAnswer(socket);
-      times.push(performance.now() - start);
+      if (await isAccepted(socket)) times.push(performance.now() - start);
     }
     socket.destroy();
   };
   const start = performance.now();
   await Promise.all(Array.from({ length: connections }, run));
-  return { perSecond: (requests / (performance.now() - start)) * 1_000, times };
+  return { perSecond: (times.length / (performance.now() - start)) * 1_000, times, refused: requests - times.length };
 }
 
-async function readAnswer(socket: ReturnType<typeof connect>): Promise<void> {
+async function isAccepted(socket: ReturnType<typeof connect>): Promise<boolean> {
   for (let text = ''; ;) {
     const [chunk] = (await once(socket, 'data')) as [Buffer];
     text += chunk.toString('latin1');
     const end = text.indexOf('\r\n\r\n');
     if (end < 0) continue;
-    if (!text.startsWith('HTTP/1.1 202')) throw new Error(text);
+    const [, status] = text.split(' ');
+    if (status !== '202' && status !== '503') throw new Error(text);
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
-    if (text.length >= end + 4 + length) return;
+    if (text.length >= end + 4 + length) return status === '202';
   }
 }

@@ -1,4 +1,5 @@
 /** Floor and product as two sides that do the same: a push goes in, a changed Deployment comes out. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { harborBody } from '../../test/end-to-end/world.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
@@ -31,6 +32,8 @@ export interface SideOptions {
   readonly pollInterval?: string;
 }
 
+const maxTries = 50;
+const pauseMs = 100;
 const connections = new Agent({ connections: 256, keepAliveTimeout: 60_000 });
 
 /** A side with its applications, ready to be pushed to; a product is started unless there is one. */
@@ -132,15 +135,16 @@ async function openProduct(
     post(`${product.publicUrl}/webhooks/harbor`, headers, harborBody(host, repository, [{ tag, digest }]));
 }
 
+/** A sender that is told to try again does so. */
 async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {
-  const answer = await request(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-    dispatcher: connections,
-  });
-  const text = await answer.body.text();
-  if (answer.statusCode !== 202) throw new Error(`POST ${url}: ${answer.statusCode} ${text}`);
+  for (let tries = 1; ; tries++) {
+    const all = { 'content-type': 'application/json', ...headers };
+    const answer = await request(url, { method: 'POST', headers: all, body, dispatcher: connections });
+    const text = await answer.body.text();
+    if (answer.statusCode === 202) return;
+    if (answer.statusCode !== 503 || tries === maxTries) throw new Error(`POST ${url}: ${answer.statusCode} ${text}`);
+    await delay(pauseMs);
+  }
 }
 
 function imageOf({ spec }: Watched): string | undefined {
