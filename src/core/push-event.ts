@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IgnoredCode } from './ignored-codes.ts';
 import { formatRepository, isDigest, isTag, normaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
 
@@ -133,7 +133,7 @@ function pushId(
 
 /** sha256 over the parts, in hex; unambiguous, because the parts are encoded as JSON. */
 export function hashId(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hash('sha256', JSON.stringify(parts));
 }
 
 /** A host that is blank once normalised: not Docker Hub, whatever its normal form is. */

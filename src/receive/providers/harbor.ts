@@ -13,21 +13,21 @@ const eventData = z.object({
 });
 const resource = z.object({ digest: text, tag: text, resource_url: text });
 
-/** Harbor's Default format. */
-const plain = z.object({
-  type: z.string(),
-  occur_at: z.number().nullish().catch(undefined),
-  event_data: eventData.nullish().catch(undefined),
-});
-/** Harbor's CloudEvents format (2.8 and later). */
-const cloudEvent = z.object({
-  specversion: z.string(),
-  id: text,
-  source: text,
-  type: z.string(),
-  time: text,
-  data: eventData.nullish().catch(undefined),
-});
+const error = "neither of Harbor's formats";
+/** Harbor's Default format, and (with `specversion`; 2.8 and later) its CloudEvents format. */
+const payload = z.object(
+  {
+    type: z.string({ error }),
+    occur_at: z.number().nullish().catch(undefined),
+    event_data: eventData.nullish().catch(undefined),
+    specversion: z.string().optional().catch(undefined),
+    id: text,
+    source: text,
+    time: text,
+    data: eventData.nullish().catch(undefined),
+  },
+  { error },
+);
 
 const pushTypes = new Set(['PUSH_ARTIFACT', 'pushImage', 'harbor.artifact.pushed']);
 
@@ -63,8 +63,8 @@ export const harbor: Provider = {
 };
 
 function readEvent(body: Buffer): HarborEvent {
-  const event = parseJsonBody(z.union([cloudEvent, plain], { error: "neither of Harbor's formats" }), body);
-  if ('specversion' in event) {
+  const event = parseJsonBody(payload, body);
+  if (event.specversion !== undefined) {
     const idempotencyKey = event.id ? `${event.source ?? ''} ${event.id}` : hashBody(body);
     return { type: event.type, data: event.data, idempotencyKey, pushedAt: event.time ?? undefined };
   }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The idempotency key of senders without one whose body holds the time of the push: only a repeated delivery has the same bytes. */
 export function hashBody(body: Buffer): string {
-  return createHash('sha256').update(body).digest('hex');
+  return hash('sha256', body);
 }

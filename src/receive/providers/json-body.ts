@@ -3,6 +3,7 @@ import { MalformedBody } from './provider.ts';
 
 /** Deeper JSON than this is nobody's webhook. */
 const maxDepth = 32;
+const decoder = new TextDecoder();
 
 /** Parses a body as JSON and against a schema that names only the fields needed; throws MalformedBody with what is wrong. */
 export function parseJsonBody<T extends z.ZodType>(schema: T, body: Buffer): z.output<T> {
@@ -14,7 +15,7 @@ export function parseJsonBody<T extends z.ZodType>(schema: T, body: Buffer): z.o
 
 function readJson(body: Buffer): unknown {
   if (body.length === 0) throw new MalformedBody('the body is empty');
-  const text = new TextDecoder().decode(body);
+  const text = decoder.decode(body);
   if (isTooDeep(text)) throw new MalformedBody(`the JSON is nested deeper than ${maxDepth} levels`);
   try {
     // Escapes can spell the name too.
