@@ -1,3 +1,4 @@
+import { countCpu } from '../world/cpu.ts';
 import { median } from '../world/statistics.ts';
 import { startSide, type Side } from '../world/sides.ts';
 import { compared, type Row } from './row.ts';
@@ -11,9 +12,15 @@ export const burst: Row = {
     const floor = await startSide(world, 'floor', { count });
     const product = await startSide(world, 'product', { count });
     const rates: { floor: number; product: number; patchedMs: number }[] = [];
+    const cpuMsPerUpdate: Record<string, Readonly<Record<string, number>>> = {};
     const warmUp = quick ? 0 : 1;
     for (let round = 0; round < (quick ? 1 : 8) + warmUp; round++) {
-      const [slow, fast] = [await pushAll(floor), await pushAll(product)];
+      for (const side of [floor, product]) await side.prepare();
+      const [slow, floorCpu] = await countCpu(() => pushAll(floor, false));
+      const [fast, productCpu] = await countCpu(() => pushAll(product, false));
+      const perUpdate = (cpu: Readonly<Record<string, number>>) =>
+        Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count]));
+      Object.assign(cpuMsPerUpdate, { floor: perUpdate(floorCpu), product: perUpdate(productCpu) });
       const perSecond = (milliseconds: number) => (count / milliseconds) * 1_000;
       if (round >= warmUp) rates.push({ floor: perSecond(slow.patchedMs), product: perSecond(fast.reportedMs), patchedMs: fast.patchedMs });
     }
@@ -31,7 +38,7 @@ export const burst: Row = {
           { atLeast: 0.8 },
         ),
       ],
-      raw: { rounds: rates },
+      raw: { rounds: rates, cpuMsPerUpdateOfTheLastRound: cpuMsPerUpdate },
     };
   },
 };

@@ -1,15 +1,18 @@
-/** Thousands of objects, written where the API server keeps them: a hundred times as fast as asking it. */
+/** Thousands of objects, written where the API server keeps them: many times as fast as asking it. */
 import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'undici';
+import { inParallel } from '../../src/work/in-parallel.ts';
 import { deployment, policy } from './applications.ts';
 import type { BenchWorld } from './world.ts';
 
 const repositoryCount = 2_000;
-/** Of etcd: operations in one transaction. */
-const batchSize = 128;
+/** One write for each object: a transaction would give all of its objects the same resourceVersion, and a watch that goes on from there misses some. */
+const concurrency = 128;
 const at = '2026-01-01T00:00:00Z';
 
 /** Adds Deployments number `from` to `to`, with a policy each that has been looked at; every 2,000th has the same repository. */
 export async function fillCluster({ cluster, registry }: BenchWorld, namespace: string, from: number, to: number): Promise<void> {
+  const dispatcher = new Agent({ connections: concurrency });
   const puts: object[] = [];
   for (let index = from; index < to; index++) {
     const name = `bulk-${index}`;
@@ -20,17 +23,18 @@ export async function fillCluster({ cluster, registry }: BenchWorld, namespace: 
     const path = `/registry/operator.technomad.dev/imagepolicies/${namespace}/${name}`;
     puts.push(put(path, { ...policy(name, image), metadata: metadata(), status: status(name, image) }));
   }
-  for (let start = 0; start < puts.length; start += batchSize) {
-    const body = JSON.stringify({ success: puts.slice(start, start + batchSize) });
-    const answer = await fetch(`${cluster.etcd.url}/v3/kv/txn`, { method: 'POST', body });
-    if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
-    await answer.arrayBuffer();
-  }
+  const results = await inParallel(puts, concurrency, async (body) => {
+    const answer = await request(`${cluster.etcd.url}/v3/kv/put`, { method: 'POST', body: JSON.stringify(body), dispatcher });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`etcd: ${answer.statusCode} ${text}`);
+  });
+  await dispatcher.close();
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 function put(key: string, value: object): object {
   const encode = (text: string) => Buffer.from(text).toString('base64');
-  return { requestPut: { key: encode(key), value: encode(JSON.stringify(value)) } };
+  return { key: encode(key), value: encode(JSON.stringify(value)) };
 }
 
 /** As large as those of real objects. */

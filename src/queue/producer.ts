@@ -1,6 +1,7 @@
 import { Queue, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { PushEvent } from '../core/push-event.ts';
+import { gatherWrites } from './gather-writes.ts';
 import {
   jobOptions,
   policyJobId,
@@ -33,6 +34,7 @@ export function createPushQueue(access: QueueAccess, minReplicas: number): PushQ
     async add(events) {
       const jobs = events.map((event) => job<PushJob>('push', { schema, ...event }, event.id));
       const [only] = jobs;
+      gatherWrites(access.redis);
       // Several are one transaction; for the usual one that would be half of the cost of a webhook.
       if (jobs.length === 1 && only !== undefined) await queue.add(only.name, only.data, only.opts);
       else await queue.addBulk(jobs);

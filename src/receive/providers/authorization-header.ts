@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { headerOf } from './header-of.ts';
 import type { Delivery } from './provider.ts';
 
@@ -28,5 +28,5 @@ export function matchesAny(given: string, secrets: readonly string[]): boolean {
 }
 
 function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

@@ -4,6 +4,7 @@ import { MalformedBody } from './provider.ts';
 /** Deeper JSON than this is nobody's webhook. */
 const maxDepth = 32;
 const decoder = new TextDecoder();
+const [quote, backslash, brace, closingBrace, bracket, closingBracket] = Buffer.from('"\\{}[]');
 
 /** Parses a body as JSON and against a schema that names only the fields needed; throws MalformedBody with what is wrong. */
 export function parseJsonBody<T extends z.ZodType>(schema: T, body: Buffer): z.output<T> {
@@ -34,14 +35,14 @@ function isTooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
   for (let index = 0; index < text.length; index++) {
-    const character = text[index];
+    const character = text.charCodeAt(index);
     if (inString) {
-      if (character === '\\') index++;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === '{' || character === '[') {
+      if (character === backslash) index++;
+      else if (character === quote) inString = false;
+    } else if (character === quote) inString = true;
+    else if (character === brace || character === bracket) {
       if (++depth > maxDepth) return true;
-    } else if (character === '}' || character === ']') depth--;
+    } else if (character === closingBrace || character === closingBracket) depth--;
   }
   return false;
 }
