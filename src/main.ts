@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** argv → command; the only place that ends the process. */
+import { constants } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { commands } from './cli/index.ts';
 import { UsageError, type Terminal } from './cli/command.ts';
@@ -24,6 +25,13 @@ image-watcher COMMAND --help tells more of one of them.
 Exit codes: 0 fine, 1 the answer is no, 2 wrong usage or configuration.
 `;
 
+// The first process of a container is not ended by signals that nobody listens to; elsewhere that goes without saying.
+if (process.pid === 1) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      if (process.listenerCount(signal) === 0) process.exit(128 + constants.signals[signal]);
+    });
+}
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
