@@ -21,6 +21,8 @@ export type ServiceOptions = {
   /** Resolves as soon as the listeners answer, ready or not. */
   untilReady?: boolean;
   env?: Record<string, string>;
+  /** What runs the commands of the program; Node and the sources, unless given. The configuration file is there when `args` are asked for. */
+  program?: { command: string; args: (configFile: string) => string[] };
 };
 
 /** Starts `image-watcher serve` and waits until it is ready; kill9() and restart() keep ports and configuration. */
@@ -31,12 +33,12 @@ export async function startService({
   config = {},
   untilReady = true,
   env = {},
+  program = { command: process.execPath, args: () => [join(import.meta.dirname, '../../src/main.ts')] },
 }: ServiceOptions): Promise<Service> {
   const file = join(tempFolder('service'), 'config.yaml');
-  const main = join(import.meta.dirname, '../../src/main.ts');
   const server = await startServer({
     name: 'image-watcher',
-    command: process.execPath,
+    command: program.command,
     portCount: 3,
     args: ([publicPort, operationsPort, conversionPort]) => {
       const listeners = {
@@ -48,7 +50,7 @@ export async function startService({
       const { conversion, ...rest } = config;
       const ownConversion = { host: '127.0.0.1', port: conversionPort, names: ['127.0.0.1'], ...(conversion as object | undefined) };
       writeFileSync(file, stringify({ ...listeners, redis: { url: redisUrl }, conversion: ownConversion, ...rest }));
-      return [main, 'serve', '--config', file, ...(roles === undefined ? [] : ['--roles', roles])];
+      return [...program.args(file), 'serve', '--config', file, ...(roles === undefined ? [] : ['--roles', roles])];
     },
     env: { ...withoutSettings(process.env), ...(kubeconfig !== undefined && { KUBECONFIG: kubeconfig }), LOG_LEVEL: 'debug', ...env },
     isReady: async ([, operationsPort]) => {

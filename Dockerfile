@@ -1,0 +1,43 @@
+# The image of image-watcher, one for all roles. Needs BuildKit, which is what `docker build` uses.
+#
+#   docker build --tag image-watcher:dev .
+#   docker run --rm image-watcher:dev --help
+#
+# Both bases are arguments: to use a mirror, to pin a digest (name:tag@sha256:…), or to use one that was made by oneself.
+#   NODE_IMAGE  the program node in /usr/local/bin, npm, and a shell
+#   BASE_IMAGE  what node needs to run: glibc, libstdc++, the certificates; no shell
+# Settings of npm (a mirror, a proxy, an authority) come as a secret and leave no trace: --secret id=npmrc,src=$HOME/.npmrc
+
+# The Node that the tests run with; test/image/dockerfile.test.ts holds it to that.
+ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
+ARG BASE_IMAGE=gcr.io/distroless/cc-debian13:nonroot
+
+FROM ${NODE_IMAGE} AS node
+
+# On the builder's own platform: without optional packages and install scripts, what is installed is the same for all.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS layers
+WORKDIR /layers/app/app
+COPY package.json package-lock.json LICENSE ./
+RUN --mount=type=secret,id=npmrc,target=/run/npmrc \
+    NPM_CONFIG_USERCONFIG=/run/npmrc npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund --cache=/tmp/npm && \
+    rm node_modules/.package-lock.json
+# Neither is read at run time: Node takes no types off below node_modules.
+RUN find node_modules -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete
+COPY src src
+COPY --from=node /usr/local/bin/node /layers/node/usr/local/bin/node
+# The same files and folders make the same layers, whenever they are built.
+ARG SOURCE_DATE_EPOCH=0
+RUN find /layers -exec touch --no-dereference --date=@${SOURCE_DATE_EPOCH} {} +
+
+FROM ${BASE_IMAGE}
+LABEL org.opencontainers.image.title=image-watcher \
+      org.opencontainers.image.description="Webhook-driven image updater for Kubernetes" \
+      org.opencontainers.image.licenses=Apache-2.0
+COPY --from=layers /layers/node /
+COPY --from=layers /layers/app /
+ENV NODE_ENV=production
+WORKDIR /app
+USER 65532:65532
+# Webhooks, operations, conversion.
+EXPOSE 8080 9090 9443
+ENTRYPOINT ["/usr/local/bin/node", "/app/src/main.ts"]

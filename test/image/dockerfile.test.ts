@@ -1,0 +1,52 @@
+/** What the Dockerfile promises and no engine is needed for; `npm run test:image` builds and runs it. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { configSchema } from '../../src/config/schema.ts';
+import { namedBases } from './base-images.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const dockerfile = read('Dockerfile');
+
+test('the image runs the Node that the tests run with', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version: string }> };
+  assert.match(namedBases()['NODE_IMAGE'] ?? '', new RegExp(`/node:${packages['node_modules/node']?.version}-`));
+});
+
+test('no base image moves: each has a version', () => {
+  const bases = Object.values(namedBases());
+  assert.equal(bases.length, 2);
+  for (const base of bases) assert.doesNotMatch(base, /:latest$|^[^:]+$/);
+  assert.deepEqual(
+    [...dockerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)].map(([, from]) => from),
+    ['${NODE_IMAGE}', '${NODE_IMAGE}', '${BASE_IMAGE}'],
+  );
+});
+
+test('no front end is fetched, and nothing of a registry is written down', () => {
+  assert.doesNotMatch(dockerfile, /^# *syntax=/m);
+  assert.doesNotMatch(dockerfile, /npm config|_authToken|--registry/);
+});
+
+test('its ports are those of the configuration', () => {
+  const { listen, operations, conversion } = configSchema.parse({});
+  const [, ports = ''] = /^EXPOSE (.*)$/m.exec(dockerfile) ?? [];
+  assert.deepEqual(ports.split(' ').map(Number), [listen.port, operations.port, conversion.port]);
+});
+
+test('what is copied is let in, and nothing else', () => {
+  const allowed = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path);
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
+  assert.deepEqual(allowed.sort(), copied.sort());
+});
+
+test('the program needs no package that the image leaves out', () => {
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { optional?: boolean }> };
+  assert.deepEqual(
+    Object.keys(dependencies).filter((name) => packages[`node_modules/${name}`]?.optional),
+    [],
+  );
+});
