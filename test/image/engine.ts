@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flags } from '../harness/flags.ts';
 import { installDebianPackage } from '../harness/install-debian-package.ts';
@@ -52,6 +52,7 @@ async function startEngine(): Promise<Engine> {
   let server: Server | undefined;
   const engine = engineOf(client, ['--host', socket], async () => {
     await server?.stop();
+    endContainersOf(folder);
     await unmountBelow(folder);
   });
   server = await startServer({
@@ -61,6 +62,7 @@ async function startEngine(): Promise<Engine> {
     args: () => [
       ...flags({ host: socket, pidfile: join(folder, 'pid'), bridge: 'none' }),
       ...flags({ 'data-root': join(folder, 'data'), 'exec-root': join(folder, 'exec') }),
+      '--ip-forward=false',
       '--iptables=false',
       '--ip6tables=false',
     ],
@@ -78,6 +80,20 @@ function engineOf(client: string, host: readonly string[], stop: () => Promise<v
     docker: (args, timeoutMs = 600_000) => runCommand(client, [...host, ...args], { env, timeoutMs }),
     stop,
   };
+}
+
+/** A build that is interrupted goes on without its engine: what has its root in the folder is ours. */
+function endContainersOf(folder: string): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const mounts = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n');
+      const root = mounts.find((line) => line.split(' ')[4] === '/');
+      if (root?.includes(`${folder}/`)) process.kill(Number(pid), 'SIGKILL');
+    } catch (error) {
+      // It has ended meanwhile.
+      if (!['ENOENT', 'ESRCH', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
 }
 
 /** The engine leaves its network namespace mounted, and what is mounted cannot be removed. */

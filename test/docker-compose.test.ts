@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parse, stringify } from 'yaml';
-import { loadSettings } from '../../src/config.ts';
-import { findRegistry } from '../harness/binaries.ts';
-import { pushImage } from '../harness/push-image.ts';
-import { startRedis } from '../harness/redis.ts';
-import { startServer } from '../harness/server.ts';
-import { startService } from '../harness/service.ts';
-import { tempFolder } from '../harness/temp-folder.ts';
-import { waitFor } from '../harness/wait-for.ts';
+import { parse } from 'yaml';
+import { loadSettings } from '../src/config.ts';
+import { findRegistry } from './harness/binaries.ts';
+import { pushImage } from './harness/push-image.ts';
+import { startRedis } from './harness/redis.ts';
+import { startServer } from './harness/server.ts';
+import { startService } from './harness/service.ts';
+import { tempFolder } from './harness/temp-folder.ts';
+import { waitFor } from './harness/wait-for.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '..');
 const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
 interface Part {
@@ -34,7 +34,8 @@ const { services, volumes } = parse(readText('docker-compose.yml')) as {
 const { 'image-watcher': watcher, redis, registry } = services;
 const env = watcher.environment ?? {};
 const settings = loadSettings({ file: join(root, 'compose/config.yaml'), env });
-const registryConfig = parse(readText('compose/registry.yaml')) as RegistryConfig;
+const registryText = readText('compose/registry.yaml');
+const registryConfig = parse(registryText) as RegistryConfig;
 
 test('the settings are valid, and lead to the other parts', () => {
   const { redis: store, receivers, registries, listen } = settings.config;
@@ -78,15 +79,12 @@ test('a push to the registry is accepted, on a Redis that keeps it', async (cont
     command: await findRegistry(),
     portCount: 1,
     args: ([port]) => {
-      const [endpoint] = registryConfig.notifications.endpoints;
-      const url = `${service.publicUrl}${new URL(endpoint?.url ?? '').pathname}`;
-      const here = {
-        ...registryConfig,
-        storage: { filesystem: { rootdirectory: join(folder, 'images') } },
-        http: { addr: `127.0.0.1:${port}` },
-        notifications: { endpoints: [{ ...endpoint, url }] },
-      };
-      writeFileSync(join(folder, 'registry.yaml'), stringify(here));
+      // Its text, as a registry reads it: what one reader of YAML takes, another may refuse.
+      const text = registryText
+        .replace("':5000'", `'127.0.0.1:${port}'`)
+        .replace('/var/lib/registry', folder)
+        .replace('http://image-watcher:8080', service.publicUrl);
+      writeFileSync(join(folder, 'registry.yaml'), text);
       return ['serve', join(folder, 'registry.yaml')];
     },
     isReady: async ([port]) => (await fetch(`http://127.0.0.1:${port}/v2/`)).ok,
