@@ -10,7 +10,7 @@ import { openTrustRoot } from './compose/trust-root.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
 import { buildOperationsApp } from './operations/app.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Telemetry } from './telemetry/open-telemetry.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 
 export interface Service {
@@ -25,10 +25,10 @@ export interface Service {
  * Builds the roles of one process. Nothing is opened before `start`, except connections that open themselves when they can.
  * Throws ConfigError without a usable kubeconfig, or with a trust root that is none.
  */
-export function compose(settings: Settings, roles: ReadonlySet<Role>, logger: Logger): Service {
+export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, tracing }: Telemetry): Service {
   const { config } = settings;
   const metrics = createMetrics();
-  const foundation: Foundation = { settings, aliases: registryAliases(config), logger, metrics };
+  const foundation: Foundation = { settings, aliases: registryAliases(config), logger, metrics, tracing };
   // What may fail comes first: nothing is open yet.
   const convert = roles.has('convert') ? composeConvert(foundation) : undefined;
   const cluster = roles.has('work') ? openCluster(settings.kubeconfig) : undefined;

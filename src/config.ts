@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { configSchema, readableReceivers } from './config/schema.ts';
 import { openSecrets, type SecretStore } from './config/secrets.ts';
+import { openTraceSettings, type TraceSettings } from './config/traces.ts';
 import { normaliseRegistry } from './core/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/url-only.ts';
@@ -49,6 +50,8 @@ export interface Settings {
   /** The values of each receiver's secrets, by the receiver's name, as they were when last read. */
   readonly secretsOf: (receiver: string) => readonly string[];
   readonly secrets: Pick<SecretStore, 'reread' | 'guessable'>;
+  /** Where traces go; undefined: they are off. */
+  readonly traces: TraceSettings | undefined;
 }
 
 /** Reads, merges and checks the configuration; throws ConfigError with all problems at once. */
@@ -58,7 +61,8 @@ export function loadSettings(source: ConfigSource): Settings {
   const raw = withEnvironment(file === undefined ? {} : readYaml(file), source.env, label);
   const parsed = configSchema.safeParse(raw);
   const secrets = openSecrets(readableReceivers.parse(raw).receivers.map(toSecretHolder), source.env);
-  const { problems } = secrets;
+  const traces = openTraceSettings(parsed.data?.traces, source.env);
+  const problems = [...secrets.problems, ...traces.problems];
   if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
   if (problems.length > 0) throw new ConfigError(label, problems);
   const config = deepFreeze(parsed.data);
@@ -69,6 +73,7 @@ export function loadSettings(source: ConfigSource): Settings {
     namespace: config.namespace ?? readNamespace(source) ?? 'image-watcher',
     secretsOf: secrets.of,
     secrets,
+    traces: traces.settings,
   };
 }
 
@@ -141,6 +146,7 @@ function withEnvironment(raw: unknown, env: ConfigSource['env'], label: string):
   if (env['REDIS_URL']) override('redis', 'url', env['REDIS_URL']);
   if (env['LOG_LEVEL']) override('log', 'level', env['LOG_LEVEL']);
   if (env['PORT']) override('listen', 'port', Number(env['PORT']));
+  if (env['OTEL_EXPORTER_OTLP_ENDPOINT']) override('traces', 'endpoint', env['OTEL_EXPORTER_OTLP_ENDPOINT']);
   return merged;
 }
 

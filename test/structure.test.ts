@@ -76,6 +76,11 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   jose: { folders: ['receive'] },
   '@peculiar/x509': { folders: ['certificates'] },
   pino: { folders: ['telemetry'] },
+  '@opentelemetry/api': { folders: ['telemetry'] },
+  '@opentelemetry/core': { folders: ['telemetry'] },
+  '@opentelemetry/exporter-trace-otlp-proto': { folders: ['telemetry'] },
+  '@opentelemetry/resources': { folders: ['telemetry'] },
+  '@opentelemetry/sdk-trace': { folders: ['telemetry'] },
   '@sigstore/bundle': { folders: ['verify'] },
   '@sigstore/protobuf-specs': { folders: ['verify'] },
   '@sigstore/verify': { folders: ['verify'] },
@@ -92,6 +97,17 @@ for (const [name, { folders, types = [] }] of Object.entries(importers)) {
     assert.deepEqual(wrong.map(describeImport), []);
   });
 }
+
+test('traces are loaded only where they are on', () => {
+  const loads = imports.filter((one) => !one.isType && resolve(one) === 'src/telemetry/open-tracing.ts');
+  assert.deepEqual(loads.map(describeImport), ['src/telemetry/open-telemetry.ts imports ./open-tracing.ts']);
+  assert.match(read('src/telemetry/open-telemetry.ts'), /await import\('\.\/open-tracing\.ts'\)/);
+  const others = imports.filter((one) => !one.isType && resolve(one).startsWith('@opentelemetry/'));
+  assert.deepEqual([...new Set(others.map(({ file }) => file))].sort(), [
+    'src/telemetry/open-tracing.ts',
+    'src/telemetry/tell-failures.ts',
+  ]);
+});
 
 test('only compose and the commands know everyone', () => {
   const rooms = ['receive', 'work', 'registry', 'kube', 'poll', 'verify'];

@@ -2,7 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { loadSettings, processSource } from '../config.ts';
 import { describeError } from '../core/errors.ts';
 import { parseRoles } from '../roles.ts';
-import { createLogger } from '../telemetry/logger.ts';
+import { openTelemetry } from '../telemetry/open-telemetry.ts';
 import { UsageError, type Command } from './command.ts';
 import { parseOptions } from './options.ts';
 
@@ -10,6 +10,8 @@ const options = { config: { type: 'string' }, roles: { type: 'string' } } as con
 
 /** Kubernetes kills after 30 s by default. */
 const stopDeadlineMs = 25_000;
+/** For the last spans. */
+const flushMs = 2_000;
 
 /** `image-watcher serve`. */
 export const serve: Command = {
@@ -21,7 +23,8 @@ Runs until SIGTERM or SIGINT, then takes no new requests and jobs, finishes or r
 
   --roles   what this process does: receive (webhooks; needs Redis only), work (everything else), convert (policies
             between their versions, for the API server; needs no Redis). Default: all
-  --config  the configuration file; also IMAGE_WATCHER_CONFIG. REDIS_URL, KUBECONFIG, LOG_LEVEL and PORT override it
+  --config  the configuration file; also IMAGE_WATCHER_CONFIG. REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and
+            OTEL_EXPORTER_OTLP_ENDPOINT override it
 `,
   async run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);
@@ -31,8 +34,9 @@ Runs until SIGTERM or SIGINT, then takes no new requests and jobs, finishes or r
     const settings = loadSettings(processSource(values.config));
     // Loaded only now: help and wrong usage should not wait for all of the program.
     const { compose } = await import('../compose.ts');
-    const logger = createLogger(settings.config.log.level);
-    const service = compose(settings, roles, logger);
+    const telemetry = await openTelemetry(settings.config.log.level, settings.traces, roles);
+    const { logger, tracing } = telemetry;
+    const service = compose(settings, roles, telemetry);
     try {
       await service.start();
     } catch (error) {
@@ -45,7 +49,8 @@ Runs until SIGTERM or SIGINT, then takes no new requests and jobs, finishes or r
         if (err) logger.error({ err }, 'stopping after an unexpected error');
         else logger.info({ signal }, 'stopping');
         await service.stop(stopDeadlineMs);
-        logger.info('stopped');
+        await tracing?.stop(flushMs);
+        logger.info({}, 'stopped');
         resolve(err ? 1 : 0);
       });
     });

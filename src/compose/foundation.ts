@@ -3,6 +3,7 @@ import type { Settings } from '../config.ts';
 import type { Check } from '../operations/readiness.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 
 /** What every role is made of. */
 export interface Foundation {
@@ -10,6 +11,8 @@ export interface Foundation {
   readonly aliases: ReadonlyMap<string, string>;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** undefined: traces are off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** A part of the service with a life. */

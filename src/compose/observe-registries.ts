@@ -3,19 +3,22 @@ import type { HostEvent } from '../registry/host-limits.ts';
 import type { RequestRecord } from '../registry/http.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import type { Foundation } from './foundation.ts';
+import { recordRegistryRequest } from './trace-requests.ts';
 
 /** Listeners for the client of registries. */
-export function observeRegistries({ logger, metrics }: Pick<Foundation, 'logger' | 'metrics'>): {
+export function observeRegistries({ logger, metrics, tracing }: Pick<Foundation, 'logger' | 'metrics' | 'tracing'>): {
   onRequest: (request: RequestRecord) => void;
   onHostEvent: (event: HostEvent) => void;
 } {
   const label = createBoundedLabel(maxRegistryLabels);
   const broken = new Set<string>();
   return {
-    onRequest({ host, kind, status, durationMs }) {
+    onRequest(request) {
+      const { host, kind, status, durationMs } = request;
       const answer = typeof status === 'number' ? `${Math.floor(status / 100)}xx` : status;
       metrics.registryRequests.inc({ host: label(host), kind, answer });
       metrics.registrySeconds.observe({ host: label(host), kind }, durationMs / 1_000);
+      if (tracing !== undefined) recordRegistryRequest(request, tracing);
     },
     onHostEvent(event) {
       const host = label(event.host);

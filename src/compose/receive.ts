@@ -12,10 +12,11 @@ import { buildReceiveApp } from '../receive/app.ts';
 import type { ListenLimits } from '../receive/listen-limits.ts';
 import { openReceivers } from './receivers.ts';
 import { refuse } from './refuse.ts';
+import { storeTraced, traceDeliveries } from './trace-deliveries.ts';
 
 /** Builds the role. */
 export function composeReceive(foundation: Foundation, redis: RedisAccess): Part & { address(): string | undefined } {
-  const { settings, aliases, logger, metrics } = foundation;
+  const { settings, aliases, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const onError = (error: Error) => logger.debug({ err: error }, 'push queue');
   const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas);
@@ -37,7 +38,8 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
         requestsPerMinute: config.listen.requestsPerMinute,
         addToCount: createRequestCounts(redis.connection, config.redis.prefix),
         aliases,
-        storePushes: (events) => queue.add(events),
+        storePushes: tracing === undefined ? (events) => queue.add(events) : storeTraced(queue, tracing),
+        trace: tracing && traceDeliveries(tracing),
         refusal: () => refuse(redis.health(), config.redis.durability),
         now: () => new Date(),
         logger,

@@ -66,6 +66,6 @@ function showRedis(health: RedisHealth, metrics: Metrics): void {
 
 function reportRedis({ reachable, durabilityProblem, error }: RedisHealth, logger: Logger): void {
   if (!reachable) logger.warn({ why: error }, 'redis does not answer');
-  else if (durabilityProblem === undefined) logger.info('redis answers');
+  else if (durabilityProblem === undefined) logger.info({}, 'redis answers');
   else logger.warn({ why: durabilityProblem }, 'redis answers, but may lose accepted pushes');
 }

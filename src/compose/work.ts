@@ -6,8 +6,8 @@ import type { SecretRef } from '../core/image-source.ts';
 import { wantedKinds } from '../core/wanted-kinds.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-turn.ts';
-import { processPoll, type PollPorts } from '../poll/process-poll.ts';
-import { createTick } from '../poll/tick.ts';
+import { processPoll } from '../poll/process-poll.ts';
+import { createTick, type TickPorts } from '../poll/tick.ts';
 import { connectWorker } from '../queue/connection.ts';
 import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
@@ -30,6 +30,9 @@ import {
   type NamedReflector,
 } from './reflectors.ts';
 import { openRegistries } from './registries.ts';
+import type { JobRunner } from './run-jobs.ts';
+import { traceCluster } from './trace-requests.ts';
+import { traceWork } from './trace-work.ts';
 import { createWorkPorts, type Adapters } from './work-ports.ts';
 
 const concurrency = { push: 64, policy: 64, poll: 32 } as const;
@@ -47,7 +50,7 @@ export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
 
 /** Builds the role. */
 export function composeWork(foundation: Foundation, { client, quick, trustRoot }: WorkMeans): Part {
-  const { settings, logger, metrics } = foundation;
+  const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(config.redis.url);
   redis.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
@@ -73,9 +76,12 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
   let reflectors: NamedReflector[] = [];
   const allReflectors = () => [...reflectors, ...workloadReflectors(foundation, cache)];
   const isWatching = () => reflectors.every(({ reflector }) => reflector.state().connected);
-  const ports = createWorkPorts(foundation, { client, cache, access, isWatching, registry, queues, recorder, queue, trustRoot });
+  // Watches live on when the job that began them is over: what they ask is nobody's span.
+  const asked = tracing === undefined ? client : traceCluster(client, tracing);
+  const plain = createWorkPorts(foundation, { client: asked, cache, access, isWatching, registry, queues, recorder, queue, trustRoot });
+  const { ports, runner } = traceWork(plain, foundation, quick);
   const waker = createWaker({ ...ports, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
-  const workers: QueueWorker[] = createWorkers(queue, ports);
+  const workers: QueueWorker[] = createWorkers(queue, ports, runner);
   let sweep: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -141,27 +147,28 @@ function isSameSecret(a: SecretRef, b: SecretRef): boolean {
   return a.namespace === b.namespace && a.name === b.name;
 }
 
-function createWorkers(access: QueueAccess, ports: PollPorts): QueueWorker[] {
-  const tick = createTick(ports);
+function createWorkers(access: QueueAccess, tickPorts: TickPorts, runner: JobRunner): QueueWorker[] {
+  const tick = createTick(tickPorts);
   const common = { access, now: Date.now, random: Math.random };
   return [
     createWorker<PushJob>({
       ...common,
       queue: 'push',
       concurrency: concurrency.push,
-      process: (job, context) => processPush(job, context, ports),
+      process: (job, context) => runner.push(job, context, (ports) => processPush(job, context, ports)),
     }),
     createWorker<PolicyJob>({
       ...common,
       queue: 'policy',
       concurrency: concurrency.policy,
-      process: (job, context) => processPolicyJob(job, context, ports),
+      process: (job, context) => runner.policy(job, context, (ports) => processPolicyJob(job, context, ports)),
     }),
     createWorker<PollJob>({
       ...common,
       queue: 'poll',
       concurrency: concurrency.poll,
-      process: (job, context) => (context.name === 'tick' ? tick() : processPoll(job, context, ports)),
+      process: (job, context) =>
+        context.name === 'tick' ? tick() : runner.poll(job, context, (ports) => processPoll(job, context, ports)),
       longestPauseMs: ({ intervalMs }) => Math.min(intervalMs, longestPollPauseMs),
     }),
   ];

@@ -5,6 +5,7 @@ import { credentials } from './credentials.ts';
 import { receiver } from './receiver.ts';
 import { headersComeFirst, hostsAreUnambiguous, namesAreUnique, openOnlyOnLoopback } from './rules.ts';
 import { always, duration, headerName, host, name, network, port, requestsPerMinute, secretReference } from './scalars.ts';
+import { traces } from './traces.ts';
 
 const registry = z.strictObject({
   host: host.describe('The host, with its port: registry.example.com:5000.'),
@@ -179,6 +180,7 @@ export const configSchema = z.strictObject({
     })
     .describe('The log, JSON on the standard output.')
     .prefault({}),
+  traces,
 });
 
 /** What can be read of the receivers' secrets, however wrong the rest is. */

@@ -50,7 +50,7 @@ export function openSecrets(receivers: readonly Receiver[], env: Environment): S
   const entries = receivers.flatMap((receiver, index) =>
     receiver.secrets.map((reference, position): Entry => {
       try {
-        return { receiver, position, reference, value: check(readNow(reference, env), reference, receiver) };
+        return { receiver, position, reference, value: check(readSecret(reference, env), reference, receiver) };
       } catch (error) {
         problems.push({ path: `receivers[${index}].secrets[${position}]`, message: describeError(error) });
         return { receiver, position, reference, value: '' };
@@ -94,17 +94,26 @@ export function openSecrets(receivers: readonly Receiver[], env: Environment): S
   };
 }
 
-function readNow(reference: SecretReference, env: Environment): string | undefined {
-  return 'env' in reference ? env[reference.env] : withoutLineEnd(readFileSync(reference.file, 'utf8'));
+/** What a reference points to now; throws where there is nothing. */
+export function readSecret(reference: SecretReference, env: Environment): string {
+  return checkPresent('env' in reference ? env[reference.env] : withoutLineEnd(readFileSync(reference.file, 'utf8')), reference);
 }
 
-function check(value: string | undefined, reference: SecretReference, { isUrlOnly }: Receiver): string {
-  const where = 'env' in reference ? `the environment variable ${reference.env}` : reference.file;
-  if (value === undefined) throw new Error(`${where} is not set`);
-  if (value === '') throw new Error(`${where} is empty`);
+function checkPresent(value: string | undefined, reference: SecretReference): string {
+  if (value === undefined) throw new Error(`${placeOf(reference)} is not set`);
+  if (value === '') throw new Error(`${placeOf(reference)} is empty`);
+  return value;
+}
+
+function placeOf(reference: SecretReference): string {
+  return 'env' in reference ? `the environment variable ${reference.env}` : reference.file;
+}
+
+function check(text: string, reference: SecretReference, { isUrlOnly }: Receiver): string {
+  const value = checkPresent(text, reference);
   if (isUrlOnly && isGuessable(value)) {
     throw new Error(
-      `${where} has fewer than ${minSecretLength} characters: it is all that protects the URL; openssl rand -hex 24 makes a good one`,
+      `${placeOf(reference)} has fewer than ${minSecretLength} characters: it is all that protects the URL; openssl rand -hex 24 makes a good one`,
     );
   }
   return value;

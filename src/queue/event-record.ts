@@ -41,6 +41,10 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
 }
 
 /** An event that only the queue knows. */
-export function readJob({ schema: _schema, ...event }: PushJob, state: EventState, why: string | undefined): EventRecord {
+export function readJob(
+  { schema: _schema, traceparent: _traceparent, ...event }: PushJob,
+  state: EventState,
+  why: string | undefined,
+): EventRecord {
   return { event, state, fates: new Map(), ...(why && { why }) };
 }

@@ -15,11 +15,16 @@ interface Versioned {
   readonly schema: typeof schema;
 }
 
+/** The trace that the job belongs to, as W3C Trace Context writes it; absent where traces are off. */
+interface Traced {
+  readonly traceparent?: string;
+}
+
 /** One pushed tag. */
-export interface PushJob extends PushEvent, Versioned {}
+export interface PushJob extends PushEvent, Versioned, Traced {}
 
 /** One policy to reconcile, with where to look if something was announced. */
-export interface PolicyJob extends Versioned {
+export interface PolicyJob extends Versioned, Traced {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly source: TriggerSource;
   /** Distinguishes causes, so that replicas that see the same one make one job: a push's id, a generation … */

@@ -23,16 +23,20 @@ export interface QueueAccess {
 
 /** Where receivers put pushes. */
 export interface PushQueue {
-  /** Resolves when Redis has all of them (on `minReplicas` replicas too); rejects when that is not sure. Adding again is harmless. */
-  add(events: readonly PushEvent[]): Promise<void>;
+  /**
+   * Resolves when Redis has all of them (on `minReplicas` replicas too); rejects when that is not sure. Adding again is harmless. `traceparent`: the trace
+   * that they belong to.
+   */
+  add(events: readonly PushEvent[], traceparent?: string): Promise<void>;
 }
 
 /** A queue for pushes whose `add` is an acknowledgement. */
 export function createPushQueue(access: QueueAccess, minReplicas: number): PushQueue {
   const queue = openQueue<PushJob>('push', access);
   return {
-    async add(events) {
-      const jobs = events.map((event) => job<PushJob>('push', { schema, ...event }, event.id));
+    async add(events, traceparent) {
+      const trace = traceparent === undefined ? {} : { traceparent };
+      const jobs = events.map((event) => job<PushJob>('push', { schema, ...event, ...trace }, event.id));
       const [only] = jobs;
       gatherWrites(access.redis);
       // Several are one transaction; for the usual one that would be half of the cost of a webhook.

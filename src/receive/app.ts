@@ -3,13 +3,18 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { acceptAnyContentType } from './any-content-type.ts';
 import { toResponseBody, type DeliveryContext, type Receiver } from './answer-delivery.ts';
 import { answerRequest, type Answer } from './answer-request.ts';
+import type { Delivery } from './providers/provider.ts';
 import { answerHandshake } from './handshake.ts';
 import { serverOptions, type ListenLimits } from './listen-limits.ts';
 import { matchesAny } from './providers/authorization-header.ts';
 import { createRateLimit, type AddToCount } from './rate-limit.ts';
 import { createReporter, type ReportOptions } from './report-delivery.ts';
 
+/** Runs the answering of a delivery, and tells a trace of it. */
+export type TraceDelivery = (receiver: Receiver, headers: Delivery['headers'], answer: () => Promise<Answer>) => Promise<Answer>;
+
 export interface ReceiveOptions extends DeliveryContext, ReportOptions {
+  readonly trace?: TraceDelivery | undefined;
   readonly receivers: readonly Receiver[];
   readonly limits: ListenLimits;
   /** Of each receiver that says nothing else. */
@@ -61,9 +66,12 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     const receiver = find(request);
     if (receiver === undefined) return reply.code(404).send({ error: 'there is no such receiver' });
     const delivery = { headers: request.headers, body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
-    const answer = await withDeadline(answerRequest(delivery, (request.params as Params).token, receiver, context));
-    reporter.decided(receiver, answer, request.id);
-    return send(answer, reply);
+    const decide = async () => {
+      const answer = await withDeadline(answerRequest(delivery, (request.params as Params).token, receiver, context));
+      reporter.decided(receiver, answer, request.id);
+      return answer;
+    };
+    return send(await (options.trace?.(receiver, request.headers, decide) ?? decide()), reply);
   };
   const shakeHands = (request: FastifyRequest, reply: FastifyReply) => {
     const receiver = find(request);

@@ -13,6 +13,7 @@ export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers';
 export interface RequestRecord {
   host: string;
   kind: RequestKind;
+  method: 'GET' | 'HEAD' | 'POST';
   status: number | 'error';
   durationMs: number;
 }
@@ -114,7 +115,7 @@ async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promis
 }
 
 async function exchangeOnce({ timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
-  const { registry, kind, what, url, signal } = request;
+  const { registry, kind, method, what, url, signal } = request;
   const deadline = startDeadline(timeoutMs, signal);
   const startedAt = performance.now();
   let status: number | 'error' = 'error';
@@ -130,7 +131,7 @@ async function exchangeOnce({ timeoutMs, onRequest }: HttpOptions, request: Http
     throw new HostFailure(what, why, !deadline.isOver, { cause: error });
   } finally {
     deadline.end();
-    onRequest?.({ host: registry.name, kind, status, durationMs: performance.now() - startedAt });
+    onRequest?.({ host: registry.name, kind, method, status, durationMs: performance.now() - startedAt });
   }
 }
 

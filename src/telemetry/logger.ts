@@ -1,6 +1,9 @@
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream } from 'pino';
+import type { LogFields } from './log-fields.ts';
+import type { LogLevel, LogMessage } from './log-messages.ts';
 
-export type { Logger } from 'pino';
+/** Writes lines that are in the lists, and no others. */
+export type Logger = { readonly [L in LogLevel]: (fields: LogFields, message: LogMessage<L>) => void };
 
 /** Fields whose values never reach a log, wherever they are nested one or two levels deep. */
 const secretFields = ['authorization', 'cookie', 'password', 'token', 'secret', 'secrets', 'signature', 'x-hub-signature-256', 'auth'];
@@ -8,8 +11,11 @@ const secretFields = ['authorization', 'cookie', 'password', 'token', 'secret', 
 /** ioredis keeps a failed command in its error: of AUTH, the password. */
 const redisArguments = ['command.args', '*.command.args'];
 
-/** JSON lines: a constant message, everything else in fields. error = our bug, warn = degraded, info = something changed. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+/**
+ * JSON lines: a constant message, everything else in fields. error = our bug, warn = degraded, info = something changed. `fields`: what each line has besides,
+ * at its moment.
+ */
+export function createLogger(level: string, destination?: DestinationStream, fields?: () => object): Logger {
   const paths = [...secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`].map(quote)), ...redisArguments];
   const options = {
     level,
@@ -17,6 +23,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths, censor: '[redacted]' },
+    ...(fields !== undefined && { mixin: fields }),
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }

@@ -58,7 +58,11 @@ export async function reportSettled({ policy, before, after, findings }: Settlem
     const entries = rollout.entries.filter((entry) => !isRecorded(before, entry) && isNew(entry));
     return verdict.kind === 'done' && entries.length > 0 ? [{ workload: rollout.workload, entries }] : [];
   });
-  for (const { workload } of out) ports.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
+  for (const { workload, entries } of out) {
+    ports.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
+    const ending = { reason: 'RolledOut', message: `${entries.map(({ to }) => to).join(' and ')} is out` } as const;
+    ports.witness?.rolledOut?.(policyKey(policy), workload, ending);
+  }
   if (out.length === 0) return;
   const images = new Set(out.flatMap(({ entries }) => entries.map(({ to }) => to)));
   const message = `${listFew([...images], (image) => image)} is out on ${out.length} more ${out.length === 1 ? 'workload' : 'workloads'}`;
@@ -122,6 +126,7 @@ function tell(
   ports.recordEvent({ regarding: toObject(policy), action: 'WatchRollout', ...event, message });
   ports.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
   ports.metrics.rollouts.inc({ kind: workload.kind, result: event.reason });
+  ports.witness?.rolledOut?.(policyKey(policy), workload, event);
   ports.logger.info({ policy: policyKey(policy), workload: workloadKey(workload), reason: event.reason, why: event.message }, 'rollout');
 }
 

@@ -15,6 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { toObject, type ObjectEvent } from './object-event.ts';
 import { reportNotWatched } from './report-rollouts.ts';
 import { reportWithheld } from './report-withheld.ts';
+import type { Decision, Witness } from './witness.ts';
 
 export interface ReportPorts extends WorkloadView {
   /** Writes what `update` makes of the newest status; does nothing when it makes nothing. */
@@ -28,6 +29,7 @@ export interface ReportPorts extends WorkloadView {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
+  readonly witness?: Witness;
 }
 
 /** A failure may be over at the next try: it is worth a write to the policy's status only when it lasts. */
@@ -46,7 +48,7 @@ export async function reportOutcome(
   signal: AbortSignal,
 ): Promise<void> {
   const now = ports.now();
-  ports.metrics.reconciles.inc({ source: cause.source, outcome: outcome.kind, reason: outcome.reason });
+  count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
   await Promise.all([
     ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports), signal),
@@ -60,7 +62,7 @@ export async function reportOutcome(
 
 /** Reports an ending that no policy is there to show: it was deleted before its turn came. */
 export async function reportGone(key: string, outcome: Outcome, cause: LookCause, ports: ReportPorts): Promise<void> {
-  ports.metrics.reconciles.inc({ source: cause.source, outcome: outcome.kind, reason: outcome.reason });
+  count(key, outcome, cause, ports);
   await settle(key, { ...pickFate(outcome), kind: outcome.kind }, cause, ports);
 }
 
@@ -89,7 +91,7 @@ export async function reportFailure(
   const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.now().getTime() < shortWaitMs;
   const reason: Reason = isWait ? error.reason : 'Retrying';
   const message = describeError(error);
-  ports.metrics.reconciles.inc({ source: cause.source, outcome: isWait ? 'waiting' : 'retrying', reason });
+  count(key, { kind: isWait ? 'waiting' : 'retrying', reason, message }, cause, ports);
   ports.logger[isShortWait ? 'debug' : 'warn'](
     { policy: key, source: cause.source, event: cause.eventId, reason, why: message, failures },
     'reconcile failed, will be repeated',
@@ -106,6 +108,11 @@ export async function reportFailure(
     if (result.status === 'rejected')
       ports.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
   }
+}
+
+function count(key: string, decision: Decision, { source }: LookCause, { metrics, witness }: ReportPorts): void {
+  metrics.reconciles.inc({ source, outcome: decision.kind, reason: decision.reason });
+  witness?.decided?.(key, decision);
 }
 
 function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: LookCause, ports: ReportPorts): void {

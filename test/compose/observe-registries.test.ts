@@ -13,7 +13,7 @@ test('a broken registry is told once, and its end once; the metrics follow', asy
   for (const state of ['open', 'half-open', 'open'] as const) onHostEvent({ host, kind: 'circuit', state, why: 'no answer' });
   onHostEvent({ host, kind: 'refused', reason: 'RegistryUnavailable' });
   onHostEvent({ host, kind: 'pulls', remaining: 7, limit: 100 });
-  onRequest({ host, kind: 'manifest', status: 200, durationMs: 1 });
+  onRequest({ host, kind: 'manifest', method: 'HEAD', status: 200, durationMs: 1 });
   assert.match(await metrics.registry.metrics(), /registry_circuit_open\{host="r.example.com"\} 1/);
   for (const state of ['half-open', 'closed'] as const) onHostEvent({ host, kind: 'circuit', state, why: 'no answer' });
   const text = await metrics.registry.metrics();

@@ -11,6 +11,7 @@ import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { ignoredCodes } from '../../src/core/ignored-codes.ts';
 import { reasons } from '../../src/core/reasons.ts';
+import { logFields } from '../../src/telemetry/log-fields.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { codeSpansOf, pages as allPages, root } from './markdown.ts';
 
@@ -73,6 +74,7 @@ describe('metrics', () => {
       'resource_url',
       'event_types',
       'auth_header',
+      ...Object.keys(logFields),
     ];
     const unknown = named.filter(({ name }) => !metrics.includes(name.replace(/^image_watcher_/, '')) && !others.includes(name));
     assert.deepEqual(unknown, []);

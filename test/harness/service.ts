@@ -74,6 +74,15 @@ export async function startService({
 
 /** Settings of whoever runs the tests must not leak into the service. */
 function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const own = new Set(['REDIS_URL', 'KUBECONFIG', 'LOG_LEVEL', 'PORT', 'IMAGE_WATCHER_CONFIG', 'NODE_TEST_CONTEXT', 'NODE_OPTIONS']);
+  const own = new Set([
+    'REDIS_URL',
+    'KUBECONFIG',
+    'LOG_LEVEL',
+    'PORT',
+    'IMAGE_WATCHER_CONFIG',
+    'NODE_TEST_CONTEXT',
+    'NODE_OPTIONS',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+  ]);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
 }

@@ -6,13 +6,13 @@ const secret = 'hunter2-in-plain-sight';
 
 function log(fields: object, level = 'info'): Record<string, unknown> {
   const lines: string[] = [];
-  createLogger(level, { write: (line: string) => void lines.push(line) }).info(fields, 'something happened');
+  createLogger(level, { write: (line: string) => void lines.push(line) }).info(fields, 'started');
   return JSON.parse(lines[0] ?? '{}') as Record<string, unknown>;
 }
 
 test('a line: constant message, level by name, time, service, fields', () => {
   const { time, ...line } = log({ policy: 'shop/web' });
-  assert.deepEqual(line, { level: 'info', service: 'image-watcher', policy: 'shop/web', msg: 'something happened' });
+  assert.deepEqual(line, { level: 'info', service: 'image-watcher', policy: 'shop/web', msg: 'started' });
   assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 

@@ -1,0 +1,66 @@
+import { policyKey } from '../core/image-policy.ts';
+import { formatRepository } from '../core/image-reference.ts';
+import type { PollPorts } from '../poll/process-poll.ts';
+import type { PolicyJob, PollJob, PushJob, QueueName } from '../queue/jobs.ts';
+import type { TracedChange } from '../queue/trace-memory.ts';
+import type { JobContext } from '../queue/worker.ts';
+import type { Attributes, SpanStart, Tracing } from '../telemetry/tracing.ts';
+import type { JobRunner } from './run-jobs.ts';
+import { witnessRollouts } from './witness-decisions.ts';
+
+/** What tells of the change whose rollout is looked at; undefined where that is not known (any more). */
+export type RecallChange = (policyUid: string) => Promise<TracedChange | undefined>;
+
+/**
+ * Jobs as spans: of the trace that their data names, or of one of their own. A look at rollouts belongs to the trace of the change that rolls out, whoever
+ * ordered the look.
+ */
+export function traceJobs(ports: PollPorts, tracing: Tracing, recall: RecallChange): JobRunner {
+  return {
+    push: (job, context, work) => tracing.span(pushSpan(job, context), () => work(ports)),
+    async policy(job, context, work) {
+      if (job.task !== 'rollout') return tracing.span(policySpan('process policy', job, context, job.traceparent), () => work(ports));
+      const change = await recall(job.policy.uid);
+      const start = policySpan('look at rollout', job, context, change?.traceparent);
+      const witness = { ...ports.witness, ...(change && witnessRollouts(change, tracing)) };
+      return tracing.span(start, () => work({ ...ports, witness }));
+    },
+    poll: (job, context, work) => tracing.span(pollSpan(job, context), () => work(ports)),
+  };
+}
+
+function pushSpan(job: PushJob, context: JobContext): SpanStart {
+  const attributes = {
+    'image_watcher.event': job.id,
+    'image_watcher.receiver': job.receiver,
+    'container.image.name': formatRepository(job.repository),
+    'container.image.tags': [job.tag],
+  };
+  return jobSpan('process push', 'push', context, attributes, job.traceparent);
+}
+
+function policySpan(name: string, { policy, source, eventId }: PolicyJob, context: JobContext, parent: string | undefined): SpanStart {
+  const attributes = {
+    'image_watcher.policy': policyKey(policy),
+    'image_watcher.source': source,
+    'k8s.namespace.name': policy.namespace,
+    ...(eventId !== undefined && { 'image_watcher.event': eventId }),
+  };
+  return jobSpan(name, 'policy', context, attributes, parent);
+}
+
+function pollSpan({ repository }: PollJob, context: JobContext): SpanStart {
+  return jobSpan('process poll', 'poll', context, { 'container.image.name': formatRepository(repository) });
+}
+
+function jobSpan(name: string, queue: QueueName, { jobId, failures }: JobContext, details: Attributes, parent?: string): SpanStart {
+  const attributes = {
+    'messaging.system': 'bullmq',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': queue,
+    'messaging.message.id': jobId,
+    'image_watcher.failures': failures,
+    ...details,
+  };
+  return { name, kind: 'consumer', parent, attributes };
+}

@@ -1,0 +1,52 @@
+/** Requests to others as spans of what is under way: host, path and answer, never headers, queries or bodies. */
+import type { KubeClient, KubeRequest } from '../kube/client.ts';
+import type { RequestRecord } from '../registry/http.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
+
+/** A client whose requests are spans where they belong to a span; for those of the work, not for watches. */
+export function traceCluster(client: KubeClient, tracing: Tracing): KubeClient {
+  return {
+    request: <T>(request: KubeRequest) => tracing.step(describeRequest(request), () => client.request<T>(request)),
+    streamLines: (request) => client.streamLines(request),
+    close: () => client.close(),
+  };
+}
+
+/** A finished request to a registry as a span. */
+export function recordRegistryRequest({ host, kind, method, status, durationMs }: RequestRecord, tracing: Tracing): void {
+  const attributes = {
+    'http.request.method': method,
+    'server.address': host,
+    'image_watcher.registry.request': kind,
+    ...(status === 'error' ? { 'error.type': 'no answer' } : { 'http.response.status_code': status }),
+  };
+  const hasFailed = status === 'error' || status >= 500 || status === 429;
+  const start = { name: `${method} ${kind}`, kind: 'client', startedAt: Date.now() - durationMs, attributes } as const;
+  tracing.record(start, hasFailed ? `the registry answered ${status}` : undefined);
+}
+
+function describeRequest({ method, path }: KubeRequest) {
+  const { resource, namespace, name } = readPath(path);
+  return {
+    name: `${method} ${resource}`,
+    kind: 'client',
+    attributes: {
+      'http.request.method': method,
+      'url.path': path,
+      ...(namespace !== undefined && { 'k8s.namespace.name': namespace }),
+      ...(name !== undefined && { 'image_watcher.object': name }),
+    },
+  } as const;
+}
+
+/** `/apis/apps/v1/namespaces/shop/deployments/web/status` → `deployments/status`, shop, web. */
+function readPath(path: string): { resource: string; namespace?: string; name?: string } {
+  const [, root = '', namespace, resource = 'unknown', name, subresource] =
+    /^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?/.exec(path) ?? [];
+  if (root === '') return { resource };
+  return {
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+  };
+}

@@ -1,0 +1,45 @@
+/** Decisions and endings as traces tell them. */
+import { formatWorkload } from '../core/workload.ts';
+import type { TracedChange } from '../queue/trace-memory.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
+import type { Witness } from '../work/witness.ts';
+
+/** Of hundreds of workloads the first few are enough. */
+const maxWithheld = 20;
+
+/** Each decision is an event of the span in which it falls, and so is what guards withhold. */
+export function witnessDecisions(tracing: Tracing): Witness {
+  return {
+    decided(policy, { kind, reason, message, tag, withheld = [] }) {
+      const about = { 'image_watcher.policy': policy };
+      tracing.event('decision', {
+        ...about,
+        'image_watcher.outcome': kind,
+        'image_watcher.reason': reason,
+        'image_watcher.message': message,
+        ...(tag !== undefined && { 'container.image.tags': [tag] }),
+      });
+      for (const one of withheld.slice(0, maxWithheld))
+        tracing.event('withheld', { ...about, 'image_watcher.reason': one.reason, 'image_watcher.message': one.message });
+    },
+  };
+}
+
+/** Ended well; all other endings are failures. */
+const good = new Set<string>(['RolledOut']);
+
+/** A rollout is a span from the change to its end, beside the looks at it. */
+export function witnessRollouts({ traceparent, at }: TracedChange, tracing: Tracing): Required<Pick<Witness, 'rolledOut'>> {
+  return {
+    rolledOut(policy, workload, { reason, message }) {
+      const attributes = {
+        'image_watcher.policy': policy,
+        'image_watcher.workload': formatWorkload(workload),
+        'image_watcher.reason': reason,
+        'image_watcher.message': message,
+        'k8s.namespace.name': workload.namespace,
+      };
+      tracing.record({ name: 'rollout', parent: traceparent, startedAt: at, attributes }, good.has(reason) ? undefined : message);
+    },
+  };
+}

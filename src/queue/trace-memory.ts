@@ -1,0 +1,30 @@
+/** Which trace a policy's newest change belongs to, for those who follow its rollout: later, and maybe in another process. Written only where traces are on. */
+import type { Redis } from 'ioredis';
+
+/** A change, as its trace knows it. */
+export interface TracedChange {
+  readonly traceparent: string;
+  /** When it was made, in ms since 1970. */
+  readonly at: number;
+}
+
+export interface TraceMemory {
+  remember(policyUid: string, change: TracedChange): Promise<void>;
+  recall(policyUid: string): Promise<TracedChange | undefined>;
+}
+
+const lifeSeconds = 24 * 3_600;
+
+/** The memory in Redis, under the queue's prefix. */
+export function createTraceMemory(redis: Redis, prefix: string): TraceMemory {
+  const keyOf = (policyUid: string) => `${prefix}:trace:${policyUid}`;
+  return {
+    async remember(policyUid, { traceparent, at }) {
+      await redis.set(keyOf(policyUid), `${traceparent} ${at}`, 'EX', lifeSeconds);
+    },
+    async recall(policyUid) {
+      const [traceparent, at] = (await redis.get(keyOf(policyUid)))?.split(' ') ?? [];
+      return traceparent === undefined || at === undefined ? undefined : { traceparent, at: Number(at) };
+    },
+  };
+}

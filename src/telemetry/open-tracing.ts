@@ -1,0 +1,196 @@
+/** Spans by OpenTelemetry's SDK, exported in batches over OTLP/HTTP (protobuf). Loaded only where traces are on. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { hostname } from 'node:os';
+import {
+  DiagLogLevel,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  diag,
+  trace,
+  type Context,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import { parseTraceParent } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { PermanentError, WaitError, describeError } from '../core/errors.ts';
+import { tellFailures, type ExportNews } from './tell-failures.ts';
+import type { OpenSpan, SpanStart, Tracing } from './tracing.ts';
+
+/** Where spans go, how many of them, and who hears of trouble with that. */
+export interface TracingOptions {
+  /** The base of a collector's OTLP/HTTP receiver: `http://collector:4318`. */
+  readonly endpoint: string;
+  readonly headers: () => Readonly<Record<string, string>>;
+  /** The share of traces that is kept, 0 to 1; what belongs to one trace is kept or left together. */
+  readonly sampleRatio: number;
+  readonly roles: readonly string[];
+  readonly onNews: (news: ExportNews) => void;
+  /** How long a collector may take for a batch; 10 s unless given. */
+  readonly exportTimeoutMs?: number;
+}
+
+/** A collector that hangs takes no more memory than this, and no push waits for it: what does not fit is dropped. */
+const maxQueueSize = 4_096;
+const pauseMs = 2_000;
+const maxTextLength = 1_024;
+
+const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
+
+/** A span and what runs in it; what it leaves behind (timers, connections) must not count as its work when it is over. */
+interface Scope {
+  readonly context: Context;
+  readonly span: Span;
+  isOver: boolean;
+}
+
+/** Opens nothing before the first export. */
+export function openTracing(options: TracingOptions): Tracing {
+  const provider = createProvider(options);
+  const tracer = provider.getTracer('image-watcher');
+  const scopes = new AsyncLocalStorage<Scope>();
+  const currentScope = () => {
+    const scope = scopes.getStore();
+    return scope?.isOver === false ? scope : undefined;
+  };
+  const begin = (start: SpanStart): Scope => {
+    const around = start.parent === undefined ? (currentScope()?.context ?? ROOT_CONTEXT) : contextOf(start.parent);
+    const span = startSpan(tracer, start, around);
+    return { context: trace.setSpan(around, span), span, isOver: false };
+  };
+  const tracing: Tracing = {
+    span(start, work) {
+      const scope = begin(start);
+      return scopes.run(scope, () => settle(scope, work));
+    },
+    step: (start, work) => (currentScope() === undefined ? work() : tracing.span(start, work)),
+    record(start, failure) {
+      if (start.parent === undefined && currentScope() === undefined) return;
+      const { span } = begin(start);
+      if (failure !== undefined) fail(span, failure);
+      span.end();
+    },
+    event: (name, attributes) => void currentScope()?.span.addEvent(name, attributes),
+    current: () => formatTraceParent(currentScope()),
+    logFields() {
+      const { traceId, spanId } = currentScope()?.span.spanContext() ?? {};
+      return traceId === undefined || spanId === undefined ? {} : { trace_id: traceId, span_id: spanId };
+    },
+    async stop(deadlineMs) {
+      const exported = provider.shutdown().catch((error: unknown) => options.onNews({ kind: 'failing', why: describeError(error) }));
+      await unlessLate(exported, deadlineMs);
+    },
+  };
+  return tracing;
+}
+
+function createProvider({ endpoint, headers, sampleRatio, roles, onNews, exportTimeoutMs = 10_000 }: TracingOptions): TracerProvider {
+  // The SDK says only here that its queue was full.
+  const told = { error: noOne, info: noOne, debug: noOne, verbose: noOne };
+  const warn = (message: string) => message.startsWith('Dropped') && onNews({ kind: 'dropped', why: message });
+  diag.setLogger({ ...told, warn }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    headers: () => Promise.resolve({ ...headers() }),
+    timeoutMillis: exportTimeoutMs,
+  });
+  const own = { 'service.name': 'image-watcher', 'service.instance.id': hostname(), 'image_watcher.roles': [...roles] };
+  // OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME have the last word.
+  const resource = defaultResource()
+    .merge(resourceFromAttributes(own))
+    .merge(detectResources({ detectors: [envDetector] }));
+  return new TracerProvider({
+    resource,
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
+    spanLimits: { attributeValueLengthLimit: maxTextLength },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: tellFailures(exporter, onNews),
+        maxQueueSize,
+        scheduledDelayMillis: pauseMs,
+        exportTimeoutMillis: exportTimeoutMs,
+      }),
+    ],
+  });
+}
+
+function startSpan(tracer: Tracer, { name, kind, link, startedAt, attributes }: SpanStart, around: Context): Span {
+  const linked = link === undefined ? null : parseTraceParent(link);
+  return tracer.startSpan(
+    name,
+    {
+      ...(kind !== undefined && { kind: kinds[kind] }),
+      ...(attributes !== undefined && { attributes }),
+      ...(startedAt !== undefined && { startTime: new Date(startedAt) }),
+      ...(linked !== null && { links: [{ context: linked }] }),
+    },
+    around,
+  );
+}
+
+async function settle<T>(scope: Scope, work: (span: OpenSpan) => Promise<T>): Promise<T> {
+  const { span } = scope;
+  let isForgotten = false;
+  const open: OpenSpan = {
+    set: (attributes) => void span.setAttributes(attributes),
+    fail: (why) => fail(span, why),
+    forget: () => (isForgotten = true),
+  };
+  try {
+    return await work(open);
+  } catch (error) {
+    tellError(span, error);
+    throw error;
+  } finally {
+    scope.isOver = true;
+    // What never ends is never exported.
+    if (!isForgotten) span.end();
+  }
+}
+
+function tellError(span: Span, error: unknown): void {
+  const message = describeError(error);
+  if (error instanceof WaitError) {
+    span.addEvent('wait', {
+      'image_watcher.reason': error.reason,
+      'image_watcher.until': error.until.toISOString(),
+      'image_watcher.message': message,
+    });
+    return;
+  }
+  span.setAttribute('error.type', error instanceof PermanentError ? error.reason : error instanceof Error ? error.name : 'unknown');
+  fail(span, message);
+}
+
+function fail(span: Span, why: string): void {
+  span.setStatus({ code: SpanStatusCode.ERROR, message: why.slice(0, maxTextLength) });
+}
+
+/** What is no `traceparent` begins a trace. */
+function contextOf(parent: string): Context {
+  const remote = parseTraceParent(parent);
+  return remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
+}
+
+function formatTraceParent(scope: Scope | undefined): string | undefined {
+  if (scope === undefined) return undefined;
+  const { traceId, spanId, traceFlags } = scope.span.spanContext();
+  return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 0 ? '00' : '01'}`;
+}
+
+async function unlessLate(work: Promise<void>, deadlineMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, deadlineMs);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
+
+function noOne(): void {
+  // Told by the exporter, or not worth telling.
+}

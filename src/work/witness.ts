@@ -1,0 +1,16 @@
+import type { Outcome } from '../core/outcome.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { Workload } from '../core/workload.ts';
+
+/** How a look at a policy ended: with an outcome, or with what makes it come again. */
+export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'withheld'> {
+  readonly kind: Outcome['kind'] | 'retrying';
+}
+
+/** Told of decisions as they are reported, for traces; must not throw. */
+export interface Witness {
+  /** `policy` is `namespace/name`. */
+  readonly decided?: (policy: string, decision: Decision) => void;
+  /** A rollout is over, one way or the other. */
+  readonly rolledOut?: (policy: string, workload: Workload, ending: { readonly reason: Reason; readonly message: string }) => void;
+}

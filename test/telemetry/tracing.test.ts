@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { PermanentError, WaitError } from '../../src/core/errors.ts';
+import { openTracing, type TracingOptions } from '../../src/telemetry/open-tracing.ts';
+import type { ExportNews } from '../../src/telemetry/tell-failures.ts';
+import { startCollector, type CollectedSpan, type Collector } from '../harness/otlp-collector.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const remote = `00-${traceId}-b7ad6b7169203331-01`;
+
+describe('spans', () => {
+  let collector: Collector;
+  before(async () => {
+    collector = await startCollector();
+  });
+  beforeEach(() => {
+    collector.received.length = 0;
+    collector.behave('well');
+  });
+  after(() => collector.stop());
+
+  const open = (options: Partial<TracingOptions> = {}) => {
+    const news: ExportNews[] = [];
+    const tracing = openTracing({
+      endpoint: collector.url,
+      headers: () => ({}),
+      sampleRatio: 1,
+      roles: ['work'],
+      onNews: (one) => void news.push(one),
+      ...options,
+    });
+    /** What was exported, once all was. */
+    const finish = async () => {
+      await tracing.stop(60_000);
+      return new Map<string, CollectedSpan>(collector.spans().map((span) => [span.name, span]));
+    };
+    return { tracing, news, finish };
+  };
+
+  it('are children of the span in which they are begun, also after a wait', async () => {
+    const { tracing, finish } = open();
+    await tracing.span({ name: 'outer', kind: 'server', attributes: { size: 3, tags: ['a', 'b'] } }, async (span) => {
+      await setImmediate();
+      await tracing.step({ name: 'inner', kind: 'client' }, async () => {
+        await setImmediate();
+        tracing.event('noticed', { why: 'it is so' });
+      });
+      span.set({ late: true });
+    });
+    const spans = await finish();
+    const [outer, inner] = [spans.get('outer'), spans.get('inner')];
+    assert.deepEqual([outer?.parentId, outer?.kind, outer?.attributes], ['', 'server', { size: 3, tags: ['a', 'b'], late: true }]);
+    assert.deepEqual([inner?.traceId, inner?.parentId, inner?.kind], [outer?.traceId, outer?.spanId, 'client']);
+    assert.deepEqual(inner?.events, [{ name: 'noticed', attributes: { why: 'it is so' } }]);
+    assert.deepEqual([outer?.resource['service.name'], outer?.resource['image_watcher.roles']], ['image-watcher', ['work']]);
+  });
+
+  it('go on with the trace of another process, and tell it to the next', async () => {
+    const { tracing, finish } = open();
+    const told = await tracing.span({ name: 'here', parent: remote }, () => Promise.resolve(tracing.current()));
+    const here = (await finish()).get('here');
+    assert.deepEqual([here?.traceId, here?.parentId], [traceId, 'b7ad6b7169203331']);
+    assert.equal(told, `00-${traceId}-${here?.spanId}-01`);
+  });
+
+  for (const parent of ['', 'nonsense', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`, `${remote}\r\nx: y`]) {
+    it(`begin a trace where the parent is ${JSON.stringify(parent)}`, async () => {
+      const { tracing, finish } = open();
+      await tracing.span({ name: 'here', parent, link: parent }, () => Promise.resolve());
+      const here = (await finish()).get('here');
+      assert.deepEqual([here?.parentId, here?.links], ['', []]);
+    });
+  }
+
+  it('are linked to what they do not belong to', async () => {
+    const { tracing, finish } = open();
+    await tracing.span({ name: 'here', link: remote }, () => Promise.resolve());
+    const here = (await finish()).get('here');
+    assert.equal(here?.parentId, '');
+    assert.notEqual(here.traceId, traceId);
+    assert.deepEqual(here.links, [{ traceId, spanId: 'b7ad6b7169203331' }]);
+  });
+
+  it('fail with what is thrown, which goes on', async () => {
+    const { tracing, finish } = open();
+    const error = new Error('listing tags', { cause: new Error('no answer') });
+    await assert.rejects(
+      tracing.span({ name: 'broken' }, () => Promise.reject(error)),
+      error,
+    );
+    const refused = new PermanentError('RegistryRefused', 'not allowed');
+    await assert.rejects(
+      tracing.span({ name: 'refused' }, () => Promise.reject(refused)),
+      refused,
+    );
+    const spans = await finish();
+    assert.deepEqual(
+      [spans.get('broken')?.failure, spans.get('broken')?.attributes],
+      ['listing tags: no answer', { 'error.type': 'Error' }],
+    );
+    assert.deepEqual(
+      [spans.get('refused')?.failure, spans.get('refused')?.attributes],
+      ['not allowed', { 'error.type': 'RegistryRefused' }],
+    );
+  });
+
+  it('do not fail with a wait, but tell of it', async () => {
+    const { tracing, finish } = open();
+    const wait = new WaitError('MinAge', new Date(0), 'too young');
+    await assert.rejects(
+      tracing.span({ name: 'early' }, () => Promise.reject(wait)),
+      wait,
+    );
+    const early = (await finish()).get('early');
+    assert.equal(early?.failure, undefined);
+    const attributes = {
+      'image_watcher.reason': 'MinAge',
+      'image_watcher.until': new Date(0).toISOString(),
+      'image_watcher.message': 'too young',
+    };
+    assert.deepEqual(early?.events, [{ name: 'wait', attributes }]);
+  });
+
+  it('that are forgotten are never told of', async () => {
+    const { tracing, finish } = open();
+    await tracing.span({ name: 'stranger' }, (span) => Promise.resolve(span.forget()));
+    await tracing.span({ name: 'friend' }, () => Promise.resolve());
+    assert.deepEqual([...(await finish()).keys()], ['friend']);
+  });
+
+  it('do not belong to work that is over, whatever it left behind', async () => {
+    const { tracing, finish } = open();
+    let leftBehind: (() => Promise<void>) | undefined;
+    const left = new Promise<void>((resolve) => {
+      leftBehind = () => Promise.resolve(resolve());
+    });
+    let later: Promise<string | undefined> | undefined;
+    await tracing.span({ name: 'over' }, () => {
+      later = left.then(() => tracing.step({ name: 'late' }, () => Promise.resolve(tracing.current())));
+      return Promise.resolve();
+    });
+    await leftBehind?.();
+    assert.equal(await later, undefined);
+    assert.deepEqual(tracing.logFields(), {});
+    assert.deepEqual([...(await finish()).keys()], ['over']);
+  });
+
+  it('that are over can be told of afterwards', async () => {
+    const { tracing, finish } = open();
+    tracing.record({ name: 'nobody asked', startedAt: Date.now() - 50 });
+    tracing.record({ name: 'elsewhere', parent: remote, startedAt: Date.now() - 50 }, 'it broke');
+    const { elsewhere, ...others } = Object.fromEntries(await finish());
+    assert.deepEqual(Object.keys(others), []);
+    assert.deepEqual([elsewhere?.parentId, elsewhere?.failure], ['b7ad6b7169203331', 'it broke']);
+    assert.ok(elsewhere !== undefined && elsewhere.end - elsewhere.start >= 49);
+  });
+
+  it('of a trace are kept or left together, whoever decides', async () => {
+    const { tracing, finish } = open({ sampleRatio: 0 });
+    const told = await tracing.span({ name: 'left' }, () => tracing.step({ name: 'left too' }, () => Promise.resolve(tracing.current())));
+    assert.match(told ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    await tracing.span({ name: 'kept', parent: remote }, () => Promise.resolve());
+    assert.deepEqual([...(await finish()).keys()], ['kept']);
+  });
+
+  it('are in the log lines that are written in them', async () => {
+    const { tracing, finish } = open();
+    const fields = await tracing.span({ name: 'here' }, () => Promise.resolve(tracing.logFields()));
+    const here = (await finish()).get('here');
+    assert.deepEqual(fields, { trace_id: here?.traceId, span_id: here?.spanId });
+  });
+
+  it('are posted with the headers as they are at that time', async () => {
+    let token = 'first';
+    const { tracing } = open({ headers: () => ({ Authorization: `Bearer ${token}` }) });
+    const sent = () => collector.received.map(({ path, headers }) => `${path} ${headers.authorization}`);
+    await tracing.span({ name: 'one' }, () => Promise.resolve());
+    await waitFor('the first export', () => sent().includes('/v1/traces Bearer first'));
+    token = 'second';
+    await tracing.span({ name: 'two' }, () => Promise.resolve());
+    await tracing.stop(60_000);
+    assert.deepEqual(sent(), ['/v1/traces Bearer first', '/v1/traces Bearer second']);
+  });
+
+  it('that the collector refuses are lost, which is told once, and so is its recovery', async () => {
+    const { tracing, news, finish } = open();
+    const exportOne = async () => {
+      const before = collector.received.length;
+      await tracing.span({ name: 'one' }, () => Promise.resolve());
+      await waitFor('an export', () => collector.received.length > before);
+    };
+    collector.behave('refusing');
+    await exportOne();
+    await exportOne();
+    await waitFor('the news', () => news.length > 0);
+    collector.behave('well');
+    await exportOne();
+    await finish();
+    assert.deepEqual(
+      news.map(({ kind }) => kind),
+      ['failing', 'working'],
+    );
+  });
+
+  it('do not hold up the end when the collector hangs', async () => {
+    const { tracing } = open({ exportTimeoutMs: 100 });
+    collector.behave('hanging');
+    await tracing.span({ name: 'one' }, () => Promise.resolve());
+    await tracing.stop(10);
+  });
+});
