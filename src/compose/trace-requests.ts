@@ -20,9 +20,14 @@ export function recordRegistryRequest({ host, kind, method, status, durationMs }
     'image_watcher.registry.request': kind,
     ...(status === 'error' ? { 'error.type': 'no answer' } : { 'http.response.status_code': status }),
   };
-  const hasFailed = status === 'error' || status >= 500 || status === 429;
   const start = { name: `${method} ${kind}`, kind: 'client', startedAt: Date.now() - durationMs, attributes } as const;
-  tracing.record(start, hasFailed ? `the registry answered ${status}` : undefined);
+  tracing.record(start, failureOf(status));
+}
+
+/** Other refusals are part of the conversation: a 401 says how to log in, a 404 that there is no such tag. */
+function failureOf(status: RequestRecord['status']): string | undefined {
+  if (status === 'error') return 'there was no answer';
+  return status >= 500 || status === 429 ? `the registry answered ${status}` : undefined;
 }
 
 function describeRequest({ method, path }: KubeRequest) {
