@@ -273,6 +273,20 @@ describe('without traces, or without a collector', () => {
     await service.stop();
   });
 
+  it('the last spans are exported when the process ends', async () => {
+    const collector = await startCollector();
+    const service = await world.start({ config: { traces: { endpoint: collector.url } } });
+    const { status } = await deliver(service, harborBody(world.quiet.host, 'shop/nobody', [{ tag: '1.0.0' }]));
+    assert.equal(status, 202);
+    await service.stop();
+    const names = collector.spans().map(({ name }) => name);
+    assert.ok(
+      ['POST /webhooks/{receiver}', 'send push'].every((name) => names.includes(name)),
+      names.join(),
+    );
+    await collector.stop();
+  });
+
   for (const behaviour of ['refusing', 'hanging', 'away'] as const) {
     it(`pushes do not notice a collector that is ${behaviour}, and the process ends in time`, async () => {
       const collector = await startCollector();
