@@ -1,7 +1,7 @@
 /** Requests to others as spans of what is under way: host, path and answer, never headers, queries or bodies. */
 import type { KubeClient, KubeRequest } from '../kube/client.ts';
 import type { RequestRecord } from '../registry/http.ts';
-import type { Tracing } from '../telemetry/tracing.ts';
+import type { Attributes, Tracing } from '../telemetry/tracing.ts';
 
 /** A client whose requests are spans where they belong to a span; for those of the work, not for watches. */
 export function traceCluster(client: KubeClient, tracing: Tracing): KubeClient {
@@ -16,12 +16,18 @@ export function traceCluster(client: KubeClient, tracing: Tracing): KubeClient {
 export function recordRegistryRequest({ host, kind, method, status, durationMs }: RequestRecord, tracing: Tracing): void {
   const attributes = {
     'http.request.method': method,
-    'server.address': host,
+    ...addressOf(host),
     'image_watcher.registry.request': kind,
     ...(status === 'error' ? { 'error.type': 'no answer' } : { 'http.response.status_code': status }),
   };
   const start = { name: `${method} ${kind}`, kind: 'client', startedAt: Date.now() - durationMs, attributes } as const;
   tracing.record(start, failureOf(status));
+}
+
+/** `registry.example.com:5000` → its two parts. */
+function addressOf(host: string): Attributes {
+  const { hostname, port } = new URL(`https://${host}`);
+  return { 'server.address': hostname, ...(port !== '' && { 'server.port': Number(port) }) };
 }
 
 /** Other refusals are part of the conversation: a 401 says how to log in, a 404 that there is no such tag. */

@@ -129,7 +129,11 @@ describe('traces', () => {
     );
     const asked = find(spans, 'HEAD manifest');
     assert.deepEqual(
-      [asked.kind, asked.attributes['server.address'], asked.attributes['http.response.status_code']],
+      [
+        asked.kind,
+        `${String(asked.attributes['server.address'])}:${String(asked.attributes['server.port'])}`,
+        asked.attributes['http.response.status_code'],
+      ],
       ['client', world.quiet.host, 200],
     );
     const rollout = find(spans, 'rollout');
