@@ -1,8 +1,4 @@
-/**
- * `npm run bench [-- ROW…]`: measures all rows of the table (or some) against the floor; when it measured all, it writes docs/benchmarks.md.
- * `--quick`: only that it works. `--profile FOLDER`: CPU profiles of the product.
- * `npm run bench -- convert|fuzz|poll [OPTION…]`: the benchmarks of single parts, with their own options.
- */
+/** What is measured, by one command: `npm run bench -- --help`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,18 +8,38 @@ import { describeMachine } from './report/machine.ts';
 import { formatReport, formatRow, type Measured } from './report/markdown.ts';
 import { rows } from './rows/index.ts';
 
-const programs: Readonly<Record<string, () => Promise<unknown>>> = {
-  convert: () => import('./convert.ts'),
-  fuzz: () => import('./fuzz.ts'),
-  poll: () => import('./poll.ts'),
+/** Measured by themselves, with options of their own. */
+const programs: Readonly<Record<string, { readonly what: string; readonly run: () => Promise<unknown> }>> = {
+  convert: { what: 'how long conversions between the versions of a policy take', run: () => import('./convert.ts') },
+  fuzz: { what: 'nonsense for every provider, for some minutes', run: () => import('./fuzz.ts') },
+  poll: { what: 'what a tick of the poll costs with 10,000 policies', run: () => import('./poll.ts') },
+  traces: { what: 'what traces cost: the same pushes with and without', run: () => import('./traces.ts') },
 };
+
+const help = `npm run bench [-- ROW…] [--quick] [--profile FOLDER]
+
+Measures the product beside the floor, a bare script that does only what the job needs, in turns and on the same servers.
+All rows together write docs/benchmarks.md.
+
+${rows.map(({ id, title }) => `  ${id.padEnd(10)} ${title}`).join('\n')}
+
+  --quick    only shows that it works: the numbers say nothing
+  --profile  a folder for CPU profiles of the product
+
+npm run bench -- PROGRAM [OPTION…]
+
+${Object.entries(programs)
+  .map(([name, { what }]) => `  ${name.padEnd(10)} ${what}`)
+  .join('\n')}
+`;
 
 const [first = ''] = process.argv.slice(2);
 const program = programs[first];
-if (program === undefined) await measureRows();
+if (first === '--help') console.log(help);
+else if (program === undefined) await measureRows();
 else {
   process.argv.splice(2, 1);
-  await program();
+  await program.run();
 }
 
 async function measureRows(): Promise<void> {
@@ -31,7 +47,11 @@ async function measureRows(): Promise<void> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
   const ids = rows.map(({ id }) => id);
   const unknown = positionals.filter((id) => !ids.includes(id));
-  if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: there are ${[...ids, ...Object.keys(programs)].join(', ')}`);
+  if (unknown.length > 0) {
+    console.error(`There is no ${unknown.join(', ')}.\n\n${help}`);
+    process.exitCode = 2;
+    return;
+  }
   await prepare();
   const measured: Measured[] = [];
   for (const row of rows) {

@@ -1,6 +1,6 @@
 /**
  * Times the ticks of the poll for 10,000 policies over 2,000 repositories, a third of them with a Secret of their own, and says what they keep in memory:
- * `npm run bench:poll [-- --output json]`, in full with `node --expose-gc`.
+ * `npm run bench -- poll [--output json]`, in full with `node --expose-gc`.
  */
 import { parseArgs } from 'node:util';
 import type { ImagePolicy } from '../src/core/image-policy.ts';

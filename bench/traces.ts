@@ -1,4 +1,4 @@
-/** What traces cost: the same pushes with traces off and on, in turns, on real servers: `npm run bench:traces`. */
+/** What traces cost: the same pushes with traces off and on, in turns, on real servers: `npm run bench -- traces`. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCollector } from '../test/harness/otlp-collector.ts';
 import { pushImage } from '../test/harness/push-image.ts';
