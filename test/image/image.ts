@@ -10,6 +10,7 @@ import { parse } from 'yaml';
 import { fencesOf } from '../docs/markdown.ts';
 import { shellCommandsOf } from '../docs/shell.ts';
 import { announce, startWorld, type World } from '../end-to-end/world.ts';
+import { readNodeOptions } from '../harness/node-options.ts';
 import { prepareServers } from '../harness/prepare.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
@@ -79,7 +80,7 @@ function testImage(engine: Engine): void {
     const { runAsUser, runAsGroup } = values.podSecurityContext;
     const { User, Entrypoint, Cmd, Healthcheck, Labels } = inspected.Config;
     assert.equal(User, `${runAsUser}:${runAsGroup}`);
-    assert.deepEqual([Entrypoint, Cmd ?? []], [['/usr/local/bin/node', '/app/src/main.ts'], []]);
+    assert.deepEqual([Entrypoint, Cmd ?? []], [['/usr/local/bin/node', ...readNodeOptions(), '/app/src/main.ts'], []]);
     assert.equal(Healthcheck, undefined);
     assert.equal(Labels['org.opencontainers.image.licenses'], 'Apache-2.0');
   });
