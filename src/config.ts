@@ -45,6 +45,8 @@ export interface Settings {
   readonly kubeconfig: string | undefined;
   /** Who this program is in Azure, as the webhook of workload identity writes it into a pod. */
   readonly azure: AzureIdentity | undefined;
+  /** What the Sentinels of Redis want to hear, if anything. */
+  readonly sentinelPassword: string | undefined;
   /** The namespace that this process runs in. */
   readonly namespace: string;
   /** The values of each receiver's secrets, by the receiver's name, as they were when last read. */
@@ -70,6 +72,7 @@ export function loadSettings(source: ConfigSource): Settings {
     config,
     kubeconfig: kubeconfigOf(source),
     azure: azureIdentityOf(source.env),
+    sentinelPassword: source.env['REDIS_SENTINEL_PASSWORD'] || undefined,
     namespace: config.namespace ?? readNamespace(source) ?? 'image-watcher',
     secretsOf: secrets.of,
     secrets,

@@ -58,7 +58,7 @@ test('nothing configured: the defaults', () => {
       names: [],
       secret: { name: 'image-watcher-conversion' },
     },
-    redis: { url: 'redis://redis:6379/0', prefix: '{image-watcher}', durability: 'warn', minReplicas: 0 },
+    redis: { url: 'redis://redis:6379/0', sentinels: [], cluster: false, prefix: '{image-watcher}', durability: 'warn', minReplicas: 0 },
     receivers: [],
     registries: [],
     allowedRegistries: [],

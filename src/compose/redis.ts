@@ -1,8 +1,8 @@
 /** The connection that pushes go through, and what is known of Redis. */
-import type { Redis } from 'ioredis';
+import type { Settings } from '../config.ts';
 import { describeError } from '../core/errors.ts';
 import type { Check } from '../operations/readiness.ts';
-import { connectProducer } from '../queue/connection.ts';
+import { connectProducer, type RedisConnection, type RedisPlace } from '../queue/connection.ts';
 import { watchWaiting, type WaitingWatch } from '../queue/oldest-waiting.ts';
 import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -11,18 +11,24 @@ import type { Foundation } from './foundation.ts';
 
 export interface RedisAccess {
   /** A producer's: fails at once when Redis is away. */
-  readonly connection: Redis;
+  readonly connection: RedisConnection;
   readonly health: () => RedisHealth;
   readonly checks: () => readonly Check[];
   readonly measure: (metrics: Metrics) => void;
   stop(): void;
 }
 
+/** Where the configuration says that Redis is. */
+export function redisPlaceOf({ config: { redis }, sentinelPassword }: Pick<Settings, 'config' | 'sentinelPassword'>): RedisPlace {
+  const { url, sentinels, cluster } = redis;
+  return { url, sentinels, cluster, sentinelPassword };
+}
+
 /** Connects as soon as Redis is there, and watches it. */
-export function openRedis(url: string, logger: Logger): RedisAccess {
-  const connection = connectProducer(url);
+export function openRedis(place: RedisPlace, prefix: string, logger: Logger): RedisAccess {
+  const connection = connectProducer(place);
   connection.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
-  const monitor = monitorRedis(connection, (health) => reportRedis(health, logger));
+  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, logger));
   return {
     connection,
     health: monitor.health,

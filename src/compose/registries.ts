@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { Foundation } from './foundation.ts';
+import type { RedisConnection } from '../queue/connection.ts';
 import { createRegistryTurns } from '../queue/registry-turns.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
@@ -7,7 +7,7 @@ import { openCredentials } from './credentials.ts';
 import { observeRegistries } from './observe-registries.ts';
 
 /** The client of all registries, with all sources of credentials; `redis` fails fast, for the limits that all replicas share. */
-export function openRegistries(foundation: Foundation, readSecret: ReadSecret, redis: Redis): RegistryClient {
+export function openRegistries(foundation: Foundation, readSecret: ReadSecret, redis: RedisConnection): RegistryClient {
   const { settings } = foundation;
   const { config } = settings;
   return createRegistryClient({

@@ -1,6 +1,5 @@
 /** The role `work`: cache, workers, poll. */
 import { hostname } from 'node:os';
-import type { Redis } from 'ioredis';
 import { describeError } from '../core/errors.ts';
 import type { SecretRef } from '../core/image-source.ts';
 import { wantedKinds } from '../core/wanted-kinds.ts';
@@ -8,7 +7,7 @@ import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-turn.ts';
 import { processPoll } from '../poll/process-poll.ts';
 import { createTick, type TickPorts } from '../poll/tick.ts';
-import { connectWorker } from '../queue/connection.ts';
+import { connectWorker, type RedisConnection } from '../queue/connection.ts';
 import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
@@ -29,6 +28,7 @@ import {
   workloadReflectors,
   type NamedReflector,
 } from './reflectors.ts';
+import { redisPlaceOf } from './redis.ts';
 import { openRegistries } from './registries.ts';
 import type { JobRunner } from './run-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
@@ -45,14 +45,14 @@ const maxKindsMs = 5_000;
 /** What the role reaches the world through, and what keyless signatures are verified with. */
 export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
   /** A connection to Redis that fails fast. */
-  readonly quick: Redis;
+  readonly quick: RedisConnection;
 }
 
 /** Builds the role. */
 export function composeWork(foundation: Foundation, { client, quick, trustRoot }: WorkMeans): Part {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
-  const redis = connectWorker(config.redis.url);
+  const redis = connectWorker(redisPlaceOf(settings));
   redis.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
   const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue');
   const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { conversion } from './conversion.ts';
 import { credentials } from './credentials.ts';
 import { receiver } from './receiver.ts';
-import { headersComeFirst, hostsAreUnambiguous, namesAreUnique, openOnlyOnLoopback } from './rules.ts';
+import { headersComeFirst, hostsAreUnambiguous, namesAreUnique, openOnlyOnLoopback, redisIsOfOneForm } from './rules.ts';
 import { always, duration, headerName, host, name, network, port, requestsPerMinute, secretReference } from './scalars.ts';
 import { traces } from './traces.ts';
 
@@ -92,6 +92,14 @@ export const configSchema = z.strictObject({
         .url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' })
         .default('redis://redis:6379/0')
         .describe('Where Redis is: redis:// or, with TLS, rediss://. REDIS_URL overrides it.'),
+      sentinels: z
+        .array(host.describe('A host, with its port if it is not 26379.'))
+        .max(64)
+        .default([])
+        .describe(
+          'The Sentinels that know where Redis is: then the host of `url` is the name of their group. Their own password, if they have one, is in REDIS_SENTINEL_PASSWORD.',
+        ),
+      cluster: z.boolean().default(false).describe('Whether it is a Redis Cluster: then `url` is any of its nodes.'),
       prefix: z
         .string()
         .min(1)
@@ -105,6 +113,7 @@ export const configSchema = z.strictObject({
       minReplicas: z.int().min(0).max(16).default(0).describe('How many replicas must have a push before it is accepted.'),
     })
     .describe('Redis, which keeps what was accepted.')
+    .superRefine(redisIsOfOneForm)
     .prefault({}),
   receivers: z
     .array(receiver)

@@ -1,4 +1,18 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis, type ClusterOptions } from 'ioredis';
+
+/** Where Redis is. A text is the URL of a single server. */
+export type RedisPlace =
+  | string
+  | {
+      /** With `sentinels` its host is the name of the group; in a Cluster it is any node. */
+      readonly url: string;
+      readonly sentinels: readonly string[];
+      readonly sentinelPassword?: string | undefined;
+      readonly cluster: boolean;
+    };
+
+/** A client of whatever form of Redis there is. */
+export type RedisConnection = Redis | Cluster;
 
 /** A connection may come back at any moment: tried again quickly, for ever. */
 const retryStrategy = (times: number): number => Math.min(50 * times, 1_000);
@@ -7,22 +21,70 @@ const retryStrategy = (times: number): number => Math.min(50 * times, 1_000);
  * For the way from a webhook to Redis: every command is answered or rejected within 350 ms, also when Redis is down (at once) or
  * hangs; nothing waits in an offline queue where a killed process would lose it.
  */
-export function connectProducer(url: string): Redis {
-  return connect(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 350, connectTimeout: 2_000 });
+export function connectProducer(place: RedisPlace): RedisConnection {
+  return connect(place, { maxRetriesPerRequest: 1, commandTimeout: 350, connectTimeout: 2_000, reconnectOnError: andFail }, false);
 }
 
 /** For workers: commands wait until Redis is back, because a worker has nothing better to do. */
-export function connectWorker(url: string): Redis {
-  return connect(url, { maxRetriesPerRequest: null, connectTimeout: 5_000 });
+export function connectWorker(place: RedisPlace): RedisConnection {
+  return connect(place, { maxRetriesPerRequest: null, connectTimeout: 5_000, reconnectOnError: andRepeat }, true);
 }
 
+/** After a failover the address may be another server's, and only a new connection gets there. */
+const isReadOnly = ({ message }: Error): boolean => message.includes('READONLY');
+const andFail = (error: Error): false | 1 => isReadOnly(error) && 1;
+const andRepeat = (error: Error): false | 2 => isReadOnly(error) && 2;
+
 interface Patience {
-  readonly enableOfflineQueue?: boolean;
   readonly maxRetriesPerRequest: number | null;
   readonly commandTimeout?: number;
   readonly connectTimeout: number;
+  readonly reconnectOnError: (error: Error) => false | 1 | 2;
 }
 
-function connect(url: string, options: Patience): Redis {
-  return new Redis(url, { retryStrategy, keepAlive: 10_000, ...options });
+interface Login {
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: Record<string, never>;
+}
+
+function connect(place: RedisPlace, patience: Patience, enableOfflineQueue: boolean): RedisConnection {
+  const common = { keepAlive: 10_000, ...patience };
+  const single = { retryStrategy, enableOfflineQueue, ...common };
+  if (typeof place === 'string') return new Redis(place, single);
+  const { url, sentinels, sentinelPassword, cluster } = place;
+  if (cluster)
+    return new Cluster([addressOf(url)], { ...clusterOptions, enableOfflineQueue, redisOptions: { ...loginOf(url), ...common } });
+  if (sentinels.length === 0) return new Redis(url, single);
+  return new Redis(url, {
+    ...single,
+    name: new URL(url).hostname,
+    sentinels: sentinels.map((text) => addressOf(`redis://${text}`, 26_379)),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(isSecure(url) && { enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: retryStrategy,
+    // A master that hangs keeps its connections open: the sentinels tell when it is none any more.
+    failoverDetector: true,
+  });
+}
+
+const clusterOptions: ClusterOptions = { clusterRetryStrategy: retryStrategy, slotsRefreshTimeout: 2_000, slotsRefreshInterval: 5_000 };
+
+function addressOf(url: string, defaultPort = 6_379): { host: string; port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || defaultPort) };
+}
+
+/** What a Cluster's nodes are to be told, which is the same for all of them. */
+function loginOf(url: string): Login {
+  const { username, password } = new URL(url);
+  return {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    ...(isSecure(url) && { tls: {} }),
+  };
+}
+
+function isSecure(url: string): boolean {
+  return url.startsWith('rediss:');
 }

@@ -2,10 +2,10 @@
  * The audit record of every push: a hash per event with a life of 7 days, an index by time, one by repository. Events that nobody
  * watches have a small index of their own, so that they do not evict useful ones. What is still on its way is in the queue.
  */
-import type { Redis } from 'ioredis';
 import { formatRepository } from '../core/image-reference.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PushEvent } from '../core/push-event.ts';
+import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import { runTogether, type Command } from './run-together.ts';
 
@@ -31,7 +31,7 @@ const maxEvents = 100_000;
 const maxUnwatched = 1_000;
 
 /** The log in Redis, under the queue's prefix (one Cluster slot). */
-export function createEventLog(redis: Redis, prefix: string): EventLog {
+export function createEventLog(redis: RedisConnection, prefix: string): EventLog {
   const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex, announcements } = eventKeys(prefix);
   const matchOf = (event: PushEvent, policies: readonly string[]): Command[] => {
     const index = byRepository(formatRepository(event.repository));

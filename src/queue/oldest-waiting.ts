@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connection.ts';
 import { queueNames, type QueueName } from './jobs.ts';
 
 /** How long the job that is next in each queue has waited for a worker, in seconds; 0 where none waits. */
@@ -11,7 +11,7 @@ export interface WaitingWatch {
 
 /** Where to look, and whom to tell. */
 export interface WaitingOptions {
-  readonly redis: Pick<Redis, 'lindex' | 'hmget'>;
+  readonly redis: Pick<RedisConnection, 'lindex' | 'hmget'>;
   readonly prefix: string;
   readonly now: () => number;
   readonly onTimes: (times: WaitingTimes) => void;

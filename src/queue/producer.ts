@@ -1,6 +1,6 @@
 import { Queue, type JobsOptions } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type { PushEvent } from '../core/push-event.ts';
+import type { RedisConnection } from './connection.ts';
 import { gatherWrites } from './gather-writes.ts';
 import {
   jobOptions,
@@ -13,10 +13,11 @@ import {
   type PushJob,
   type QueueName,
 } from './jobs.ts';
+import { createReplicatedWrite } from './replicated-write.ts';
 
 /** How to reach the queues. */
 export interface QueueAccess {
-  readonly redis: Redis;
+  readonly redis: RedisConnection;
   readonly prefix: string;
   readonly onError: (error: Error) => void;
 }
@@ -33,18 +34,18 @@ export interface PushQueue {
 /** A queue for pushes whose `add` is an acknowledgement. */
 export function createPushQueue(access: QueueAccess, minReplicas: number): PushQueue {
   const queue = openQueue<PushJob>('push', access);
+  const confirm = createReplicatedWrite(access.redis, access.prefix, minReplicas);
   return {
     async add(events, traceparent) {
       const trace = traceparent === undefined ? {} : { traceparent };
       const jobs = events.map((event) => job<PushJob>('push', { schema, ...event, ...trace }, event.id));
       const [only] = jobs;
-      gatherWrites(access.redis);
       // Several are one transaction; for the usual one that would be half of the cost of a webhook.
-      if (jobs.length === 1 && only !== undefined) await queue.add(only.name, only.data, only.opts);
-      else await queue.addBulk(jobs);
-      if (minReplicas === 0) return;
-      const replicas = await access.redis.wait(minReplicas, 300);
-      if (replicas < minReplicas) throw new Error(`the push reached ${replicas} of ${minReplicas} Redis replicas in time`);
+      const isOne = jobs.length === 1 && only !== undefined;
+      await confirm(() => {
+        gatherWrites(access.redis);
+        return isOne ? queue.add(only.name, only.data, only.opts) : queue.addBulk(jobs);
+      });
     },
   };
 }

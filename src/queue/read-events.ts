@@ -1,7 +1,7 @@
 /** Reads the audit records, newest first, by their indexes: what is asked for is read, never all. */
 import { Queue, type Job, type JobType } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { formatRepository } from '../core/image-reference.ts';
+import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import { readHash, readJob, type EventRecord, type EventState } from './event-record.ts';
 import { isUnderstood, type PushJob } from './jobs.ts';
@@ -58,7 +58,7 @@ export function createEventReader({ redis, prefix, onError }: QueueAccess): Even
 }
 
 /** An index after a position, in pages. */
-async function* walk(redis: Redis, index: string, before: Position): AsyncGenerator<Reference> {
+async function* walk(redis: RedisConnection, index: string, before: Position): AsyncGenerator<Reference> {
   let rank = before.at === Infinity ? 0 : await redis.zcount(index, `(${before.at}`, '+inf');
   for (;;) {
     const flat = await redis.zrevrange(index, rank, rank + pageSize - 1, 'WITHSCORES');
@@ -95,7 +95,7 @@ function stateOf(state: string): EventState {
   return state === 'failed' ? 'failed' : 'queued';
 }
 
-async function readRecords(redis: Redis, page: readonly Reference[], keyOf: (id: string) => string): Promise<EventRecord[]> {
+async function readRecords(redis: RedisConnection, page: readonly Reference[], keyOf: (id: string) => string): Promise<EventRecord[]> {
   const pipeline = redis.pipeline();
   for (const { id } of page) pipeline.hgetall(keyOf(id));
   const answers = (await pipeline.exec()) ?? [];

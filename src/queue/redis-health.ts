@@ -1,4 +1,5 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connection.ts';
+import { ownerOf } from './key-owner.ts';
 
 export interface RedisHealth {
   readonly reachable: boolean;
@@ -15,13 +16,18 @@ export interface RedisMonitor {
 }
 
 /** Looks at Redis once a second, and at once when it comes (back), so that no webhook has to. */
-export function monitorRedis(redis: Redis, onChange: (health: RedisHealth) => void, everyMs = 1_000): RedisMonitor {
+export function monitorRedis(
+  redis: RedisConnection,
+  prefix: string,
+  onChange: (health: RedisHealth) => void,
+  everyMs = 1_000,
+): RedisMonitor {
   let current: RedisHealth = { reachable: false, memoryShare: 0, error: 'not connected yet' };
   let looking = false;
   const look = async () => {
     if (looking) return;
     looking = true;
-    const next = await inspect(redis);
+    const next = await inspect(redis, prefix);
     looking = false;
     const changed = next.reachable !== current.reachable || next.durabilityProblem !== current.durabilityProblem;
     current = next;
@@ -39,23 +45,28 @@ export function monitorRedis(redis: Redis, onChange: (health: RedisHealth) => vo
   };
 }
 
-/** One look: INFO memory, and the two settings that durability hangs on (a managed Redis may hide CONFIG). */
-export async function inspect(redis: Redis): Promise<RedisHealth> {
+/** One look at the server that has our keys: INFO, which also tells what durability hangs on (a managed Redis may hide CONFIG). */
+export async function inspect(redis: RedisConnection, prefix: string): Promise<RedisHealth> {
   try {
-    const memory = parseInfo(await redis.info('memory'));
-    const used = Number(memory['used_memory'] ?? 0);
-    const limit = Number(memory['maxmemory'] ?? 0);
-    const durabilityProblem = await checkDurability(redis, memory['maxmemory_policy']);
+    const server = await ownerOf(redis, prefix);
+    const info = parseInfo(await server.info());
+    if (info['role'] === 'slave') {
+      // The address may be another server's since a failover.
+      server.disconnect(true);
+      return { reachable: false, memoryShare: 0, error: 'Redis is a replica and takes no writes' };
+    }
+    const used = Number(info['used_memory'] ?? 0);
+    const limit = Number(info['maxmemory'] ?? 0);
+    const durabilityProblem = checkDurability(info);
     return { reachable: true, memoryShare: limit > 0 ? used / limit : 0, ...(durabilityProblem !== undefined && { durabilityProblem }) };
   } catch (error) {
     return { reachable: false, memoryShare: 0, error: error instanceof Error ? error.message : String(error) };
   }
 }
 
-async function checkDurability(redis: Redis, policy: string | undefined): Promise<string | undefined> {
+function checkDurability({ aof_enabled: aof, maxmemory_policy: policy }: Record<string, string>): string | undefined {
   const problems: string[] = [];
-  const persistence = parseInfo(await redis.info('persistence'));
-  if (persistence['aof_enabled'] === '0') problems.push('appendonly is off: a restart of Redis loses accepted pushes');
+  if (aof === '0') problems.push('appendonly is off: a restart of Redis loses accepted pushes');
   if (policy !== undefined && policy !== 'noeviction') problems.push(`maxmemory-policy is ${policy}: a full Redis drops accepted pushes`);
   return problems.length > 0 ? problems.join('; ') : undefined;
 }

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { SharedTurns, TurnAnswer } from '../registry/shared-turns.ts';
+import type { RedisConnection } from './connection.ts';
 
 /**
  * One set per host with the running turns by their end, one number with the time when the next may start. By the clock of Redis: those of
@@ -23,7 +23,7 @@ return {'start', math.ceil(start - now)}`;
 const kinds: ReadonlySet<unknown> = new Set<TurnAnswer['kind']>(['start', 'full', 'late']);
 
 /** Turns at registries that all replicas share, under the queue's prefix. Rejects when Redis does not answer. */
-export function createRegistryTurns(redis: Redis, prefix: string): SharedTurns {
+export function createRegistryTurns(redis: RedisConnection, prefix: string): SharedTurns {
   const keyOf = (host: string, what: 'turns' | 'next') => `${prefix}:registry:${host}:${what}`;
   return {
     async take(host, lease, { concurrency = 0, requestsPerSecond }, { lifeMs, maxAheadMs }) {

@@ -1,10 +1,13 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connection.ts';
 
 /** Two windows: replicas whose clocks differ may still be in the last one. */
 const lifeMs = 120_000;
 
 /** Counts of requests that all replicas share, by receiver and minute, under the queue's prefix. Rejects when Redis does not answer. */
-export function createRequestCounts(redis: Redis, prefix: string): (receiver: string, window: number, count: number) => Promise<number> {
+export function createRequestCounts(
+  redis: RedisConnection,
+  prefix: string,
+): (receiver: string, window: number, count: number) => Promise<number> {
   return async (receiver, window, count) => {
     const key = `${prefix}:requests:${receiver}:${window}`;
     const results = await redis.multi().incrby(key, count).pexpire(key, lifeMs).exec();

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connection.ts';
 
 /** ARGV: for each command how many words it has, and the words. */
 const script = `
@@ -16,6 +16,6 @@ export type Command = readonly (string | number)[];
  * Runs commands one after the other with nothing in between, as one question to Redis; rejects at the first that fails. `keys`: all that they name (one
  * Cluster slot). Not a transaction of ioredis: that costs as much as a whole job, because it learns all scripts of BullMQ each time (measured).
  */
-export async function runTogether(redis: Redis, keys: readonly string[], commands: readonly Command[]): Promise<void> {
+export async function runTogether(redis: RedisConnection, keys: readonly string[], commands: readonly Command[]): Promise<void> {
   await redis.eval(script, keys.length, ...keys, ...commands.flatMap((command) => [command.length, ...command]));
 }

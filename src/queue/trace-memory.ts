@@ -1,5 +1,5 @@
 /** Which trace a policy's newest change belongs to, for those who follow its rollout: later, and maybe in another process. Written only where traces are on. */
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connection.ts';
 
 /** A change, as its trace knows it. */
 export interface TracedChange {
@@ -16,7 +16,7 @@ export interface TraceMemory {
 const lifeSeconds = 24 * 3_600;
 
 /** The memory in Redis, under the queue's prefix. */
-export function createTraceMemory(redis: Redis, prefix: string): TraceMemory {
+export function createTraceMemory(redis: RedisConnection, prefix: string): TraceMemory {
   const keyOf = (policyUid: string) => `${prefix}:trace:${policyUid}`;
   return {
     async remember(policyUid, { traceparent, at }) {

@@ -1,7 +1,7 @@
 /** What polls found although no webhook had announced it: shared by all replicas, kept over restarts. What was announced is known from the audit record. */
-import type { Redis } from 'ioredis';
 import { formatRepository, type Repository } from '../core/image-reference.ts';
 import type { Candidate } from '../core/plan-update.ts';
+import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import type { EventReader } from './read-events.ts';
 
@@ -18,7 +18,7 @@ const maxFinds = 10_000;
 const maxRead = 2_000;
 
 /** Finds in Redis, under the queue's prefix (one Cluster slot). */
-export function createUnannouncedFinds(redis: Redis, prefix: string, events: Pick<EventReader, 'list'>): UnannouncedFinds {
+export function createUnannouncedFinds(redis: RedisConnection, prefix: string, events: Pick<EventReader, 'list'>): UnannouncedFinds {
   const { announcements } = eventKeys(prefix);
   return {
     async isAnnounced(repository, image) {

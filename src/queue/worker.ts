@@ -69,10 +69,10 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     },
     async stop(stopDeadlineMs) {
       const deadline = now() + stopDeadlineMs;
-      const closed = worker.close().then(() => true);
+      const closed = worker.close();
       stopping.abort(new Error('the process is stopping'));
-      const inTime = await Promise.race([closed, timeout(deadline - now())]);
-      if (!inTime) await worker.close(true);
+      // What is late, or waits for a Redis that is away, ends with the process: a second close(), forced or not, would only be the first one.
+      await Promise.race([closed, timeout(deadline - now())]);
     },
   };
 }
@@ -98,8 +98,8 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   }
 }
 
-function timeout(milliseconds: number): Promise<false> {
+function timeout(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(() => resolve(false), Math.max(0, milliseconds)).unref();
+    setTimeout(resolve, Math.max(0, milliseconds)).unref();
   });
 }

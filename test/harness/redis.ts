@@ -27,7 +27,7 @@ export async function startRedis({ maxmemory = '0', args = [] }: { maxmemory?: s
       ...args,
     ],
     isReady: async ([port], pid) => {
-      const reply = await ask(port as number, 'INFO');
+      const reply = await askRedis(port as number, 'INFO');
       return reply.includes(`process_id:${pid}\r`) && reply.includes('loading:0');
     },
   });
@@ -43,8 +43,8 @@ export async function startRedis({ maxmemory = '0', args = [] }: { maxmemory?: s
   };
 }
 
-// One inline command over a bare socket: the harness must not depend on the client that it helps to test.
-function ask(port: number, command: string): Promise<string> {
+/** One inline command over a bare socket: the harness must not depend on the client that it helps to test. */
+export function askRedis(port: number, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let reply = '';
     const socket = connect(port, '127.0.0.1', () => socket.end(`${command}\r\n`));

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Redis as Connection } from 'ioredis';
 import { createPollGate } from '../../src/poll/poll-gate.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
-import { connectWorker } from '../../src/queue/connection.ts';
+import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import type { PollJob } from '../../src/queue/jobs.ts';
 import { createWorkQueues } from '../../src/queue/producer.ts';
 import { createWorker } from '../../src/queue/worker.ts';
@@ -14,7 +13,7 @@ import { createWorld } from '../work/world.ts';
 
 const hour = 3_600_000;
 let redis: Redis;
-let connection: Connection;
+let connection: RedisConnection;
 before(async () => {
   redis = await startRedis();
   connection = connectWorker(redis.url);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Queue } from 'bullmq';
-import type { Redis as Connection } from 'ioredis';
-import { connectWorker } from '../../src/queue/connection.ts';
+import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import type { PollJob } from '../../src/queue/jobs.ts';
 import { createWorkQueues } from '../../src/queue/producer.ts';
 import { createWorker } from '../../src/queue/worker.ts';
@@ -10,7 +9,7 @@ import { startRedis, type Redis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 let redis: Redis;
-let connection: Connection;
+let connection: RedisConnection;
 before(async () => {
   redis = await startRedis();
   connection = connectWorker(redis.url);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Redis as Connection } from 'ioredis';
 import type { PushEvent } from '../../src/core/push-event.ts';
-import { connectWorker } from '../../src/queue/connection.ts';
+import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import { eventKeys } from '../../src/queue/event-keys.ts';
 import { createEventLog, type PolicyFate } from '../../src/queue/event-log.ts';
 import type { EventRecord } from '../../src/queue/event-record.ts';
@@ -14,7 +13,7 @@ import { startRedis, type Redis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 let redis: Redis;
-let connection: Connection;
+let connection: RedisConnection;
 before(async () => {
   redis = await startRedis();
   connection = connectWorker(redis.url);

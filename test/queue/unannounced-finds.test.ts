@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Redis as Connection } from 'ioredis';
 import type { Repository } from '../../src/core/image-reference.ts';
 import type { PushEvent } from '../../src/core/push-event.ts';
-import { connectWorker } from '../../src/queue/connection.ts';
+import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import { createEventLog } from '../../src/queue/event-log.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
 import { createEventReader } from '../../src/queue/read-events.ts';
@@ -11,7 +10,7 @@ import { createUnannouncedFinds } from '../../src/queue/unannounced-finds.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 
 let redis: Redis;
-let connection: Connection;
+let connection: RedisConnection;
 before(async () => {
   redis = await startRedis();
   connection = connectWorker(redis.url);

@@ -1,0 +1,12 @@
+import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connection.ts';
+
+/** The server that has our keys: of a Cluster the node of their slot, by the connection that writes go through. Rejects while nobody knows it. */
+export async function ownerOf(connection: RedisConnection, prefix: string): Promise<Redis> {
+  if (!('slots' in connection)) return connection;
+  const slot = await connection.cluster('KEYSLOT', prefix);
+  const [address] = connection.slots[slot] ?? [];
+  const owner = connection.nodes('master').find(({ options: { host, port } }) => `${host}:${port}` === address);
+  if (owner === undefined) throw new Error(`no node of the Redis Cluster has slot ${slot} at present`);
+  return owner;
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError, loadSettings } from '../../src/config.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+
+const file = join(tempFolder('config'), 'config.yaml');
+
+function load(redis: string) {
+  writeFileSync(file, `redis: ${redis}`);
+  return loadSettings({ file, env: { REDIS_SENTINEL_PASSWORD: 'of-the-sentinels' } });
+}
+
+test('Redis behind Sentinels', () => {
+  const { config, sentinelPassword } = load('{url: "redis://main", sentinels: [a:26379, b]}');
+  assert.deepEqual(config.redis.sentinels, ['a:26379', 'b']);
+  assert.equal(sentinelPassword, 'of-the-sentinels');
+});
+
+for (const [what, redis, path] of [
+  ['a Cluster', '{cluster: true}', undefined],
+  ['Sentinels of a Cluster', '{cluster: true, sentinels: [a]}', 'redis.sentinels'],
+  ['keys in several slots', '{cluster: true, prefix: image-watcher}', 'redis.prefix'],
+  ['a database of a Cluster', '{cluster: true, url: "redis://redis/3"}', 'redis.url'],
+] as const) {
+  test(`${what}: ${path === undefined ? 'fine' : `a problem of ${path}`}`, () => {
+    if (path === undefined) return assert.equal(load(redis).config.redis.cluster, true);
+    const hasOneProblem = (error: unknown) => error instanceof ConfigError && error.problems.map((one) => one.path).join() === path;
+    return assert.throws(() => load(redis), hasOneProblem);
+  });
+}

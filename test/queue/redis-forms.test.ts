@@ -1,0 +1,122 @@
+/** Sentinel and Cluster: what was acknowledged outlives a failover, and workers go on by themselves. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { PushEvent } from '../../src/core/push-event.ts';
+import { connectProducer, connectWorker, type RedisPlace } from '../../src/queue/connection.ts';
+import type { PushJob } from '../../src/queue/jobs.ts';
+import { createPushQueue } from '../../src/queue/producer.ts';
+import { inspect } from '../../src/queue/redis-health.ts';
+import { createWorker } from '../../src/queue/worker.ts';
+import { startRedisCluster } from '../harness/redis-cluster.ts';
+import { startRedisGroup } from '../harness/redis-sentinel.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+const prefix = '{image-watcher}';
+const patience = { timeoutMs: 90_000 };
+
+const push = (id: string): PushEvent => ({
+  id,
+  receiver: 'any',
+  provider: 'generic',
+  repository: { registry: 'r.example.com', path: 'team/app' },
+  tag: id,
+  receivedAt: new Date().toISOString(),
+});
+
+const onError = () => undefined;
+
+type Cleaner = (step: () => unknown) => void;
+
+/** What was started last is ended first: the servers outlive those who want to say goodbye to them. */
+function cleanerOf(t: TestContext): Cleaner {
+  const steps: (() => unknown)[] = [];
+  t.after(async () => {
+    for (const step of steps) await step();
+  });
+  return (step) => void steps.unshift(step);
+}
+
+/** `add` comes again until the pushes are acknowledged, as senders do. */
+function startProducer(after: Cleaner, place: RedisPlace, minReplicas: number) {
+  const redis = connectProducer(place);
+  redis.on('error', onError);
+  after(() => redis.disconnect());
+  const queue = createPushQueue({ redis, prefix, onError }, minReplicas);
+  const add = async (...ids: string[]) => {
+    const isAdded = () => queue.add(ids.map(push)).then(() => true);
+    await waitFor(`${ids.join()} to be acknowledged`, isAdded, { ...patience, intervalMs: 100 });
+  };
+  return { add, look: () => inspect(redis, prefix) };
+}
+
+function startWorker(after: Cleaner, place: RedisPlace) {
+  const redis = connectWorker(place);
+  redis.on('error', onError);
+  const found = new Set<string>();
+  const worker = createWorker<PushJob>({
+    access: { redis, prefix, onError },
+    queue: 'push',
+    concurrency: 8,
+    now: Date.now,
+    random: Math.random,
+    process: (job) => Promise.resolve(void found.add(job.tag)),
+  });
+  worker.start();
+  after(async () => {
+    await worker.stop(10_000);
+    redis.disconnect();
+  });
+  return { done: (...ids: string[]) => waitFor(`${ids.join()} to be done`, () => ids.every((id) => found.has(id)), patience) };
+}
+
+test('Sentinel: kill -9 of the master loses nothing that a replica had confirmed', { timeout: 240_000 }, async (t) => {
+  const group = await startRedisGroup();
+  const after = cleanerOf(t);
+  after(() => group.stop());
+  const place = { url: group.url, sentinels: [group.sentinel], cluster: false };
+  const { add, look } = startProducer(after, place, 1);
+  // Nobody works yet: all of it has to outlive the failover.
+  const ids = Array.from({ length: 50 }, (_, index) => `before-${index}`);
+  await Promise.all(ids.map((id) => add(id)));
+  const [old] = group.servers;
+  await old.kill9();
+  await waitFor('another master', async () => (await group.master()) !== old, patience);
+  const { done } = startWorker(after, place);
+  await add('after');
+  await done(...ids, 'after');
+  const { reachable, durabilityProblem } = await look();
+  assert.deepEqual([reachable, durabilityProblem], [true, undefined]);
+});
+
+test('Sentinel: workers that wait for jobs when the master freezes hear of those at the new one', { timeout: 240_000 }, async (t) => {
+  const group = await startRedisGroup();
+  const after = cleanerOf(t);
+  after(() => group.stop());
+  const place = { url: group.url, sentinels: [group.sentinel], cluster: false };
+  const { add } = startProducer(after, place, 0);
+  const { done } = startWorker(after, place);
+  await add('one');
+  await done('one');
+  const [old] = group.servers;
+  old.freeze();
+  await waitFor('another master', async () => (await group.master()) !== old, patience);
+  await add('two', 'three');
+  await done('two', 'three');
+});
+
+test('Cluster: what the replica of our slot has confirmed outlives its node, and work goes on', { timeout: 240_000 }, async (t) => {
+  const cluster = await startRedisCluster(prefix);
+  const after = cleanerOf(t);
+  after(() => cluster.stop());
+  const place = { url: cluster.url, sentinels: [], cluster: true };
+  const { add, look } = startProducer(after, place, 1);
+  const ids = Array.from({ length: 20 }, (_, index) => `before-${index}`);
+  await Promise.all(ids.map((id) => add(id)));
+  assert.equal((await look()).reachable, true);
+  const old = await cluster.ownerOf(prefix);
+  await old.kill9();
+  await waitFor('the replica to take over', async () => (await cluster.ownerOf(prefix)) !== old, patience);
+  const { done } = startWorker(after, place);
+  await startProducer(after, place, 0).add('after');
+  await done(...ids, 'after');
+});
