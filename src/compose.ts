@@ -5,7 +5,7 @@ import { composeConvert } from './compose/convert.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './compose/foundation.ts';
 import { composeApi } from './compose/api.ts';
 import { composeReceive } from './compose/receive.ts';
-import { openRedis, redisPlaceOf, showWaiting } from './compose/redis.ts';
+import { openRedis, showWaiting } from './compose/redis.ts';
 import { openTrustRoot } from './compose/trust-root.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
@@ -33,7 +33,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   const convert = roles.has('convert') ? composeConvert(foundation) : undefined;
   const cluster = roles.has('work') ? openCluster(settings.kubeconfig) : undefined;
   const trustRoot = cluster === undefined ? undefined : openTrustRoot(config);
-  const redis = roles.has('receive') || roles.has('work') ? openRedis(redisPlaceOf(settings), config.redis.prefix, logger) : undefined;
+  const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;
   const waiting = redis && showWaiting(redis, foundation);
   const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis) : undefined;
   const work =

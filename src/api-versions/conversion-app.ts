@@ -27,6 +27,7 @@ export function buildConversionApp({ certificate, key, bodyLimitBytes, convertRe
     // Longer than the API server keeps a connection (90 s): it does not repeat a POST whose connection we close just then, and its user's list fails.
     keepAliveTimeout: 120_000,
     forceCloseConnections: 'idle',
+    return503OnClosing: false,
   });
   app.server.on('tlsClientError', (error: Error) => logger.debug({ err: error }, 'conversion client refused'));
   // Own parsing: Fastify's refuses a whole list for one object with an annotation called __proto__.

@@ -4,6 +4,7 @@ import { convertReview } from '../api-versions/convert-review.ts';
 import { makeProvisional } from '../certificates/make-certificate.ts';
 import type { Check } from '../operations/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
+import { drainListener } from './drain-listener.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
 
 const dayMs = 86_400_000;
@@ -43,7 +44,9 @@ export function composeConvert(foundation: Foundation): Part & { address(): stri
     },
     async stop() {
       await keeper.stop();
-      if (app !== undefined) await closeListener(app);
+      if (app === undefined) return;
+      await drainListener(app.server);
+      await closeListener(app);
     },
   };
 }

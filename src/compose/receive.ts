@@ -1,5 +1,6 @@
 /** The role `receive`: webhooks into Redis. Needs nothing but Redis. */
 import type { FastifyInstance } from 'fastify';
+import { drainListener } from './drain-listener.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
 import type { RedisAccess } from './redis.ts';
 import { createPushQueue } from '../queue/producer.ts';
@@ -49,7 +50,9 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
     },
     async stop() {
       secrets?.stop();
-      if (app !== undefined) await closeListener(app);
+      if (app === undefined) return;
+      await drainListener(app.server);
+      await closeListener(app);
     },
   };
 }

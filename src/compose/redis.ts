@@ -25,10 +25,11 @@ export function redisPlaceOf({ config: { redis }, sentinelPassword }: Pick<Setti
 }
 
 /** Connects as soon as Redis is there, and watches it. */
-export function openRedis(place: RedisPlace, prefix: string, logger: Logger): RedisAccess {
-  const connection = connectProducer(place);
+export function openRedis(settings: Pick<Settings, 'config' | 'sentinelPassword'>, logger: Logger): RedisAccess {
+  const { prefix, durability } = settings.config.redis;
+  const connection = connectProducer(redisPlaceOf(settings));
   connection.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
-  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, logger));
+  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, durability, logger));
   return {
     connection,
     health: monitor.health,
@@ -70,8 +71,12 @@ function showRedis(health: RedisHealth, metrics: Metrics): void {
   metrics.redisMemoryShare.set(health.memoryShare);
 }
 
-function reportRedis({ reachable, durabilityProblem, error }: RedisHealth, logger: Logger): void {
+function reportRedis(
+  { reachable, durabilityProblem, error }: RedisHealth,
+  durability: 'warn' | 'enforce' | 'ignore',
+  logger: Logger,
+): void {
   if (!reachable) logger.warn({ why: error }, 'redis does not answer');
-  else if (durabilityProblem === undefined) logger.info({}, 'redis answers');
+  else if (durabilityProblem === undefined || durability === 'ignore') logger.info({}, 'redis answers');
   else logger.warn({ why: durabilityProblem }, 'redis answers, but may lose accepted pushes');
 }

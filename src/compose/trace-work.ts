@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from '../queue/connection.ts';
 import { describeError } from '../core/errors.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createTraceMemory, type TracedChange } from '../queue/trace-memory.ts';
@@ -11,7 +11,7 @@ import { tracePorts } from './trace-ports.ts';
 export function traceWork(
   ports: PollPorts,
   { settings, logger, tracing }: Foundation,
-  redis: Redis,
+  redis: RedisConnection,
 ): { readonly ports: PollPorts; readonly runner: JobRunner } {
   if (tracing === undefined) return { ports, runner: runDirectly(ports) };
   const memory = createTraceMemory(redis, settings.config.redis.prefix);

@@ -109,6 +109,8 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
     for (const worker of workers) worker.start();
     maintain();
     sweep = setInterval(maintain, sweepMs);
+    // It may have come back without its data.
+    redis.on('ready', maintain);
   };
   const maintain = () => {
     queues.scheduleTick(tickMs).catch(onQueueError);
@@ -133,6 +135,7 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
     async stop(deadlineMs) {
       stopped = true;
       clearInterval(sweep);
+      redis.off('ready', maintain);
       waker.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
       await recorder.flush(2_000);

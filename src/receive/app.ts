@@ -38,6 +38,8 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     logger: false,
     routerOptions: { maxParamLength: 512 },
     forceCloseConnections: 'idle',
+    // Until the last connection is closed we can still store what it says.
+    return503OnClosing: false,
     // Its own answer to a path that cannot be decoded repeats the path.
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, options),
   });

@@ -7,7 +7,7 @@ import { harborBody, type Deployment, type World } from './world.ts';
 export type Fleet = Awaited<ReturnType<typeof createFleet>>;
 
 /** `size` Deployments that run 1.0.0 of a repository each, with a policy each, and 1.0.1 ready at the (silent) registry. */
-export async function createFleet(world: World, prefix: string, size: number) {
+export async function createFleet(world: World, prefix: string, size: number, timeoutMs = 120_000) {
   const { host } = world.quiet;
   const members = Array.from({ length: size }, (_, index) => ({ name: `${prefix}-${index}`, repository: `fleet/${prefix}-${index}` }));
   await eachOf(members, async ({ name, repository }) => {
@@ -23,7 +23,7 @@ export async function createFleet(world: World, prefix: string, size: number) {
         policies.some((policy) => policy.metadata.name === name && policy.status?.observedGeneration === 1),
       );
     },
-    { timeoutMs: 60_000, intervalMs: 200 },
+    { timeoutMs, intervalMs: 200 },
   );
   await eachOf(members, ({ repository }) => pushImage({ host, repository, tag: '1.0.1', content: 'new' }).then(() => undefined));
   const images = new Map(members.map(({ name, repository }) => [name, `${host}/${repository}:1.0.1`]));
@@ -42,7 +42,7 @@ export async function createFleet(world: World, prefix: string, size: number) {
           const found = (await world.listDeployments()).filter((deployment) => isPatched(deployment, images));
           return found.length === size && found;
         },
-        { timeoutMs: 120_000, intervalMs: 200 },
+        { timeoutMs, intervalMs: 200 },
       );
       const generations = new Set(deployments.map((deployment) => deployment.metadata.generation));
       assert.deepEqual([...generations], [2], 'each Deployment was changed exactly once');

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Queue } from 'bullmq';
-import type { Redis as Connection } from 'ioredis';
-import { connectWorker } from '../../src/queue/connection.ts';
+import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import { createWaitingReader } from '../../src/queue/oldest-waiting.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 
 let redis: Redis;
-let connection: Connection;
+let connection: RedisConnection;
 before(async () => {
   redis = await startRedis();
   connection = connectWorker(redis.url);
