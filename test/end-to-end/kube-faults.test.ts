@@ -1,0 +1,191 @@
+/** A real API server behind a proxy that spoils requests, and objects that go away at a bad moment. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { pushImage } from '../harness/push-image.ts';
+import { startKubeProxy, type KubeFault, type KubeProxy } from '../harness/kube-proxy.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { createFleet, eachOf } from './fleet.ts';
+import { assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, startWorld, type Service, type World } from './world.ts';
+
+const patience = 120_000;
+
+describe('the API server', { timeout: 280_000 }, () => {
+  let world: World;
+  let proxy: KubeProxy;
+  let service: Service;
+  const tokenFile = join(tempFolder('token'), 'token');
+  before(async () => {
+    world = await startWorld();
+    proxy = await startKubeProxy(world.cluster, world.kubeconfig);
+    writeFileSync(tokenFile, 'first');
+    proxy.tokens.add('first');
+    service = await world.start({ kubeconfig: writeKubeconfig(proxy.server, { tokenFile }) });
+  });
+  after(async () => {
+    await world.stop();
+    await proxy.stop();
+  });
+
+  afterEach(() => proxy.heal());
+
+  const image = (name: string, tag = '1.0.1') => `${world.quiet.host}/shop/${name}:${tag}`;
+  const push = (name: string, tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });
+  const prepare = async (name: string, extra: object = {}) => {
+    await push(name, '1.0.0');
+    await world.createDeployment(name, image(name, '1.0.0'));
+    await world.createPolicy(name, `${world.quiet.host}/shop/${name}`, { strategy: 'SemVer' }, extra);
+    await world.waitForFirstLook(name);
+    await push(name, '1.0.1');
+  };
+  const announce = async (name: string, tag = '1.0.1') => {
+    assert.equal((await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag }]))).status, 202);
+  };
+  const policyCount = async () => {
+    const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+    return Number(/^image_watcher_policies (\d+)$/m.exec(metrics)?.[1]);
+  };
+  const policyPath = (name: string) => `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/imagepolicies/${name}`;
+
+  for (const [what, fault, times] of [
+    ['429 with Retry-After', { status: 429, headers: { 'retry-after': '1' } }, 2],
+    ['500', { status: 500 }, 2],
+    ['503 of a load balancer', { status: 503, body: {} }, 2],
+    ['504', { status: 504 }, 6],
+    ['the patch done and its answer lost', { loseAnswer: true }, 2],
+  ] as const satisfies readonly (readonly [string, KubeFault, number])[]) {
+    it(`answers ${what}: the image is right in the end, and changed once`, async () => {
+      const name = `fault-${what.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()}`;
+      await prepare(name);
+      const path = new RegExp(`/deployments/${name}\\?`);
+      proxy.spoil(fault, { method: 'PATCH', path, times });
+      await announce(name);
+      assertPatchedTimes(await world.waitForImage(name, image(name), patience), 1);
+      await world.waitForCondition(name, 'Ready', 'UpToDate', patience);
+      assertPatchedTimes(await world.readDeployment(name), 1);
+    });
+  }
+
+  it('loses the answers of status writes: the status is right in the end', async () => {
+    await prepare('unwritten');
+    proxy.spoil({ loseAnswer: true }, { method: 'PATCH', path: /imagepolicies\/unwritten\/status/, times: 2 });
+    await announce('unwritten');
+    await waitFor('the change in the history', async () => (await world.readStatus('unwritten')).history?.length === 1, {
+      timeoutMs: patience,
+    });
+    await world.waitForCondition('unwritten', 'Ready', 'UpToDate', patience);
+    assertPatchedTimes(await world.readDeployment('unwritten'), 1);
+    assert.equal((await world.readStatus('unwritten')).history?.length, 1);
+  });
+
+  it('is slow with one workload: others do not wait for it', async () => {
+    await prepare('slow');
+    await prepare('quick');
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    proxy.spoil({ after: held }, { method: 'PATCH', path: /deployments\/slow\?/ });
+    await announce('slow');
+    await waitFor('the slow one to be on its way', () => !proxy.isSpoiling());
+    await announce('quick');
+    assertPatchedTimes(await world.waitForImage('quick', image('quick'), patience), 1);
+    assertPatchedTimes(await world.readDeployment('slow'), 0);
+    release();
+    assertPatchedTimes(await world.waitForImage('slow', image('slow'), patience), 1);
+  });
+
+  it('breaks watches again and again, answers 410 and 500 to them: nothing is missed', async () => {
+    const fleet = await createFleet(world, 'watched', 30);
+    const sending = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(body, service));
+    proxy.spoil({ status: 410 }, { path: /watch=true/, times: 3 });
+    proxy.spoil({ status: 500 }, { path: /watch=true/, times: 3 });
+    for (let cut = 0; cut < 3; cut++) {
+      const before = proxy.requests.length;
+      proxy.cutWatches();
+      await waitFor('another watch', () => proxy.requests.slice(before).some((request) => request.includes('watch=true')), {
+        timeoutMs: patience,
+      });
+    }
+    await sending;
+    await fleet.assertPatchedOnce();
+    proxy.heal();
+    // What is created after all that is seen, too.
+    await prepare('after-cuts');
+    await announce('after-cuts');
+    assertPatchedTimes(await world.waitForImage('after-cuts', image('after-cuts'), patience), 1);
+  });
+
+  it('takes a permission away: told as such, and made good by the poll when it is back', async () => {
+    const message = 'deployments.apps "forbidden" is forbidden: User "x" cannot patch resource "deployments" in API group "apps"';
+    const body = { kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403, message };
+    proxy.spoil({ status: 403, body }, { method: 'PATCH', path: /deployments\/forbidden\?/, times: 1_000_000 });
+    await prepare('forbidden', { poll: { interval: '5s' } });
+    await announce('forbidden');
+    const stalled = await world.waitForCondition('forbidden', 'Stalled', 'PatchRejected', patience);
+    assert.match(stalled.message, /grant image-watcher the verb "patch" on "deployments"/);
+    proxy.heal();
+    assertPatchedTimes(await world.waitForImage('forbidden', image('forbidden'), patience), 1);
+    await world.waitForCondition('forbidden', 'Ready', 'UpToDate', patience);
+  });
+
+  it('does not take an expired token: the new one is read from its file', async () => {
+    await prepare('expired');
+    proxy.tokens.delete('first');
+    proxy.cutWatches();
+    await announce('expired');
+    await waitFor('a request with the old token', () => proxy.isRefusing(), { timeoutMs: patience });
+    proxy.tokens.add('second');
+    writeFileSync(tokenFile, 'second');
+    assertPatchedTimes(await world.waitForImage('expired', image('expired'), patience), 1);
+  });
+
+  it('a policy is deleted while its push is on the way: nothing is changed, and the push comes to an end', async () => {
+    await prepare('deleted');
+    await prepare('bystander');
+    world.quiet.freeze();
+    await announce('deleted');
+    await announce('bystander');
+    const known = await policyCount();
+    await world.cluster.request('DELETE', policyPath('deleted'));
+    await waitFor('the service to know', async () => (await policyCount()) < known);
+    world.quiet.thaw();
+    assertPatchedTimes(await world.waitForImage('bystander', image('bystander'), patience), 1);
+    await announce('deleted');
+    assertPatchedTimes(await world.readDeployment('deleted'), 0);
+  });
+
+  it('a policy is renamed while its push is on the way: the one of the new name does it, once', async () => {
+    await prepare('old-name');
+    world.quiet.freeze();
+    await announce('old-name');
+    await world.cluster.request('DELETE', policyPath('old-name'));
+    await world.createPolicy('new-name', `${world.quiet.host}/shop/old-name`, { strategy: 'SemVer' }, { target: 'old-name' });
+    world.quiet.thaw();
+    assertPatchedTimes(await world.waitForImage('old-name', image('old-name'), patience), 1);
+    await world.waitForCondition('new-name', 'Ready', 'UpToDate', patience);
+    assertPatchedTimes(await world.readDeployment('old-name'), 1);
+  });
+
+  it('a namespace goes away while its pushes are on the way: those of others are not held up', async () => {
+    const going = await world.cluster.namespace('going');
+    await prepare('staying');
+    await push('going', '1.0.0');
+    const policy = {
+      apiVersion: 'operator.technomad.dev/v1',
+      kind: 'ImagePolicy',
+      metadata: { name: 'going' },
+      spec: { image: `${world.quiet.host}/shop/going`, select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'going' }] },
+    };
+    const path = `/apis/operator.technomad.dev/v1/namespaces/${going}/imagepolicies`;
+    await world.cluster.request('POST', path, policy);
+    await push('going', '1.0.1');
+    world.quiet.freeze();
+    for (const name of ['going', 'staying']) await announce(name);
+    await world.cluster.request('DELETE', `/api/v1/namespaces/${going}`);
+    await world.cluster.request('DELETE', `${path}/going`);
+    world.quiet.thaw();
+    assertPatchedTimes(await world.waitForImage('staying', image('staying'), patience), 1);
+    await announce('going');
+  });
+});
