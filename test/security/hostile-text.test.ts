@@ -1,0 +1,122 @@
+/**
+ * Text that makes patterns go back and forth, through everything that reads what tenants, senders and registries choose. Nothing here looks at the clock: what costs
+ * exponentially or with the third power of the length does not end within the life of this test.
+ */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { readPolicy } from '../../src/api-versions/read-policy.ts';
+import { validatePolicy } from '../../src/api-versions/validate-policy.ts';
+import { judgeConsent } from '../../src/core/consent.ts';
+import { parseDuration } from '../../src/core/duration.ts';
+import { filterTags } from '../../src/core/filter-tags.ts';
+import { tryParseImageReference } from '../../src/core/image-reference.ts';
+import { parseApproval, parseRollback } from '../../src/core/policy-actions.ts';
+import { acceptPush } from '../../src/core/push-event.ts';
+import { selectTag } from '../../src/core/select-tag.ts';
+import { strategies } from '../../src/core/strategies/index.ts';
+import { parseChallenges } from '../../src/registry/challenge.ts';
+import { nextLink } from '../../src/registry/link-header.ts';
+import { parseRetryAfter } from '../../src/registry/retry-after.ts';
+
+const root = join(import.meta.dirname, '../..');
+const length = 8_000;
+const units = [
+  'a',
+  '-',
+  '.',
+  '0',
+  ' ',
+  '/',
+  ':',
+  '@',
+  '"',
+  ',',
+  '\\',
+  '(a+)+',
+  '[',
+  '{',
+  '$1',
+  'a.',
+  'a-',
+  '0.',
+  '1h',
+  '||',
+  'v1.',
+  '>=0 ',
+  ' - ',
+  '%41',
+  'é',
+  '\u{1F433}',
+];
+const hostile = units.flatMap((unit) => {
+  const text = unit.repeat(Math.ceil(length / unit.length));
+  return [text, `${text}!`, `a${text}`, `sha256:${text}`, `https://${text}`];
+});
+
+describe('an end is found', { timeout: 240_000 }, () => {
+  for (const file of globSync('crd/samples/*.yaml', { cwd: root })) {
+    test(`by whoever reads ${file}, whatever its texts are`, () => {
+      const sample: unknown = parse(readFileSync(join(root, file), 'utf8'));
+      for (const text of hostile) {
+        for (const policy of withEachText(sample, text)) {
+          validatePolicy(policy);
+          readPolicy(stored(policy), { aliases: new Map(), defaultPollIntervalMs: 1 });
+        }
+      }
+    });
+  }
+
+  const context = { receiver: 'r', provider: 'p', aliases: new Map<string, string>(), now: new Date(0) };
+  for (const [what, read] of [
+    ['image names', tryParseImageReference],
+    ['pushed repositories', (text) => acceptPush({ registry: 'h.example.com', repository: text, tag: '1' }, context)],
+    ['pushed tags', (text) => acceptPush({ registry: 'h.example.com', repository: 'a/b', tag: text, digest: text }, context)],
+    ['registries', (text) => acceptPush({ registry: text, repository: text, tag: '1' }, context)],
+    ['durations', parseDuration],
+    ['consents', (text) => judgeConsent('shop', { onTarget: text, onNamespace: text })],
+    ['approvals', parseApproval],
+    ['rollbacks', parseRollback],
+    ['challenges of registries', (text) => parseChallenges(`Bearer realm=${text}`)],
+    ['links of registries', (text) => nextLink(`<${text}`)],
+    ['pauses of registries', (text) => parseRetryAfter(text, 0)],
+  ] as const satisfies readonly (readonly [string, (text: string) => unknown])[]) {
+    test(`of ${what}`, () => {
+      for (const text of hostile) read(text);
+    });
+  }
+
+  for (const pattern of ['(a+)+$', '(a|a)*$', '(.*a){20}', '^(([a-z])+.)+[A-Z]([a-z])+$', '(?:a?){200}a{200}']) {
+    test(`of tags that the pattern ${pattern} goes back and forth on`, () => {
+      const tags = Array.from({ length: 500 }, (_, index) => `${'a'.repeat(100)}-${index}`);
+      const filter = filterTags(strategies.alphabetical(), { allow: pattern, ignore: [pattern] });
+      for (const strategy of [filter, strategies.semver({}), strategies.numerical()]) selectTag(strategy, tags);
+    });
+  }
+});
+
+test('no pattern is made of what somebody chose', () => {
+  const makers = globSync('src/**/*.ts', { cwd: root }).filter((file) =>
+    /new RegExp\(|\bRegExp\(/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  // From a constant of ours.
+  assert.deepEqual(makers, [join('src', 'api-versions', 'v1-fields', 'scalars.ts')]);
+});
+
+/** As the API server gives it back. */
+function stored(policy: unknown): unknown {
+  const { metadata, ...rest } = policy as { metadata?: object };
+  return { ...rest, metadata: { ...metadata, name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '1', generation: 1 } };
+}
+
+/** The document with one of its texts replaced, for each of them. */
+function* withEachText(node: unknown, text: string): Generator {
+  if (typeof node === 'string') yield text;
+  if (typeof node !== 'object' || node === null) return;
+  for (const [key, inner] of Object.entries(node)) {
+    for (const changed of withEachText(inner, text))
+      yield Array.isArray(node) ? node.with(Number(key), changed) : { ...node, [key]: changed };
+  }
+}
