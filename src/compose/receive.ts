@@ -1,5 +1,6 @@
 /** The role `receive`: webhooks into Redis. Needs nothing but Redis. */
 import type { FastifyInstance } from 'fastify';
+import type { PushEvent } from '../core/push-event.ts';
 import { drainListener } from './drain-listener.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
 import type { RedisAccess } from './redis.ts';
@@ -21,6 +22,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
   const { config } = settings;
   const onError = (error: Error) => logger.debug({ err: error }, 'push queue');
   const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas);
+  const store = tracing === undefined ? (events: readonly PushEvent[]) => queue.add(events) : storeTraced(queue, tracing);
   let app: FastifyInstance | undefined;
   let secrets: { stop(): void } | undefined;
   return {
@@ -39,7 +41,10 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
         requestsPerMinute: config.listen.requestsPerMinute,
         addToCount: createRequestCounts(redis.connection, config.redis.prefix),
         aliases,
-        storePushes: tracing === undefined ? (events) => queue.add(events) : storeTraced(queue, tracing),
+        storePushes(events) {
+          redis.noteStored(events.length);
+          return store(events);
+        },
         trace: tracing && traceDeliveries(tracing),
         refusal: () => refuse(redis.health(), config.redis.durability),
         now: () => new Date(),

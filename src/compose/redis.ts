@@ -13,6 +13,7 @@ export interface RedisAccess {
   /** A producer's: fails at once when Redis is away. */
   readonly connection: RedisConnection;
   readonly health: () => RedisHealth;
+  readonly noteStored: (pushes: number) => void;
   readonly checks: () => readonly Check[];
   readonly measure: (metrics: Metrics) => void;
   stop(): void;
@@ -33,6 +34,7 @@ export function openRedis(settings: Pick<Settings, 'config' | 'sentinelPassword'
   return {
     connection,
     health: monitor.health,
+    noteStored: monitor.noteStored,
     checks: () => [checkRedis(monitor.health())],
     measure: (metrics) => showRedis(monitor.health(), metrics),
     stop() {

@@ -41,15 +41,20 @@ const longestPollPauseMs = 3_600_000;
 /** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
 const sweepMs = 60_000;
 const maxKindsMs = 5_000;
+/** Receivers refuse from 0.8 on: finished jobs have to go before that, for they stay until others finish after them. */
+const crowdedShare = 0.7;
+const makeRoomMs = 5_000;
 
 /** What the role reaches the world through, and what keyless signatures are verified with. */
 export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
   /** A connection to Redis that fails fast. */
   readonly quick: RedisConnection;
+  /** The used share of Redis' maxmemory. */
+  readonly memoryShare: () => number;
 }
 
 /** Builds the role. */
-export function composeWork(foundation: Foundation, { client, quick, trustRoot }: WorkMeans): Part {
+export function composeWork(foundation: Foundation, { client, quick, memoryShare, trustRoot }: WorkMeans): Part {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(redisPlaceOf(settings));
@@ -83,6 +88,7 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
   const waker = createWaker({ ...ports, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
   const workers: QueueWorker[] = createWorkers(queue, ports, runner);
   let sweep: NodeJS.Timeout | undefined;
+  let housekeeping: NodeJS.Timeout | undefined;
   let stopped = false;
 
   const workWhenSynced = async () => {
@@ -109,8 +115,14 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
     for (const worker of workers) worker.start();
     maintain();
     sweep = setInterval(maintain, sweepMs);
+    housekeeping = setInterval(() => void makeRoom().catch(onQueueError), makeRoomMs);
     // It may have come back without its data.
     redis.on('ready', maintain);
+  };
+  const makeRoom = async () => {
+    if (memoryShare() <= crowdedShare) return;
+    const jobs = await queues.forgetCompleted();
+    if (jobs > 0) logger.warn({ jobs, share: memoryShare() }, 'redis is nearly full: finished jobs are forgotten early');
   };
   const maintain = () => {
     queues.scheduleTick(tickMs).catch(onQueueError);
@@ -134,7 +146,7 @@ export function composeWork(foundation: Foundation, { client, quick, trustRoot }
     },
     async stop(deadlineMs) {
       stopped = true;
-      clearInterval(sweep);
+      for (const timer of [sweep, housekeeping]) clearInterval(timer);
       redis.off('ready', maintain);
       waker.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));

@@ -29,6 +29,8 @@ export interface EventLog {
 const lifeSeconds = 7 * 24 * 3_600;
 const maxEvents = 100_000;
 const maxUnwatched = 1_000;
+/** They are forgotten so many at a time, which costs less than one by one. */
+const unwatchedSlack = 100;
 
 /** The log in Redis, under the queue's prefix (one Cluster slot). */
 export function createEventLog(redis: RedisConnection, prefix: string): EventLog {
@@ -53,19 +55,35 @@ export function createEventLog(redis: RedisConnection, prefix: string): EventLog
   };
   const matchKeys = (event: PushEvent) => [byTime, byRepository(formatRepository(event.repository)), announcements];
 
+  /** With their records: an index that forgets alone would let a flood of pushes fill Redis for a week. */
+  const forgetUnwatched = async () => {
+    const oldest = (await redis.zrange(unwatchedIndex, '0', String(-maxUnwatched - 1))).slice(0, maxUnwatched);
+    if (oldest.length === 0) return;
+    const hashes = oldest.map(hashKey);
+    await runTogether(
+      redis,
+      [unwatchedIndex, ...hashes],
+      [
+        ['ZREM', unwatchedIndex, ...oldest],
+        ['UNLINK', ...hashes],
+      ],
+    );
+  };
+
   return {
     async unwatched(event, at) {
       const hash = hashKey(event.id);
-      await runTogether(
+      const count = await runTogether(
         redis,
         [hash, unwatchedIndex],
         [
           ['HSET', hash, ...flatten(event), 'outcome', 'unwatched', 'reason', 'NoPolicy', 'finishedAt', at.toISOString()],
           ['EXPIRE', hash, lifeSeconds],
           ['ZADD', unwatchedIndex, Date.parse(event.receivedAt), event.id],
-          ['ZREMRANGEBYRANK', unwatchedIndex, 0, -maxUnwatched - 1],
+          ['ZCARD', unwatchedIndex],
         ],
       );
+      if (Number(count) >= maxUnwatched + unwatchedSlack) await forgetUnwatched();
     },
     async matched(event, policies) {
       await runTogether(redis, [hashKey(event.id), ...matchKeys(event)], matchOf(event, policies));

@@ -56,6 +56,8 @@ export interface WorkQueues {
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
   /** Makes sure that exactly one tick per `everyMs` happens in the whole cluster. */
   scheduleTick(everyMs: number): Promise<void>;
+  /** Removes the traces of finished jobs, so that there is room for new ones; a delivery that is repeated after that is a new event. Says how many. */
+  forgetCompleted(): Promise<number>;
   /** The end of the time that ticks have looked at, in ms since 1970; undefined before the first tick. */
   readLastTick(): Promise<number | undefined>;
   writeLastTick(at: number): Promise<void>;
@@ -63,6 +65,7 @@ export interface WorkQueues {
 
 /** Queues for policies and polls. */
 export function createWorkQueues(access: QueueAccess, now: () => number): WorkQueues {
+  const pushes = openQueue<PushJob>('push', access);
   const policies = openQueue<PolicyJob>('policy', access);
   const polls = openQueue<PollJob | TickJob>('poll', access);
   return {
@@ -76,6 +79,15 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     async scheduleTick(everyMs) {
       const opts = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 }, attempts: 1 };
       await polls.upsertJobScheduler('poll-tick', { every: everyMs }, { name: 'tick', data: { schema }, opts });
+    },
+    async forgetCompleted() {
+      let count = 0;
+      for (const queue of [pushes, policies]) {
+        // What a Redis that is completely full still lets us do; nobody reads them.
+        await queue.trimEvents(0);
+        for (let removed = bulkSize; removed === bulkSize; count += removed) removed = (await queue.clean(0, bulkSize, 'completed')).length;
+      }
+      return count;
     },
     async readLastTick() {
       const value = await access.redis.get(`${access.prefix}:poll:ticked`);

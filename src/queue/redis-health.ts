@@ -5,6 +5,8 @@ export interface RedisHealth {
   readonly reachable: boolean;
   /** Used share of `maxmemory`, 0 to 1; 0 without a limit. */
   readonly memoryShare: number;
+  /** `maxmemory`; 0 without a limit. */
+  readonly memoryLimit?: number;
   /** What makes an accepted push mortal: no AOF, a policy that evicts; undefined when all is well or cannot be known. */
   readonly durabilityProblem?: string;
   readonly error?: string;
@@ -12,10 +14,17 @@ export interface RedisHealth {
 
 export interface RedisMonitor {
   health(): RedisHealth;
+  /** Pushes are being stored: until the next look they are counted as if they were there, and many of them cause one. */
+  noteStored(pushes: number): void;
   stop(): void;
 }
 
-/** Looks at Redis once a second, and at once when it comes (back), so that no webhook has to. */
+/** What one push takes in Redis, with all its traces. */
+const bytesPerPush = 2_000;
+/** A small Redis is full within a second: the next look comes when so much of it may have been taken since the last one. */
+const shareBetweenLooks = 0.02;
+
+/** Looks at Redis once a second, at once when it comes (back), and more often while much is stored, so that no webhook has to. */
 export function monitorRedis(
   redis: RedisConnection,
   prefix: string,
@@ -24,10 +33,14 @@ export function monitorRedis(
 ): RedisMonitor {
   let current: RedisHealth = { reachable: false, memoryShare: 0, error: 'not connected yet' };
   let looking = false;
+  let storedBytes = 0;
   const look = async () => {
     if (looking) return;
     looking = true;
+    // Asked on the connection that they are written on, Redis answers after them.
+    const seenBytes = storedBytes;
     const next = await inspect(redis, prefix);
+    storedBytes -= seenBytes;
     looking = false;
     const changed = next.reachable !== current.reachable || next.durabilityProblem !== current.durabilityProblem;
     current = next;
@@ -37,7 +50,15 @@ export function monitorRedis(
   const timer = setInterval(lookNow, everyMs);
   redis.on('ready', lookNow);
   return {
-    health: () => current,
+    health() {
+      const { memoryShare, memoryLimit = 0 } = current;
+      return memoryLimit === 0 ? current : { ...current, memoryShare: memoryShare + storedBytes / memoryLimit };
+    },
+    noteStored(pushes) {
+      storedBytes += pushes * bytesPerPush;
+      const { memoryLimit = 0 } = current;
+      if (memoryLimit > 0 && storedBytes > memoryLimit * shareBetweenLooks) lookNow();
+    },
     stop() {
       clearInterval(timer);
       redis.off('ready', lookNow);
@@ -58,7 +79,12 @@ export async function inspect(redis: RedisConnection, prefix: string): Promise<R
     const used = Number(info['used_memory'] ?? 0);
     const limit = Number(info['maxmemory'] ?? 0);
     const durabilityProblem = checkDurability(info);
-    return { reachable: true, memoryShare: limit > 0 ? used / limit : 0, ...(durabilityProblem !== undefined && { durabilityProblem }) };
+    return {
+      reachable: true,
+      memoryShare: limit > 0 ? used / limit : 0,
+      memoryLimit: limit,
+      ...(durabilityProblem !== undefined && { durabilityProblem }),
+    };
   } catch (error) {
     return { reachable: false, memoryShare: 0, error: error instanceof Error ? error.message : String(error) };
   }

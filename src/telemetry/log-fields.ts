@@ -54,6 +54,8 @@ export const logFields = {
   renewed: 'What was renewed, and why',
   notAfter: 'When a certificate ends',
   objects: 'How many objects',
+  jobs: 'How many jobs of the queue',
+  share: 'How much of its `maxmemory` Redis uses: 0 to 1',
   bodyLimitBytes: 'The longest body that is taken',
 } as const satisfies Readonly<Record<string, string>>;
 

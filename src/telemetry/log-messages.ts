@@ -61,6 +61,10 @@ export const logMessages = {
   queue: { levels: ['warn'], meaning: 'A queue reports trouble with Redis' },
   'redis answers': { levels: ['info'], meaning: 'Redis is there, and keeps what is accepted' },
   'redis answers, but may lose accepted pushes': { levels: ['warn'], meaning: 'No AOF, or eviction' },
+  'redis is nearly full: finished jobs are forgotten early': {
+    levels: ['warn'],
+    meaning: 'Give it more memory, or find out who sends so much',
+  },
   'redis does not answer': { levels: ['warn'], meaning: 'Receivers answer 503, workers wait' },
   'redis connection': { levels: ['debug'], meaning: 'An error of one connection; it is opened again' },
   'push queue': { levels: ['debug'], meaning: 'An error of the queue that receivers write to' },

@@ -1,0 +1,88 @@
+/** More pushes than workers do and Redis keeps: refused in time, and all goes on by itself. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { pushImage } from '../harness/push-image.ts';
+import { askRedis } from '../harness/redis.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { eachOf } from './fleet.ts';
+import { assertPatchedTimes, deliverUntilAccepted, harborBody, secret, startWorld, type Service, type World } from './world.ts';
+
+/** Room for some ten thousand pushes: in less, what workers leave behind for each of them would count. */
+const roomBytes = 24_000_000;
+/** Node and the program alone take half of it. */
+const maxRssBytes = 600_000_000;
+
+describe('overload', { timeout: 280_000 }, () => {
+  let world: World;
+  let receiver: Service;
+  before(async () => {
+    world = await startWorld();
+    receiver = await world.start({ roles: 'receive' });
+  });
+  after(() => world.stop());
+
+  const memory = async (field: string) => {
+    const info = await askRedis(world.redis.port, 'INFO memory');
+    return Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(info)?.[1]);
+  };
+  let sent = 0;
+  const post = async () => {
+    const tags = Array.from({ length: 50 }, () => ({ tag: `1.0.${++sent}` }));
+    const body = harborBody(world.quiet.host, 'flood/app', tags);
+    const response = await fetch(`${receiver.publicUrl}/webhooks/harbor`, { method: 'POST', headers: { authorization: secret }, body });
+    await response.arrayBuffer();
+    return response;
+  };
+  const rss = async () => {
+    const metrics = await (await fetch(`${receiver.operationsUrl}/metrics`)).text();
+    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
+  };
+
+  it('of a queue that nobody works off: refused before Redis is full, with the time to come again', async () => {
+    await askRedis(world.redis.port, `CONFIG SET maxmemory ${(await memory('used_memory')) + roomBytes}`);
+    const refusals: Response[] = [];
+    const others = new Set<number>();
+    const flood = async () => {
+      while (refusals.length < 50) {
+        const response = await post();
+        if (response.status === 503) refusals.push(response);
+        else others.add(response.status);
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, flood));
+    assert.deepEqual([...others], [202]);
+    assert.ok(refusals.every((response) => Number(response.headers.get('retry-after')) > 0));
+    assert.ok((await memory('used_memory')) < (await memory('maxmemory')));
+    assert.ok((await rss()) < maxRssBytes, `${await rss()} bytes`);
+    assert.equal((await fetch(`${receiver.operationsUrl}/readyz`)).status, 200);
+  });
+
+  it('and with workers again all of it is worked off, there is room, and pushes are taken and done', async () => {
+    const { host } = world.quiet;
+    await pushImage({ host, repository: 'shop/after', tag: '1.0.0' });
+    await world.createDeployment('after', `${host}/shop/after:1.0.0`);
+    await world.createPolicy('after', `${host}/shop/after`, { strategy: 'SemVer' });
+    const worker = await world.start({ roles: 'work' });
+    await waitFor('room in Redis', async () => (await post()).status === 202, { timeoutMs: 120_000, intervalMs: 200 });
+    await world.waitForFirstLook('after');
+    await pushImage({ host, repository: 'shop/after', tag: '1.0.1', content: 'new' });
+    await deliverUntilAccepted(harborBody(host, 'shop/after', [{ tag: '1.0.1' }]), receiver);
+    assertPatchedTimes(await world.waitForImage('after', `${host}/shop/after:1.0.1`, 120_000), 1);
+    const isDrained = async () => (await askRedis(world.redis.port, 'LLEN {image-watcher}:push:wait')).startsWith(':0');
+    await waitFor('the queue to be empty', isDrained, { timeoutMs: 120_000 });
+    await worker.stop();
+  });
+
+  it('and a flood on two receivers at once does not keep them from ending', async () => {
+    const other = await world.start({ roles: 'receive' });
+    let isOver = false;
+    const flood = eachOf(Array.from({ length: 16 }), async () => {
+      while (!isOver) await post().catch(() => undefined);
+    });
+    await other.stop();
+    await receiver.stop();
+    isOver = true;
+    await flood;
+    for (const service of [other, receiver]) assert.match(service.logTail(3), /"msg":"stopped"/);
+  });
+});
