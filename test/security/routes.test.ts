@@ -1,0 +1,89 @@
+/** Whatever is sent to any route of the operations and conversion listeners: an answer that is no error of ours, and nothing done. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { convertReview } from '../../src/api-versions/convert-review.ts';
+import { buildConversionApp } from '../../src/api-versions/conversion-app.ts';
+import { makeProvisional } from '../../src/certificates/make-certificate.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { randomRequest } from '../../bench/fuzz/random-request.ts';
+import { mutateText } from '../../bench/fuzz/mutate-json.ts';
+import { createRandom, type Random } from '../../bench/fuzz/random.ts';
+import { recordOf, startApi } from '../operations/fake-events.ts';
+import { readSamples } from '../receive/providers/read-samples.ts';
+
+const samples = readSamples().filter(({ body }) => body.length > 0);
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+const rounds = 1_500;
+
+/** A path that is there, more or less. */
+function pathLike(paths: readonly [string, ...string[]], random: Random): string {
+  const path = random.pick(paths);
+  const odd = random.chance(0.5) ? mutateText(path, random) : path;
+  // What no client can send is not tried: characters outside of a URL.
+  return `/${encodeURI(odd.replaceAll(/[^\x21-\x7e]/g, '')).replace(/^\/*/, '')}`;
+}
+
+test('operations, without a token and with a wrong one', { timeout: 120_000 }, async (t) => {
+  const random = createRandom(20261121);
+  const reviewed: string[] = [];
+  const auth = {
+    kind: 'kubernetes',
+    reviewToken: (token: string) => Promise.resolve(void reviewed.push(token)),
+    reviewAccess: () => Promise.resolve(false),
+  } as const;
+  const { app, stored, logged } = startApi(t, auth, [recordOf('known', 1, { 'shop/web': 'updated' })]);
+  const paths = [
+    '/livez',
+    '/readyz?verbose',
+    '/metrics',
+    '/api/events?limit=5&outcome=failed&before=1-a',
+    '/api/events/known',
+    '/api/events/known/replay',
+    '/',
+  ] as const;
+  for (let round = 0; round < rounds; round++) {
+    const { headers, body } = randomRequest(samples, samples, random);
+    const method = random.pick(methods) ?? 'GET';
+    const token = random.chance(0.5) ? { authorization: `Bearer ${mutateText('some-token', random).replaceAll(/[^\x21-\x7e]/g, '')}` } : {};
+    const url = pathLike(paths, random);
+    const answer = await app.inject({
+      method,
+      url,
+      headers: { ...headers, ...token },
+      ...(method !== 'GET' && method !== 'HEAD' && { body }),
+    });
+    assert.ok(answer.statusCode < 500, `${method} ${url}: ${answer.statusCode} ${answer.body}`);
+    if (answer.statusCode < 300 && method !== 'OPTIONS') assert.match(url, /^\/(?:livez|readyz|metrics)/i, `${method} ${url}`);
+  }
+  assert.deepEqual(stored, []);
+  assert.ok(logged.every((line) => !line.includes('"level":"error"')));
+});
+
+test('conversion, with reviews that nobody ever sent', { timeout: 120_000 }, async (t) => {
+  const random = createRandom(20261122);
+  const pair = await makeProvisional(['localhost'], new Date());
+  const lines: string[] = [];
+  const logger = createLogger('info', { write: (line: string) => void lines.push(line) });
+  const app = buildConversionApp({ ...pair, bodyLimitBytes: 1_048_576, convertReview, logger, metrics: createMetrics() });
+  t.after(() => app.close());
+  const policy = {
+    apiVersion: 'operator.technomad.dev/v1alpha1',
+    kind: 'ImagePolicy',
+    metadata: { name: 'a' },
+    spec: { repository: 'a/b' },
+  };
+  const review = Buffer.from(
+    JSON.stringify({ request: { uid: 'u', desiredAPIVersion: 'operator.technomad.dev/v1', objects: [policy, policy] } }),
+  );
+  const reviews = [
+    { ...samples[0], provider: 'convert', headers: { 'content-type': 'application/json' }, body: review } as (typeof samples)[number],
+  ];
+  for (let round = 0; round < rounds; round++) {
+    const { headers, body } = randomRequest(reviews, random.chance(0.8) ? reviews : samples, random);
+    const method = random.chance(0.9) ? 'POST' : (random.pick(methods) ?? 'POST');
+    const url = random.chance(0.9) ? '/convert' : pathLike(['/convert'], random);
+    const answer = await app.inject({ method, url, headers, ...(method !== 'GET' && method !== 'HEAD' && { body }) });
+    assert.ok(answer.statusCode < 500, `${method} ${url}: ${answer.statusCode} ${answer.body}\n${body.toString('latin1').slice(0, 500)}`);
+  }
+});
