@@ -10,6 +10,7 @@ import { openTrustRoot } from './compose/trust-root.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
 import { buildOperationsApp } from './operations/app.ts';
+import type { Check } from './operations/readiness.ts';
 import type { Telemetry } from './telemetry/open-telemetry.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 
@@ -20,6 +21,9 @@ export interface Service {
   /** Where the listeners are, once started. */
   addresses(): { readonly conversion?: string; readonly public?: string; readonly operations: string };
 }
+
+/** Whoever chooses by readiness sends elsewhere from now on. */
+const stopping: Check = { name: 'running', ok: false, required: true, detail: 'asked to stop; whatever still comes is answered' };
 
 /**
  * Builds the roles of one process. Nothing is opened before `start`, except connections that open themselves when they can.
@@ -43,9 +47,10 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
   // A gauge of what is not there would read as an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
+  let isStopping = false;
   const operations = buildOperationsApp({
     api: redis === undefined ? undefined : composeApi(foundation, redis, cluster),
-    checks: () => [convert, redis, ...parts].flatMap((part) => part?.checks() ?? []),
+    checks: () => [...(isStopping ? [stopping] : []), ...[convert, redis, ...parts].flatMap((part) => part?.checks() ?? [])],
     metricsRegistry: metrics.registry,
     beforeScrape() {
       redis?.measure(metrics);
@@ -62,6 +67,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
       logger.info({ roles: [...roles], ...this.addresses() }, 'started');
     },
     async stop(deadlineMs) {
+      isStopping = true;
       const deadline = Date.now() + deadlineMs;
       for (const part of parts) await part.stop(Math.max(0, deadline - Date.now()));
       waiting?.stop();

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 
 /** A load balancer that still sends leaves no gap as long as this. */
 const quietMs = 250;
@@ -25,6 +25,8 @@ export async function drainListener(server: Pick<Server, 'on' | 'off' | 'prepend
     const restMs = Math.min(lastSeen + quietMs, deadline) - now;
     if (restMs <= 0) break;
     await delay(restMs);
+    // After a stall timers come first, and who came meanwhile has not been seen yet.
+    for (let turns = 0; turns < 2; turns++) await turn();
   }
   server.off('connection', note);
 }
