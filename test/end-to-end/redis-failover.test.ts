@@ -1,0 +1,97 @@
+/** The service over Sentinel and Cluster: what a failover costs with and without replicas that confirm. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { pushImage } from '../harness/push-image.ts';
+import { startRedisCluster } from '../harness/redis-cluster.ts';
+import { startRedisGroup } from '../harness/redis-sentinel.ts';
+import { askRedis } from '../harness/redis.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, startWorld, type Service, type World } from './world.ts';
+
+const patience = 120_000;
+const timeoutMs = patience;
+
+describe('a failover of Redis', { timeout: 280_000 }, () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const push = (name: string, tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });
+  const image = (name: string, tag = '1.0.1') => `${world.quiet.host}/shop/${name}:${tag}`;
+  const bodyOf = (name: string, tag = '1.0.1') => harborBody(world.quiet.host, `shop/${name}`, [{ tag }]);
+  const prepare = async (name: string, extra: object = {}) => {
+    await push(name, '1.0.0');
+    await world.createDeployment(name, image(name, '1.0.0'));
+    await world.createPolicy(name, `${world.quiet.host}/shop/${name}`, { strategy: 'SemVer' }, extra);
+    await world.waitForFirstLook(name);
+    await push(name, '1.0.1');
+  };
+  const waitingAt = async (port: number) => (await askRedis(port, 'EXISTS {image-watcher}:push:wait')).trim();
+
+  it('of Sentinel, before a replica has a push: never acknowledged with minReplicas 1; without, lost, and found by the poll', async () => {
+    const group = await startRedisGroup();
+    const redis = { url: group.url, sentinels: [group.sentinel] };
+    const started: Service[] = [];
+    try {
+      const careful = await world.start({ roles: 'receive', config: { redis: { ...redis, minReplicas: 1 } } });
+      const careless = await world.start({ roles: 'receive', config: { redis } });
+      const worker = await world.start({ roles: 'work', config: { redis } });
+      started.push(careful, careless, worker);
+      await prepare('unconfirmed', { poll: { interval: '5s' } });
+      // Nobody may do the work before the failover.
+      await worker.stop();
+      const [master, ...replicas] = group.servers;
+      for (const replica of replicas) replica.freeze();
+      assert.equal((await deliver(careful, bodyOf('confirmed'))).status, 503);
+      assert.equal((await deliver(careless, bodyOf('unconfirmed'))).status, 202);
+      assert.equal(await waitingAt(master.port), ':1');
+      await master.kill9();
+      for (const replica of replicas) replica.thaw();
+      const next = await waitFor('another master', async () => (await group.master()) !== master && group.master(), { timeoutMs });
+      assert.equal(await waitingAt(next.port), ':0', 'it was on no replica');
+      await worker.restart();
+      assertPatchedTimes(await world.waitForImage('unconfirmed', image('unconfirmed'), patience), 1);
+      await push('unconfirmed', '1.0.2');
+      await deliverUntilAccepted(bodyOf('unconfirmed', '1.0.2'), careful);
+      await world.waitForImage('unconfirmed', image('unconfirmed', '1.0.2'), patience);
+    } finally {
+      await Promise.all(started.map((service) => service.stop()));
+      await group.stop();
+    }
+  });
+
+  it('of a Cluster: pushes, polls, records and limits go on at the other node', async () => {
+    const cluster = await startRedisCluster('{image-watcher}');
+    let service: Service | undefined;
+    try {
+      service = await world.start({ config: { redis: { url: cluster.url, cluster: true } } });
+      await prepare('clustered', { poll: { interval: '5s' } });
+      await deliverUntilAccepted(bodyOf('clustered'), service);
+      assertPatchedTimes(await world.waitForImage('clustered', image('clustered'), patience), 1);
+      const old = await cluster.ownerOf('{image-watcher}');
+      await old.kill9();
+      const next = await waitFor(
+        'the replica to take over',
+        async () => {
+          const owner = await cluster.ownerOf('{image-watcher}');
+          return owner !== old && owner;
+        },
+        { timeoutMs },
+      );
+      await push('clustered', '1.0.2');
+      await deliverUntilAccepted(bodyOf('clustered', '1.0.2'), service);
+      await world.waitForImage('clustered', image('clustered', '1.0.2'), patience);
+      // Announced by nobody.
+      await push('clustered', '1.0.3');
+      await world.waitForImage('clustered', image('clustered', '1.0.3'), patience);
+      await waitFor('the record of both pushes', async () =>
+        (await askRedis(next.ports[0] as number, 'ZCARD {image-watcher}:events')).startsWith(':2'),
+      );
+    } finally {
+      await service?.stop();
+      await cluster.stop();
+    }
+  });
+});
