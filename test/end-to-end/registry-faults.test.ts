@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fakeDigest, startFakeRegistry, type FakeAnswer, type FakeRegistry } from '../harness/fake-registry.ts';
-import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
+import { eachOf } from './fleet.ts';
+import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 describe('a registry that is slow to tell the truth', () => {
   let world: World;
   let fake: FakeRegistry;
+  let broken: FakeRegistry;
   let service: Service;
 
   before(async () => {
-    [world, fake] = await Promise.all([startWorld(), startFakeRegistry()]);
-    service = await world.start({ registryHosts: [fake.host] });
+    [world, fake, broken] = await Promise.all([startWorld(), startFakeRegistry(), startFakeRegistry()]);
+    service = await world.start({ registryHosts: [fake.host, broken.host] });
   });
   after(async () => {
     await world.stop();
-    await fake.stop();
+    await Promise.all([fake.stop(), broken.stop()]);
   });
 
   const watch = async (name: string, strategy: 'SemVer' | 'Latest', tag: string) => {
@@ -60,6 +62,34 @@ describe('a registry that is slow to tell the truth', () => {
       await world.waitForImage(name, `${fake.host}/shop/${name}:1.0.1`, 60_000);
     });
   }
+
+  it('fails for hundreds of repositories: those of another host do not notice', async () => {
+    const prepareAt = async ({ host, setTag }: FakeRegistry, prefix: string, count: number) => {
+      const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+      await eachOf(names, async (name) => {
+        setTag(`shop/${name}`, '1.0.0', fakeDigest('1'));
+        await world.createDeployment(name, `${host}/shop/${name}:1.0.0`);
+        await world.createPolicy(name, `${host}/shop/${name}`, { strategy: 'SemVer' });
+      });
+      await eachOf(names, (name) => world.waitForFirstLook(name));
+      for (const name of names) setTag(`shop/${name}`, '1.0.1', fakeDigest('2'));
+      return names;
+    };
+    const announceAll = (host: string, names: readonly string[]) =>
+      eachOf([...names], async (name) => {
+        assert.equal((await deliver(service, harborBody(host, `shop/${name}`, [{ tag: '1.0.1' }]))).status, 202);
+      });
+    const many = await prepareAt(broken, 'broken', 200);
+    const few = await prepareAt(fake, 'healthy', 20);
+    let isBroken = true;
+    broken.answerNext(() => (isBroken ? { status: 500 } : undefined), { times: 1_000_000 });
+    await announceAll(broken.host, many);
+    await announceAll(fake.host, few);
+    for (const name of few) assertPatchedTimes(await world.waitForImage(name, `${fake.host}/shop/${name}:1.0.1`, 60_000), 1);
+    for (const name of many) assertPatchedTimes(await world.readDeployment(name), 0);
+    isBroken = false;
+    for (const name of many) assertPatchedTimes(await world.waitForImage(name, `${broken.host}/shop/${name}:1.0.1`, 180_000), 1);
+  });
 
   it('asks for a token: one HEAD for a push once the token is there', async () => {
     fake.requireBearer();
