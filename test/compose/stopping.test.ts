@@ -16,7 +16,7 @@ test('who is asked to stop is not ready from that moment on, while it still answ
   const anywhere = { host: '127.0.0.1', port: 0 };
   const receivers = [{ name: 'any', provider: 'harbor', unauthenticated: true }];
   writeFileSync(file, JSON.stringify({ listen: anywhere, operations: anywhere, redis: { url: redis.url }, receivers }));
-  const service = compose(loadSettings({ file, env: {} }), new Set(['receive']), createLogger('silent'));
+  const service = compose(loadSettings({ file, env: {} }), new Set(['receive']), { logger: createLogger('silent'), tracing: undefined });
   await service.start();
   const { public: open, operations } = service.addresses();
   const readyz = async () => {
