@@ -57,9 +57,15 @@ function isPatched(deployment: Deployment, images: ReadonlyMap<string, string>):
 
 /** Sixteen at a time. */
 export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = [...items];
+  const left = items.values();
   const drain = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+    for (const item of left) await work(item);
   };
   await Promise.all(Array.from({ length: 16 }, drain));
+}
+
+/** In an order that `below` (a whole number from 0 to below its argument) decides. */
+export function shuffle<T>(items: readonly T[], below: (limit: number) => number): T[] {
+  const left = [...items];
+  return items.map(() => left.splice(below(left.length), 1)[0] as T);
 }

@@ -18,7 +18,8 @@ export type Server = Faults & {
   readonly pid: number;
   readonly ports: readonly number[];
   logTail(lines?: number): string;
-  stop(): Promise<void>;
+  /** SIGTERM, and SIGKILL after the deadline: 10 s unless given. */
+  stop(deadlineMs?: number): Promise<void>;
 };
 
 export type ServerRecipe = {
@@ -65,8 +66,8 @@ function server(recipe: ServerRecipe, ports: number[], first: RunningProcess): S
       await running.stop();
       running = await startOn(recipe, ports, running.log);
     },
-    async stop() {
-      await running.stop();
+    async stop(deadlineMs) {
+      await running.stop(deadlineMs);
     },
   };
 }
