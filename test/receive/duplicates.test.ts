@@ -7,6 +7,7 @@ import { createPushQueue } from '../../src/queue/producer.ts';
 import { providers } from '../../src/receive/providers/index.ts';
 import { startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { shuffle } from '../end-to-end/fleet.ts';
 import { readSamples } from './providers/read-samples.ts';
 import { startApp } from './start-app.ts';
 
@@ -48,8 +49,3 @@ test('every sample ten times, in any order, at two replicas: each push is in the
   assert.ok(once.size > 20, String(once.size));
   assert.equal(await stored.getWaitingCount(), once.size);
 });
-
-function shuffle<T>(items: readonly T[], below: (limit: number) => number): T[] {
-  const left = [...items];
-  return items.map(() => left.splice(below(left.length), 1)[0] as T);
-}
