@@ -7,21 +7,28 @@ import { deliverUntilAccepted, type Service, type World } from './world.ts';
 /** What can be killed and started again. */
 export interface Victim {
   readonly name: string;
+  /** A process of image-watcher, and none that it needs. */
+  readonly isOurs: boolean;
   kill9(): Promise<void>;
   restart(): Promise<void>;
 }
 
 /** Everything that a push needs, those first that others wait for when they start. */
 export function victimsOf(world: World, receivers: readonly Service[], workers: readonly Service[]): Victim[] {
-  const name = (what: string, { kill9, restart }: Omit<Victim, 'name'>): Victim => ({ name: what, kill9, restart });
+  const name = (what: string, { kill9, restart }: Pick<Victim, 'kill9' | 'restart'>, isOurs = false): Victim => ({
+    name: what,
+    isOurs,
+    kill9,
+    restart,
+  });
   const { redis, quiet, cluster } = world;
   return [
     name('etcd', cluster.etcd),
     name('Redis', redis),
     name('registry', quiet),
     name('API server', cluster.apiServer),
-    ...workers.map((worker, index) => name(`worker ${index}`, worker)),
-    ...receivers.map((receiver, index) => name(`receiver ${index}`, receiver)),
+    ...workers.map((worker, index) => name(`worker ${index}`, worker, true)),
+    ...receivers.map((receiver, index) => name(`receiver ${index}`, receiver, true)),
   ];
 }
 
@@ -79,7 +86,7 @@ export async function storm({
 }
 
 /** Everybody has his turn; who goes with him is chance. In the order of the list, as they must be started again. */
-function choose(victims: readonly Victim[], kill: number, together: number, random: Random): Victim[] {
+export function choose(victims: readonly Victim[], kill: number, together: number, random: Random): Victim[] {
   const chosen = new Set([victims[kill % victims.length]]);
   for (let count = random.below(together); count > 0; count--) chosen.add(random.pick(victims));
   return victims.filter((victim) => chosen.has(victim));
