@@ -14,12 +14,16 @@ export type Redis = Faults & {
   stop(): Promise<void>;
 };
 
-/** Starts Redis on a free loopback port; `maxmemory` as in redis.conf ("64mb"), `args` are further command-line options. */
-export async function startRedis({ maxmemory = '0', args = [] }: { maxmemory?: string; args?: string[] } = {}): Promise<Redis> {
+/** Starts Redis on a free loopback port; `maxmemory` as in redis.conf ("64mb"), `args` are further command-line options, `command` another server than the usual one. */
+export async function startRedis({
+  maxmemory = '0',
+  args = [],
+  command,
+}: { maxmemory?: string; args?: string[]; command?: string | undefined } = {}): Promise<Redis> {
   const dir = tempFolder('redis');
   const server = await startServer({
     name: 'redis',
-    command: await findRedis(),
+    command: command ?? (await findRedis()),
     portCount: 1,
     args: ([port]) => [
       ...flags({ port, bind: '127.0.0.1', dir, appendonly: 'yes', appendfsync: 'always', save: '' }),

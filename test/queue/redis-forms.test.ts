@@ -9,6 +9,8 @@ import { inspect } from '../../src/queue/redis-health.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { startRedisCluster } from '../harness/redis-cluster.ts';
 import { startRedisGroup } from '../harness/redis-sentinel.ts';
+import { startRedis } from '../harness/redis.ts';
+import { findOnPath } from '../harness/run-command.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const prefix = '{image-watcher}';
@@ -119,4 +121,23 @@ test('Cluster: what the replica of our slot has confirmed outlives its node, and
   const { done } = startWorker(after, place);
   await startProducer(after, place, 0).add('after');
   await done(...ids, 'after');
+});
+
+const valkey = findOnPath(['valkey-server'], ['/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin']);
+const lacksValkey = valkey === undefined && 'there is no valkey-server on this machine';
+
+test('Valkey: what was acknowledged outlives kill -9, and workers go on', { timeout: 240_000, skip: lacksValkey }, async (t) => {
+  const server = await startRedis({ command: valkey });
+  const after = cleanerOf(t);
+  after(() => server.stop());
+  const { add, look } = startProducer(after, server.url, 0);
+  const { done } = startWorker(after, server.url);
+  await add('one');
+  await done('one');
+  await server.kill9();
+  await server.restart();
+  await add('two');
+  await done('two');
+  const { reachable, durabilityProblem } = await look();
+  assert.deepEqual([reachable, durabilityProblem], [true, undefined]);
 });
