@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { pushImage } from '../harness/push-image.ts';
 import { startKubeProxy, type KubeFault, type KubeProxy } from '../harness/kube-proxy.ts';
+import { askRedis } from '../harness/redis.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { writeKubeconfig } from '../kube/fake-api-server.ts';
@@ -187,5 +188,10 @@ describe('the API server', { timeout: 280_000 }, () => {
     world.quiet.thaw();
     assertPatchedTimes(await world.waitForImage('staying', image('staying'), patience), 1);
     await announce('going');
+    const queueIsEmpty = async () => {
+      const lengths = await Promise.all(['wait', 'active'].map((list) => askRedis(world.redis.port, `LLEN {image-watcher}:push:${list}`)));
+      return lengths.every((reply) => reply.startsWith(':0'));
+    };
+    await waitFor('all pushes to come to an end', queueIsEmpty, { timeoutMs: patience });
   });
 });
