@@ -1,3 +1,4 @@
+import { readRss } from '../world/counters.ts';
 import { countCpu } from '../world/cpu.ts';
 import { median } from '../world/statistics.ts';
 import { startSide, type Side } from '../world/sides.ts';
@@ -10,7 +11,8 @@ export const burst: Row = {
   async run(world, quick) {
     const count = quick ? 8 : 200;
     const floor = await startSide(world, 'floor', { count });
-    const product = await startSide(world, 'product', { count });
+    const service = await world.startProduct();
+    const product = await startSide(world, 'product', { count }, service);
     const rates: { floor: number; product: number; patchedMs: number }[] = [];
     const cpuMsPerUpdate: Record<string, Readonly<Record<string, number>>> = {};
     const warmUp = quick ? 0 : 1;
@@ -37,6 +39,7 @@ export const burst: Row = {
           },
           { atLeast: 0.8 },
         ),
+        { name: 'memory of the product afterwards (RSS)', product: readRss(service.pid), unit: 'MB' },
       ],
       raw: { rounds: rates, cpuMsPerUpdateOfTheLastRound: cpuMsPerUpdate },
     };

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { harborBody } from '../../test/end-to-end/world.ts';
 import { countKubeRequests, countRegistryRequests, difference } from '../world/counters.ts';
+import { median } from '../world/statistics.ts';
 import { secret } from '../world/world.ts';
 import { limited, type Row } from './row.ts';
 
@@ -39,7 +40,7 @@ export const unwatched: Row = {
     const writesOf = (run: [string, number][]) => run.reduce((sum, [, count]) => sum + count, 0);
     return {
       figures: [
-        limited({ name: 'worked off', product: Math.max(...runs.map(({ perSecond }) => perSecond)), unit: '/s' }, { atLeast: 5_000 }),
+        limited({ name: 'worked off', product: median(runs.map(({ perSecond }) => perSecond)), unit: '/s' }, { atLeast: 5_000 }),
         limited({ name: 'registry requests', product: Math.max(...runs.map(({ registry }) => registry)), unit: '' }, { exactly: 0 }),
         limited({ name: 'API requests', product: Math.max(...writes.map(writesOf)), unit: '' }, { exactly: 0 }),
       ],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { startServer } from '../../test/harness/server.ts';
 import { harborBody } from '../../test/end-to-end/world.ts';
+import { readRss } from '../world/counters.ts';
 import { sendLoad } from '../world/load.ts';
 import { median, percentile } from '../world/statistics.ts';
 import { secret, type BenchWorld } from '../world/world.ts';
@@ -36,6 +37,7 @@ export const webhooks: Row = {
       figures: [
         compared({ name: 'requests', ...figure('perSecond'), unit: '/s' }, { atLeast: 0.8 }),
         compared({ name: 'p99', ...figure('p99'), unit: 'ms' }, undefined),
+        { name: 'memory of the receiver afterwards (RSS)', product: readRss(product.pid), unit: 'MB' },
       ],
       raw: { rounds },
     };
