@@ -43,7 +43,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   const work =
     cluster === undefined || redis === undefined
       ? undefined
-      : composeWork(foundation, { client: cluster, quick: redis.connection, memoryShare: () => redis.health().memoryShare, trustRoot });
+      : composeWork(foundation, { client: cluster, quick: redis.connection, redisHealth: redis.health, trustRoot });
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
   // A gauge of what is not there would read as an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();

@@ -137,7 +137,7 @@ export function createWorkPorts(
     finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
     registryLabel: createBoundedLabel(maxRegistryLabels),
     recordEvent: recorder.record,
-    eventLog: createEventLog(queue.redis, queue.prefix),
+    eventLog: createEventLog(queue.redis, queue.prefix, (error) => logger.debug({ why: error.message }, 'no room for a record')),
     mutex: createKeyedMutex(),
     crossNamespace: settings.config.crossNamespace,
     repeatsPerHour: settings.config.guards.repeatsPerHour,

@@ -10,6 +10,7 @@ import { createTick, type TickPorts } from '../poll/tick.ts';
 import { connectWorker, type RedisConnection } from '../queue/connection.ts';
 import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
+import type { RedisHealth } from '../queue/redis-health.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../work/process-policy.ts';
 import { processPush } from '../work/process-push.ts';
@@ -28,6 +29,7 @@ import {
   workloadReflectors,
   type NamedReflector,
 } from './reflectors.ts';
+import { keepRoom } from './keep-room.ts';
 import { redisPlaceOf } from './redis.ts';
 import { openRegistries } from './registries.ts';
 import type { JobRunner } from './run-jobs.ts';
@@ -41,20 +43,16 @@ const longestPollPauseMs = 3_600_000;
 /** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
 const sweepMs = 60_000;
 const maxKindsMs = 5_000;
-/** Receivers refuse from 0.8 on: finished jobs have to go before that, for they stay until others finish after them. */
-const crowdedShare = 0.7;
-const makeRoomMs = 5_000;
 
 /** What the role reaches the world through, and what keyless signatures are verified with. */
 export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
   /** A connection to Redis that fails fast. */
   readonly quick: RedisConnection;
-  /** The used share of Redis' maxmemory. */
-  readonly memoryShare: () => number;
+  readonly redisHealth: () => RedisHealth;
 }
 
 /** Builds the role. */
-export function composeWork(foundation: Foundation, { client, quick, memoryShare, trustRoot }: WorkMeans): Part {
+export function composeWork(foundation: Foundation, { client, quick, redisHealth, trustRoot }: WorkMeans): Part {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(redisPlaceOf(settings));
@@ -88,7 +86,7 @@ export function composeWork(foundation: Foundation, { client, quick, memoryShare
   const waker = createWaker({ ...ports, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
   const workers: QueueWorker[] = createWorkers(queue, ports, runner);
   let sweep: NodeJS.Timeout | undefined;
-  let housekeeping: NodeJS.Timeout | undefined;
+  const housekeeping = keepRoom({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
   let stopped = false;
 
   const workWhenSynced = async () => {
@@ -115,14 +113,9 @@ export function composeWork(foundation: Foundation, { client, quick, memoryShare
     for (const worker of workers) worker.start();
     maintain();
     sweep = setInterval(maintain, sweepMs);
-    housekeeping = setInterval(() => void makeRoom().catch(onQueueError), makeRoomMs);
+    housekeeping.start();
     // It may have come back without its data.
     redis.on('ready', maintain);
-  };
-  const makeRoom = async () => {
-    if (memoryShare() <= crowdedShare) return;
-    const jobs = await queues.forgetCompleted();
-    if (jobs > 0) logger.warn({ jobs, share: memoryShare() }, 'redis is nearly full: finished jobs are forgotten early');
   };
   const maintain = () => {
     queues.scheduleTick(tickMs).catch(onQueueError);
@@ -146,7 +139,8 @@ export function composeWork(foundation: Foundation, { client, quick, memoryShare
     },
     async stop(deadlineMs) {
       stopped = true;
-      for (const timer of [sweep, housekeeping]) clearInterval(timer);
+      clearInterval(sweep);
+      housekeeping.stop();
       redis.off('ready', maintain);
       waker.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));

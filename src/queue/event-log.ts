@@ -32,8 +32,20 @@ const maxUnwatched = 1_000;
 /** They are forgotten so many at a time, which costs less than one by one. */
 const unwatchedSlack = 100;
 
-/** The log in Redis, under the queue's prefix (one Cluster slot). */
-export function createEventLog(redis: RedisConnection, prefix: string): EventLog {
+/**
+ * The log in Redis, under the queue's prefix (one Cluster slot). A Redis that is full takes no records: `onFull` hears of each that is left out. To fail for it would
+ * keep the job where it is, which is what fills Redis.
+ */
+export function createEventLog(redis: RedisConnection, prefix: string, onFull: (error: Error) => void): EventLog {
+  const write = async (keys: readonly string[], commands: readonly Command[]): Promise<unknown> => {
+    try {
+      return await runTogether(redis, keys, commands);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('OOM '))) throw error;
+      onFull(error);
+      return undefined;
+    }
+  };
   const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex, announcements } = eventKeys(prefix);
   const matchOf = (event: PushEvent, policies: readonly string[]): Command[] => {
     const index = byRepository(formatRepository(event.repository));
@@ -73,8 +85,7 @@ export function createEventLog(redis: RedisConnection, prefix: string): EventLog
   return {
     async unwatched(event, at) {
       const hash = hashKey(event.id);
-      const count = await runTogether(
-        redis,
+      const count = await write(
         [hash, unwatchedIndex],
         [
           ['HSET', hash, ...flatten(event), 'outcome', 'unwatched', 'reason', 'NoPolicy', 'finishedAt', at.toISOString()],
@@ -83,16 +94,16 @@ export function createEventLog(redis: RedisConnection, prefix: string): EventLog
           ['ZCARD', unwatchedIndex],
         ],
       );
-      if (Number(count) >= maxUnwatched + unwatchedSlack) await forgetUnwatched();
+      if (Number(count ?? 0) >= maxUnwatched + unwatchedSlack) await forgetUnwatched();
     },
     async matched(event, policies) {
-      await runTogether(redis, [hashKey(event.id), ...matchKeys(event)], matchOf(event, policies));
+      await write([hashKey(event.id), ...matchKeys(event)], matchOf(event, policies));
     },
     async settled(eventId, policy, fate, push) {
       const hash = hashKey(eventId);
       const keys = [hash, ...(push === undefined ? [] : matchKeys(push))];
       const match = push === undefined ? [] : matchOf(push, [policy]);
-      await runTogether(redis, keys, [...match, ['HSET', hash, `policy:${policy}`, JSON.stringify(fate)], ['EXPIRE', hash, lifeSeconds]]);
+      await write(keys, [...match, ['HSET', hash, `policy:${policy}`, JSON.stringify(fate)], ['EXPIRE', hash, lifeSeconds]]);
     },
   };
 }

@@ -85,7 +85,9 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
       for (const queue of [pushes, policies]) {
         // What a Redis that is completely full still lets us do; nobody reads them.
         await queue.trimEvents(0);
-        for (let removed = bulkSize; removed === bulkSize; count += removed) removed = (await queue.clean(0, bulkSize, 'completed')).length;
+        // Asked to clean what is clean, it wants to write, which a full Redis refuses.
+        for (let removed = 1; removed > 0 && (await queue.getCompletedCount()) > 0; count += removed)
+          removed = (await queue.clean(0, bulkSize, 'completed')).length;
       }
       return count;
     },

@@ -61,10 +61,12 @@ export const logMessages = {
   queue: { levels: ['warn'], meaning: 'A queue reports trouble with Redis' },
   'redis answers': { levels: ['info'], meaning: 'Redis is there, and keeps what is accepted' },
   'redis answers, but may lose accepted pushes': { levels: ['warn'], meaning: 'No AOF, or eviction' },
-  'redis is nearly full: finished jobs are forgotten early': {
+  'redis is nearly full: what is done is forgotten early': {
     levels: ['warn'],
     meaning: 'Give it more memory, or find out who sends so much',
   },
+  'no room could be made in redis': { levels: ['warn'], meaning: 'It is nearly full, and forgetting what is done failed; tried again' },
+  'no room for a record': { levels: ['debug'], meaning: 'Redis is full: what became of a push is done, and told by the status alone' },
   'redis does not answer': { levels: ['warn'], meaning: 'Receivers answer 503, workers wait' },
   'redis connection': { levels: ['debug'], meaning: 'An error of one connection; it is opened again' },
   'push queue': { levels: ['debug'], meaning: 'An error of the queue that receivers write to' },

@@ -58,17 +58,23 @@ describe('overload', { timeout: 280_000 }, () => {
 
   it('and with workers again all of it is worked off, there is room, and pushes are taken and done', async () => {
     const { host } = world.quiet;
+    // What runs is higher than all that was pushed: a record is what each of them leaves, and together they need more room than there is.
+    await pushImage({ host, repository: 'flood/app', tag: '2.0.0' });
+    await world.createDeployment('flood', `${host}/flood/app:2.0.0`);
+    await world.createPolicy('flood', `${host}/flood/app`, { strategy: 'SemVer' });
     await pushImage({ host, repository: 'shop/after', tag: '1.0.0' });
     await world.createDeployment('after', `${host}/shop/after:1.0.0`);
     await world.createPolicy('after', `${host}/shop/after`, { strategy: 'SemVer' });
     const worker = await world.start({ roles: 'work' });
-    await waitFor('room in Redis', async () => (await post()).status === 202, { timeoutMs: 120_000, intervalMs: 200 });
+    const isRoom = () => post().then(({ status }) => status === 202);
+    await waitFor('room in Redis', isRoom, { timeoutMs: 120_000, intervalMs: 200 });
     await world.waitForFirstLook('after');
     await pushImage({ host, repository: 'shop/after', tag: '1.0.1', content: 'new' });
     await deliverUntilAccepted(harborBody(host, 'shop/after', [{ tag: '1.0.1' }]), receiver);
     assertPatchedTimes(await world.waitForImage('after', `${host}/shop/after:1.0.1`, 120_000), 1);
     const isDrained = async () => (await askRedis(world.redis.port, 'LLEN {image-watcher}:push:wait')).startsWith(':0');
     await waitFor('the queue to be empty', isDrained, { timeoutMs: 120_000 });
+    assertPatchedTimes(await world.readDeployment('flood'), 0);
     await worker.stop();
   });
 

@@ -1,26 +1,61 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { PushEvent } from '../../src/core/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createEventLog } from '../../src/queue/event-log.ts';
-import { startRedis } from '../harness/redis.ts';
+import { forgetOldestRecords } from '../../src/queue/forget-records.ts';
+import { askRedis, startRedis } from '../harness/redis.ts';
 
-test('pushes that nobody watches take no more room than the last thousand and some', { timeout: 60_000 }, async (t) => {
+const push = (index: number): PushEvent => ({
+  id: `event-${index}`,
+  receiver: 'prod',
+  provider: 'harbor',
+  repository: { registry: 'r.example.com', path: `shop/web-${index % 2}` },
+  tag: '1.0.0',
+  receivedAt: new Date(Date.now() + index).toISOString(),
+});
+
+async function start(t: TestContext) {
   const redis = await startRedis();
   const connection = connectWorker(redis.url);
+  const full: string[] = [];
   t.after(async () => {
     connection.disconnect();
     await redis.stop();
   });
-  const log = createEventLog(connection, '{p}');
-  const push = (index: number): PushEvent => ({
-    id: `event-${index}`,
-    receiver: 'prod',
-    provider: 'harbor',
-    repository: { registry: 'r.example.com', path: 'shop/web' },
-    tag: '1.0.0',
-    receivedAt: new Date(1_700_000_000_000 + index).toISOString(),
-  });
+  return { redis, connection, full, log: createEventLog(connection, '{p}', ({ message }) => full.push(message)) };
+}
+
+test('the oldest records are forgotten with their places in the indexes, also in a Redis that is full', { timeout: 60_000 }, async (t) => {
+  const { redis, connection, log, full } = await start(t);
+  for (let index = 0; index < 10; index++) await log.matched(push(index), ['shop/web']);
+  await connection.config('SET', 'maxmemory', '1');
+  // A record that finds no room is left out: the push is done all the same.
+  await log.matched(push(10), ['shop/web']);
+  await log.unwatched(push(11), new Date());
+  assert.deepEqual(
+    full.map((message) => message.slice(0, 4)),
+    ['OOM ', 'OOM '],
+  );
+  assert.equal(await forgetOldestRecords(connection, '{p}', 4), 4);
+  assert.match(await askRedis(redis.port, 'KEYS *event-3'), /^\*0/);
+  const left = await Promise.all(
+    ['events', 'events:repository:r.example.com/shop/web-0'].map((key) => connection.zrange(`{p}:${key}`, '0', '-1')),
+  );
+  assert.deepEqual(
+    left[0],
+    [4, 5, 6, 7, 8, 9].map((index) => `event-${index}`),
+  );
+  assert.deepEqual(
+    left[1],
+    [4, 6, 8].map((index) => `event-${index}`),
+  );
+  assert.equal(await forgetOldestRecords(connection, '{p}', 1_000), 6);
+  assert.deepEqual(await connection.keys('{p}:event*'), ['{p}:events:registries']);
+});
+
+test('pushes that nobody watches take no more room than the last thousand and some', { timeout: 60_000 }, async (t) => {
+  const { connection, log } = await start(t);
   for (let start = 0; start < 3_000; start += 100) {
     await Promise.all(Array.from({ length: 100 }, (_, index) => log.unwatched(push(start + index), new Date())));
   }

@@ -43,7 +43,13 @@ let worlds = 0;
 function start() {
   const prefix = `{world-${++worlds}}`;
   const access = { redis: connection, prefix, onError: () => undefined };
-  return { prefix, access, log: createEventLog(connection, prefix), reader: createEventReader(access), queue: createPushQueue(access, 0) };
+  return {
+    prefix,
+    access,
+    log: createEventLog(connection, prefix, assert.fail),
+    reader: createEventReader(access),
+    queue: createPushQueue(access, 0),
+  };
 }
 
 async function read(reader: EventReader, query: Parameters<EventReader['list']>[0] = {}): Promise<EventRecord[]> {

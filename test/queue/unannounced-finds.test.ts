@@ -38,7 +38,7 @@ function start() {
   const prefix = `{finds-${++worlds}}`;
   const access = { redis: connection, prefix, onError: () => undefined };
   const create = () => createUnannouncedFinds(connection, prefix, createEventReader(access));
-  return { prefix, create, finds: create(), log: createEventLog(connection, prefix), queue: createPushQueue(access, 0) };
+  return { prefix, create, finds: create(), log: createEventLog(connection, prefix, assert.fail), queue: createPushQueue(access, 0) };
 }
 
 test('counted by registry, each image once, whichever replica finds it', async () => {
