@@ -19,10 +19,21 @@ The product verifies, decides, guards, reports and survives. Both use the same R
 them real, on loopback and on the same cores.
 `;
 
+const explanation = `## What the figures mean
+
+- **burst** and **fan-out** by policies are bound by the API server, which shares the cores here. The floor writes no status; a patch of an ImagePolicy's status costs
+  kube-apiserver 1.36 about six times the CPU of a patch of a Deployment (7.2 ms and 1.2 ms, measured alone on 2026-11-21; 4.9 ms with one change in the history instead of ten, 6.1 ms as a
+  JSON Patch or a PUT). The raw numbers tell the CPU of each program for an update. One policy with a selector writes one status for all its workloads.
+- **webhooks**: what is left beside the floor is the work of the job: proof of the sender, reading and normal form of the payload, an id that repeats, a deadline, metrics.
+- **memory** is RSS; about 62 MB of it are Node's own file, shared by all processes of a machine. Client libraries take most of the rest; 10,000 policies and 10,000 Deployments take about 35 MB.
+`;
+
 /** The whole page. */
 export function formatReport(machine: Readonly<Record<string, string>>, date: string, measured: readonly Measured[]): string {
   const facts = Object.entries({ Date: date, ...machine }).map(([name, value]) => `- ${name}: ${value}`);
-  return [introduction, facts.join('\n'), ...measured.map((one) => formatRow(one, true))].join('\n\n').replace(/\n{3,}/g, '\n\n');
+  return [introduction, facts.join('\n'), explanation, ...measured.map((one) => formatRow(one, true))]
+    .join('\n\n')
+    .replace(/\n{3,}/g, '\n\n');
 }
 
 /** One part of it, with its raw numbers or without. */

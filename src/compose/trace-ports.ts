@@ -1,5 +1,4 @@
 import type { PollPorts } from '../poll/process-poll.ts';
-import type { EventLog } from '../queue/event-log.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { witnessDecisions } from './witness-decisions.ts';
@@ -34,24 +33,6 @@ export function tracePorts(ports: PollPorts, tracing: Tracing, remember: Remembe
         );
       });
     },
-    eventLog: traceEventLog(ports.eventLog, tracing),
     witness: witnessDecisions(tracing),
   };
 }
-
-/** Whose push it is, is known when the audit record is written. */
-function traceEventLog(log: EventLog, tracing: Tracing): EventLog {
-  return {
-    ...log,
-    unwatched(event, at) {
-      tracing.event('unwatched', {});
-      return log.unwatched(event, at);
-    },
-    matched(event, policies) {
-      tracing.event('matched', { 'image_watcher.policies': policies.slice(0, maxNames), 'image_watcher.policies.count': policies.length });
-      return log.matched(event, policies);
-    },
-  };
-}
-
-const maxNames = 20;

@@ -4,12 +4,18 @@ import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { Witness } from '../work/witness.ts';
 
-/** Of hundreds of workloads the first few are enough. */
+/** Of hundreds of policies and workloads the first few are enough. */
+const maxNames = 20;
 const maxWithheld = 20;
 
 /** Each decision is an event of the span in which it falls, and so is what guards withhold. */
 export function witnessDecisions(tracing: Tracing): Witness {
   return {
+    matched(policies) {
+      if (policies.length === 0) return tracing.event('unwatched', {});
+      const names = policies.slice(0, maxNames);
+      tracing.event('matched', { 'image_watcher.policies': names, 'image_watcher.policies.count': policies.length });
+    },
     decided(policy, { kind, reason, message, tag, withheld = [] }) {
       const about = { 'image_watcher.policy': policy };
       tracing.event('decision', {

@@ -32,6 +32,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
     const until = new Date(ports.now() + catchUpMs);
     throw new WaitError('Retrying', until, 'the API server does not tell of changed policies at present');
   }
+  ports.witness?.matched?.(policies.map(policyKey));
   if (policies.length === 0) {
     ports.metrics.unwatched.inc();
     await ports.eventLog.unwatched(push, ports.clock());

@@ -9,6 +9,8 @@ export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | '
 
 /** Told of decisions as they are reported, for traces; must not throw. */
 export interface Witness {
+  /** The policies that watch the repository of a push; maybe none. */
+  readonly matched?: (policies: readonly string[]) => void;
   /** `policy` is `namespace/name`. */
   readonly decided?: (policy: string, decision: Decision) => void;
   /** A rollout is over, one way or the other. */

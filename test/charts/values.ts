@@ -57,6 +57,15 @@ export const valueSets: Readonly<Record<string, Values>> = {
     redis: { embedded: { enabled: false } },
     config: { redis: { url: 'redis://redis.example.com:6379/0' } },
   },
+  'a Redis with Sentinels': {
+    redis: { embedded: { enabled: false } },
+    config: { redis: { url: 'redis://main', sentinels: ['sentinel-0.example.com', 'sentinel-1.example.com'], minReplicas: 1 } },
+    env: [{ name: 'REDIS_SENTINEL_PASSWORD', valueFrom: { secretKeyRef: { name: 'redis', key: 'sentinel' } } }],
+  },
+  'a Redis Cluster': {
+    redis: { embedded: { enabled: false } },
+    config: { redis: { url: 'rediss://redis.example.com:6379', cluster: true } },
+  },
   'workers that KEDA scales by a Redis of your own': {
     mode: 'separate',
     redis: { embedded: { enabled: false }, external: { secretName: 'redis' } },
