@@ -108,6 +108,7 @@ describe('secrets', { timeout: 240_000 }, () => {
     const read = async (path: string) => (await fetch(`${service.operationsUrl}${path}`)).text();
     const list = async (path: string) => JSON.stringify(await world.cluster.request('GET', path));
     const here = `/namespaces/${world.namespace}`;
+    await waitFor('the Events', async () => (await list(`/api/v1${here}/events`)).includes('"Updated"'));
     const places = {
       log: service.logTail(1_000_000),
       metrics: await read('/metrics'),

@@ -5,6 +5,7 @@ import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import type { CustomResourceDefinition } from '../../src/kube/merge-crd.ts';
 import { patchStatus } from '../../src/kube/patch-status.ts';
 import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 let controlPlane: ControlPlane;
 let client: KubeClient;
@@ -49,7 +50,7 @@ test('a definition is created and served, then unchanged, then updated', async (
   await client.request({ method: 'GET', path: `/apis/example.com/v1/namespaces/${namespace}/gears` });
   assert.deepEqual(await applyCustomResourceDefinition(client, crd('gears')), { action: 'unchanged' });
   assert.deepEqual(await applyCustomResourceDefinition(client, crd('gears', ['v1', 'v2'])), { action: 'updated' });
-  await client.request({ method: 'GET', path: `/apis/example.com/v2/namespaces/${namespace}/gears` });
+  await waitFor('the new version', () => client.request({ method: 'GET', path: `/apis/example.com/v2/namespaces/${namespace}/gears` }));
 });
 
 test('labels and annotations of others survive, and do not make it differ', async () => {
