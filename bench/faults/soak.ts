@@ -10,7 +10,7 @@ interface Usage {
   readonly keys: number;
 }
 
-/** After the first third caches are warm; from there to the end no more than this may be added. */
+/** In the last third no more than this may be added to the most that was used before: garbage is collected when it suits, so that the least says nothing. */
 const allowed: Usage = { rssMib: 60, files: 50, keys: 2_500 };
 const apps = 20;
 
@@ -26,11 +26,11 @@ export async function soak(world: World, services: readonly Service[], minutes: 
   }
   const [receiver] = services;
   if (receiver === undefined) throw new Error('there is no receiver');
-  const end = performance.now() + minutes * 60_000;
-  const warm = performance.now() + minutes * 20_000;
-  let early: Usage[] | undefined;
+  const began = performance.now();
+  const passed = () => (performance.now() - began) / (minutes * 60_000);
+  const thirds: Usage[][][] = [[], [], []];
   let version = 0;
-  while (performance.now() < end) {
+  for (let told = 0; passed() < 1;) {
     version++;
     for (const name of names) {
       const tag = `1.0.${version}`;
@@ -39,13 +39,17 @@ export async function soak(world: World, services: readonly Service[], minutes: 
       await deliverUntilAccepted(harborBody(host, 'soak/unwatched', [{ tag: `${name}-${version}` }]), receiver);
     }
     for (const name of names) await world.waitForImage(name, `${host}/soak/${name}:1.0.${version}`, 60_000);
-    if (early === undefined && performance.now() > warm) early = await measureAll(world, services, say, version);
+    const usages = await measureAll(world, services);
+    thirds[Math.min(2, Math.floor(passed() * 3))]?.push(usages);
+    if (passed() * 10 < told) continue;
+    told = Math.floor(passed() * 10) + 1;
+    say(`${version} rounds of ${2 * apps} pushes; ${usages.map(format).join(' · ')}; ${usages[0]?.keys} keys in Redis`);
   }
-  const late = await measureAll(world, services, say, version);
-  return services.flatMap((_service, index) => growthOf(early?.[index], late[index], index));
+  const [before = [], between = [], last = []] = thirds;
+  return services.flatMap((_service, index) => growthOf(mostOf([...before, ...between], index), mostOf(last, index), index));
 }
 
-async function measureAll(world: World, services: readonly Service[], say: (line: string) => void, version: number): Promise<Usage[]> {
+async function measureAll(world: World, services: readonly Service[]): Promise<Usage[]> {
   // What was done leaves its trace for an hour: that is no growth of what is idle.
   const all = Number(/:(\d+)/.exec(await askRedis(world.redis.port, 'DBSIZE'))?.[1] ?? 0);
   const completed = await Promise.all(
@@ -53,14 +57,22 @@ async function measureAll(world: World, services: readonly Service[], say: (line
   );
   const watched = Number(/:(\d+)/.exec(await askRedis(world.redis.port, 'ZCARD {image-watcher}:events'))?.[1] ?? 0);
   const keys = all - watched - completed.reduce((sum, reply) => sum + Number(/:(\d+)/.exec(reply)?.[1] ?? 0), 0);
-  return services.map(({ pid }, index) => {
+  return services.map(({ pid }) => {
     const rssMib = Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024);
-    const files = readdirSync(`/proc/${pid}/fd`).length;
-    say(
-      `after ${version} rounds of ${2 * apps} pushes, process ${index}: ${rssMib} MiB, ${files} files and sockets; ${keys} keys in Redis`,
-    );
-    return { rssMib, files, keys };
+    return { rssMib, files: readdirSync(`/proc/${pid}/fd`).length, keys };
   });
+}
+
+function format({ rssMib, files }: Usage): string {
+  return `${rssMib} MiB, ${files} files and sockets`;
+}
+
+/** The most of each, of one process. */
+function mostOf(rounds: readonly (readonly Usage[])[], index: number): Usage | undefined {
+  const usages = rounds.flatMap((all) => all[index] ?? []);
+  if (usages.length === 0) return undefined;
+  const most = (what: keyof Usage) => Math.max(...usages.map((usage) => usage[what]));
+  return { rssMib: most('rssMib'), files: most('files'), keys: most('keys') };
 }
 
 function growthOf(early: Usage | undefined, late: Usage | undefined, index: number): string[] {
