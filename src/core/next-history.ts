@@ -5,6 +5,8 @@ import type { HistoryEntry, PolicyStatus, TriggerSource } from './policy-status.
 import { isSameWorkload, refOf, type WorkloadRef } from './workload.ts';
 
 const maxEntries = 10;
+/** Replicas that change the same container at the same moment tell of it within this. */
+const raceMs = 10_000;
 
 /**
  * The history after an outcome, the latest first; undefined when nothing is new. What runs by our hand without an entry gets one: a crash between the
@@ -32,8 +34,19 @@ export function nextHistory(
   const found = ours
     .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag))
     .map((own) => ({ ...toEntry(own, { ...ranBefore(before, own), to: cut(own.image, 1024) }), ...remembered(own, now) }));
-  const added = [...changed, ...found];
-  return added.length === 0 ? undefined : [...added, ...old].slice(0, maxEntries);
+  if (changed.length + found.length === 0) return undefined;
+  return changed.reduceRight<readonly HistoryEntry[]>(insert, [...found, ...old]).slice(0, maxEntries);
+}
+
+/** On top, as a rule; who lost a race tells of his change after the one that followed it, and is put where the images say. */
+function insert(history: readonly HistoryEntry[], entry: HistoryEntry): HistoryEntry[] {
+  const place = { workload: entry, container: entry.container };
+  const isOfSame = (other: HistoryEntry) => isSame({ workload: other, container: other.container }, place);
+  if (history.find(isOfSame)?.to === entry.from) return [entry, ...history];
+  const isRival = (other: HistoryEntry) => isOfSame(other) && Date.parse(entry.at) - Date.parse(other.at) < raceMs;
+  const follower = history.findIndex((other) => isRival(other) && other.from === entry.to);
+  const forerunner = history.findIndex((other) => isRival(other) && other.to === entry.from);
+  return history.toSpliced(follower >= 0 ? follower + 1 : Math.max(0, forerunner), 0, entry);
 }
 
 /** The workload remembers; where somebody took that away, the status that the crash left says what ran at the last look before the patch. */

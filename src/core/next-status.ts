@@ -1,5 +1,5 @@
 import { countRollouts, standingsOf } from './count-rollouts.ts';
-import type { ImagePolicy } from './image-policy.ts';
+import { isUsable, type ImagePolicy } from './image-policy.ts';
 import { answered, nextReverted, withPendingApproval, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
 import { nextHistory } from './next-history.ts';
@@ -37,6 +37,7 @@ export function nextStatus(
 ): PolicyStatus | undefined {
   const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
   if (ending.kind === 'ignored' || isOverdue) return undefined;
+  if (ending.kind !== 'postponed' && isOvertaken(policy, ending)) return addChanges(policy.status, ending, cause, now);
   const { waiting: current, ...rest } = policy.status;
   const settled = ending.kind === 'postponed' ? ending : settlePlace(ending, current);
   const old = settled.kind === 'postponed' ? rest : withPendingApproval(rest, settled);
@@ -54,6 +55,21 @@ export function nextStatus(
     conditions: nextConditions(policy, settled, now, claims),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** Another replica was faster with something newer, which is what the status speaks of by now. */
+function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { selection }: Outcome): boolean {
+  const latest = status.latest?.tag;
+  if (selection?.isPointedAt !== true || latest === undefined || !isUsable(spec)) return false;
+  const { strategy } = spec;
+  return strategy.movingTag === undefined && strategy.reject(latest) === undefined && strategy.compare(selection.candidate.tag, latest) < 0;
+}
+
+/** What was done is told, and nothing else. */
+function addChanges(status: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date): PolicyStatus | undefined {
+  const history = nextHistory(status, { ...outcome, ours: [] }, cause.source, now);
+  const [newest] = history ?? [];
+  return history === undefined || newest === undefined ? undefined : { ...status, history, lastAppliedTag: newest.tag };
 }
 
 /** The outcome with what waits after it for good: somebody else may have taken the place meanwhile. */

@@ -21,7 +21,7 @@ export interface Outcome {
   /** What each target runs, for the Ready condition. */
   readonly running?: string;
   /** What the policy selects and where its targets stand to that; absent where the look was at something else, such as an older tag. */
-  readonly selection?: { readonly candidate: Candidate; readonly containers: readonly ContainerState[] };
+  readonly selection?: Selection;
   /** What waits to be applied; absent where that was not looked at. */
   readonly place?: Place;
   /** What guards withheld. */
@@ -32,6 +32,14 @@ export interface Outcome {
   readonly tolerated?: readonly WorkloadRef[];
   /** Containers whose tags the registry does not hold any more, in words; absent where nobody looked at all tags. */
   readonly gone?: readonly string[];
+}
+
+/** What a policy selects, and where its targets stand to that. */
+export interface Selection {
+  readonly candidate: Candidate;
+  readonly containers: readonly ContainerState[];
+  /** Somebody pointed at it: nobody looked at all tags, and something newer may have been selected meanwhile. */
+  readonly isPointedAt?: boolean;
 }
 
 /**

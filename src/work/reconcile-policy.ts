@@ -151,7 +151,10 @@ async function bringTo(
     if (conflicts === 0) {
       const tolerated = toleratedTargets(plan, { policy, crossNamespace: ports.crossNamespace, consents });
       const isNowSelected = turn.apply !== undefined && !isRollback && isSelected(chosen, plan, policy);
-      const outcome = withNotes({ ...outcomeOf(plan, applied, isNowSelected), tolerated }, chosen.notes);
+      const ending = outcomeOf(plan, applied, isNowSelected);
+      const isPointedAt = !isBestOfAll(chosen, plan);
+      const selection = ending.selection && { ...ending.selection, ...(isPointedAt && { isPointedAt }) };
+      const outcome = withNotes({ ...ending, ...(selection && { selection }), tolerated }, chosen.notes);
       const { waiting } = choice.policy.status;
       const guarded = guardWait(plan, waiting, new Date(ports.now()));
       // Something older than what is selected takes nobody's place.
@@ -168,9 +171,13 @@ async function bringTo(
 }
 
 /** Whether the plan brings the targets to what the policy selects, and not just to something on the way there. */
-function isSelected({ candidate, isComplete, spec }: Chosen, plan: UpdatePlan, policy: ImagePolicy): boolean {
-  const isBest = isComplete && isSameImage(candidate, plan.candidate);
-  return isBest ? isBestSelection(spec, plan) : isSelection(plan.candidate, spec, policy, plan);
+function isSelected(chosen: Chosen, plan: UpdatePlan, policy: ImagePolicy): boolean {
+  const { spec } = chosen;
+  return isBestOfAll(chosen, plan) ? isBestSelection(spec, plan) : isSelection(plan.candidate, spec, policy, plan);
+}
+
+function isBestOfAll({ candidate, isComplete }: Chosen, plan: UpdatePlan): boolean {
+  return isComplete && isSameImage(candidate, plan.candidate);
 }
 
 /** Whose turn it is: where images need no age, the chosen one's. */

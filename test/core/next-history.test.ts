@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Outcome } from '../../src/core/outcome.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
-import { after, image, next, now, ours, updated } from './endings.ts';
+import { after, image, next, now, ours, unchanged, updated } from './endings.ts';
 import { appliedOnce, webDeployment } from './samples.ts';
 
 test('the history has the last ten changes, the latest first', () => {
@@ -65,4 +66,38 @@ test('what admission made of the image is what is remembered', () => {
   const [change] = updated.changes ?? [];
   const changes = change === undefined ? [] : [{ ...change, became: `${image}:1.3.0-hardened` }];
   assert.equal(after({}, { ...updated, changes }).history?.[0]?.to, `${image}:1.3.0-hardened`);
+});
+
+test('who tells of his change after the one that followed it is put below that, and what is selected stays', () => {
+  const step = (from: string, to: string): Outcome => ({
+    ...updated,
+    tag: to,
+    changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:${from}`, to: `${image}:${to}` }],
+    selection: { candidate: { tag: to }, containers: [], isPointedAt: true },
+  });
+  const told = (...steps: readonly (readonly [string, string])[]) => {
+    const status = steps.reduce<PolicyStatus>((before, [from, to]) => after(before, step(from, to)), {});
+    return [status.history?.map(({ tag }) => tag), status.latest?.tag, status.lastAppliedTag];
+  };
+  const right = [['1.4.0', '1.3.0', '1.2.0', '1.1.0'], '1.4.0', '1.4.0'];
+  const [one, two, three, four] = [
+    ['1.0.0', '1.1.0'],
+    ['1.1.0', '1.2.0'],
+    ['1.2.0', '1.3.0'],
+    ['1.3.0', '1.4.0'],
+  ] as const;
+  for (const order of [
+    [one, two, three, four],
+    [one, four, three, two],
+    [one, four, two, three],
+    [two, one, four, three],
+    [one, three, four, two],
+  ]) {
+    assert.deepEqual(told(...order), right);
+  }
+});
+
+test('what somebody looked at all tags for is selected, also when it is older', () => {
+  const selected = (tag: string): Outcome => ({ ...unchanged, tag, selection: { candidate: { tag }, containers: [] } });
+  assert.equal(after(after({}, selected('1.4.0')), selected('1.3.0')).latest?.tag, '1.3.0');
 });
