@@ -6,7 +6,14 @@ import type { Reason } from './reasons.ts';
  * Reasons for which an image waits that was chosen and may be applied later. It keeps its place through whatever else happens to the policy; only a
  * look that asked for it again takes the place away. Other waits are those of a job that is tried again, and end with its success.
  */
-const placeReasons: ReadonlySet<string> = new Set<Reason>(['MinAge', 'Window', 'TooManyChanges', 'Held', 'RejectedDigest']);
+const placeReasons: ReadonlySet<string> = new Set<Reason>([
+  'MinAge',
+  'Window',
+  'TooManyChanges',
+  'Held',
+  'RejectedDigest',
+  'ChangeReverted',
+]);
 
 /** Whether somebody waits who keeps his place. */
 export function isPlace(waiting: Waiting | undefined): waiting is PlacedWaiting {
@@ -37,6 +44,7 @@ const explanations: Readonly<Record<string, string>> = {
   TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',
   Held: 'when it is released',
   RejectedDigest: 'when it is released',
+  ChangeReverted: 'when it is released',
 };
 
 /** For conditions, Events and audit records; the same text for the same wait. */

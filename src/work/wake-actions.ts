@@ -1,4 +1,5 @@
 import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
+import type { Reason } from '../core/reasons.ts';
 import { parseApproval, releaseTime } from '../core/policy-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 
@@ -8,7 +9,7 @@ type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
  * What a user asks of a policy and nobody has answered yet, or undefined. Annotations do not count up the generation, so the job carries them: whoever takes
  * it must not look at a policy without them.
  */
-export function actionJob({ actions, spec, status }: ImagePolicy, now: Date): ActionJob | undefined {
+export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | undefined {
   if (actions === undefined) return undefined;
   const { approve, rollbackTo, release, requestedAt } = actions;
   // Nothing is done for a suspended policy; its request is answered with that.
@@ -22,7 +23,7 @@ export function actionJob({ actions, spec, status }: ImagePolicy, now: Date): Ac
     if (job !== undefined) return { ...job, actions };
   }
   const released = releaseTime(actions);
-  const mayRelease = isActive && released !== undefined && released <= now && isHeld(status);
+  const mayRelease = isActive && released !== undefined && mayEnd(status, released);
   return mayRelease ? { source: 'Request', cause: `release:${release}`, actions } : undefined;
 }
 
@@ -38,10 +39,14 @@ function approvalJob(approve: string, { pendingApproval, conditions = [] }: Imag
   return { source: 'Approval', cause: `approve:${approve}:${digest}`, hint: { tag, digest } };
 }
 
-/** Whether there is something that a release could end. */
-function isHeld({ conditions = [] }: ImagePolicy['status']): boolean {
+const holdReasons: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'ChangeReverted']);
+
+/** Whether there is something that a release could end, now or at the time that it names: the look sets the alarm for that. */
+function mayEnd({ waiting, conditions = [] }: ImagePolicy['status'], released: Date): boolean {
+  // It has its alarm, unless the release is for another time by now.
+  if (waiting !== undefined && holdReasons.has(waiting.reason)) return Math.abs(Date.parse(waiting.until) - released.getTime()) >= 1_000;
   return conditions.some(({ type, reason, status }) => {
-    const isHold = type === 'Held' || (type === 'Stalled' && (reason === 'ChangeReverted' || reason === 'RejectedDigest'));
+    const isHold = type === 'Held' || (type === 'Stalled' && holdReasons.has(reason));
     return status === 'True' && isHold;
   });
 }

@@ -56,7 +56,7 @@ export function wakeJob(policy: ImagePolicy, view: WakeView, now: Date, secretVe
   const { generation, spec, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return { ...job, source: 'PolicyChange', cause: `generation:${generation}` };
-  const action = actionJob(policy, now);
+  const action = actionJob(policy);
   if (action !== undefined) return { ...job, ...action };
   if (secretVersions !== undefined && mayBeHealedBySecret(policy) && isUsable(policy.spec))
     return { ...job, source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };

@@ -6,6 +6,7 @@ import type { PolicyActions } from '../../src/core/policy-actions.ts';
 import { alarmJob } from '../../src/work/alarm-job.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { processPush } from '../../src/work/process-push.ts';
+import { actionJob } from '../../src/work/wake-actions.ts';
 import { wakeJob } from '../../src/work/wake-policies.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../core/samples.ts';
 import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from './world.ts';
@@ -135,6 +136,26 @@ test('held: what a human put back stays until there is something newer, or it is
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
 });
 
+test('held: a release for a time to come is told at once, may be moved, and lets go at its time', async () => {
+  let at = startTime;
+  const world = start({}, { now: () => at, clock: () => new Date(at) });
+  await push(world, '1.3.0', b);
+  runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
+  await push(world, '1.3.0', b);
+  assert.ok(await ask(world, { release: '2026-03-02T08:00:00.250Z' }));
+  assert.deepEqual(conditionsOf(world), ['Ready=False Held', 'Reconciling=True Held', 'Held=True Held']);
+  assert.equal(world.statusOf('web').waiting?.until, '2026-03-02T08:00:01Z');
+  assert.equal(actionJob(policyIn(world)), undefined, 'asked once');
+  assert.ok(await ask(world, { release: '2026-03-01T20:00:00Z' }), 'moved');
+  assert.equal(world.statusOf('web').waiting?.until, '2026-03-01T20:00:00Z');
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const alarm = alarmJob(policyIn(world));
+  assert.ok(alarm);
+  at = Date.parse('2026-03-01T20:00:00Z');
+  await processPolicyJob(alarm, contextOf(), world.ports);
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
+});
+
 test('reverted: a GitOps tool is not fought, and a release tries once more', async () => {
   let at = startTime;
   const world = start({}, { now: () => at, clock: () => new Date(at) });
@@ -147,6 +168,8 @@ test('reverted: a GitOps tool is not fought, and a release tries once more', asy
   assert.equal(changes(), 2);
   assert.deepEqual(conditionsOf(world), ['Ready=False ChangeReverted', 'Stalled=True ChangeReverted']);
   assert.equal(world.statusOf('web').reverted?.[0]?.count, 2);
+  assert.ok(await ask(world, { release: new Date(at + 1_000).toISOString() }), 'a clock that is ahead');
+  assert.deepEqual([changes(), conditionsOf(world)], [2, ['Ready=False ChangeReverted', 'Reconciling=True ChangeReverted']]);
   assert.ok(await ask(world, { release: new Date(at).toISOString() }));
   assert.deepEqual([changes(), world.images()], [3, [`${image}:1.3.0`]]);
 });

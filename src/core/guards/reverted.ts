@@ -7,7 +7,7 @@ import { foreignChanges, type ForeignChange } from './foreign-change.ts';
 import type { Guard, GuardContext } from './guard.ts';
 import { isOf } from './last-change.ts';
 import { isNewerImage } from './is-newer-image.ts';
-import { isReleased } from './released.ts';
+import { holdVerdict, isReleased } from './released.ts';
 
 /** How often a GitOps tool may put the same image back before it is left alone. */
 const maxReversions = 2;
@@ -17,13 +17,15 @@ export const reverted: Guard = {
   id: 'reverted',
   bindsRollback: false,
   judge(target, context) {
+    const { policy, now } = context;
     const last = countReversions(target, context).find(({ count }) => count >= maxReversions);
     if (last === undefined) return undefined;
     const who = foreignChanges(target, context).find(({ change }) => change.container === last.container)?.who;
     const message =
       `${who} has put ${formatWorkload(target.target)} back ${last.count} times after it was changed to ${last.tag}: write the image where ${who} ` +
       `reads it, let it ignore the field, or try once more with the annotation ${actionAnnotations.release}: "<time>"`;
-    return { kind: 'refused', reason: 'ChangeReverted', message };
+    const verdict = holdVerdict({ reason: 'ChangeReverted', message }, policy.actions, now);
+    return verdict.kind === 'waits' ? verdict : { ...verdict, kind: 'refused' };
   },
 };
 
