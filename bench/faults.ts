@@ -7,8 +7,9 @@
  * repeats who dies when.
  */
 import { parseArgs } from 'node:util';
-import { startWorld } from '../test/end-to-end/world.ts';
+import { secret, startWorld } from '../test/end-to-end/world.ts';
 import { victimsOf } from '../test/end-to-end/storm.ts';
+import { asInImage } from '../test/harness/image-start.ts';
 import { prepare } from '../test/harness/prepare.ts';
 import { overload } from './faults/overload.ts';
 import { roll } from './faults/rolling.ts';
@@ -37,8 +38,10 @@ await prepare();
 const world = await startWorld();
 const problems: string[] = [];
 try {
-  const receivers = await Promise.all([world.start({ roles: 'receive' }), world.start({ roles: 'receive' })]);
-  const workers = await Promise.all([world.start({ roles: 'work' }), world.start({ roles: 'work' })]);
+  const { program, env } = asInImage();
+  const start = (roles: string) => world.start({ roles, program, env: { ...env, WEBHOOK_SECRET: secret } });
+  const receivers = await Promise.all([start('receive'), start('receive')]);
+  const workers = await Promise.all([start('work'), start('work')]);
   if (pushes > 0) {
     const victims = victimsOf(world, receivers, workers);
     const onKill = (dead: readonly string[]) => say(`kill -9 ${dead.join(', ')}`);

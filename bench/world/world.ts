@@ -1,18 +1,15 @@
 /** Redis with AOF always, etcd with fsync, an API server and a registry, all real and on loopback: what floor and product share. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { startControlPlane, type ControlPlane } from '../../test/harness/control-plane.ts';
 import { startRedis, type Redis } from '../../test/harness/redis.ts';
 import { startRegistry, type Registry } from '../../test/harness/registry.ts';
-import { readNodeOptions } from '../../test/harness/node-options.ts';
+import { asInImage } from '../../test/harness/image-start.ts';
 import { startService, type Service } from '../../test/harness/service.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
 
 /** What Harbor sends as its `Authorization`. */
 export const secret = 'a-secret-of-the-benchmark';
-
-const mainFile = join(import.meta.dirname, '../../src/main.ts');
 
 export interface BenchWorld {
   readonly redis: Redis;
@@ -42,14 +39,10 @@ export interface WorldOptions {
   readonly profile?: string | undefined;
 }
 
-/** Those of the image, and a profile where one is wanted. */
-function nodeOptions(profile: string | undefined): string[] {
-  return [...readNodeOptions(), ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])];
-}
-
 /** Starts it all. */
 export async function startBenchWorld({ profile }: WorldOptions = {}): Promise<BenchWorld> {
   const [redis, cluster, registry] = await Promise.all([startRedis(), startControlPlane(), startRegistry()]);
+  const asImage = asInImage(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]);
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(one: T): T => {
     started.unshift(one);
@@ -73,9 +66,9 @@ export async function startBenchWorld({ profile }: WorldOptions = {}): Promise<B
         kubeconfig: cluster.kubeconfigPath,
         roles,
         untilReady,
-        // As in production; and nobody is to be refused for being fast.
-        env: { WEBHOOK_SECRET: secret, LOG_LEVEL: 'info' },
-        program: { command: process.execPath, args: () => [...nodeOptions(profile), mainFile] },
+        ...asImage,
+        // And nobody is to be refused for being fast.
+        env: { ...asImage.env, WEBHOOK_SECRET: secret, LOG_LEVEL: 'info' },
         config: {
           redis: { url: redis.url, prefix },
           receivers: [{ name: 'harbor', provider: 'harbor', secrets: [{ env: 'WEBHOOK_SECRET' }], requestsPerMinute: 100_000_000 }],

@@ -29,6 +29,7 @@ import {
   workloadReflectors,
   type NamedReflector,
 } from './reflectors.ts';
+import { giveBackMemory } from './give-back-memory.ts';
 import { keepRoom } from './keep-room.ts';
 import { redisPlaceOf } from './redis.ts';
 import { openRegistries } from './registries.ts';
@@ -95,6 +96,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     await unlessLate(cache.workloads.settled([...cache.policies.values()].flatMap(wantedKinds)), maxKindsMs);
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
+    giveBackMemory();
     cache.policies.subscribe(({ type, object }) => {
       if (type !== 'deleted') waker.consider(object);
     });

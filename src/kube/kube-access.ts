@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { delimiter, dirname, resolve } from 'node:path';
 import { readFileSync } from 'node:fs';
-import { KubeConfig } from '@kubernetes/client-node';
+import { KubeConfig } from './kube-config.ts';
 import { parse } from 'yaml';
 
 /** How to reach and convince the API server, as valid for the next seconds. */

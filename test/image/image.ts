@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { fencesOf } from '../docs/markdown.ts';
 import { shellCommandsOf } from '../docs/shell.ts';
 import { announce, startWorld, type World } from '../end-to-end/world.ts';
-import { readNodeOptions } from '../harness/node-options.ts';
+import { readNodeOptions } from '../harness/image-start.ts';
 import { prepareServers } from '../harness/prepare.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
