@@ -19,6 +19,7 @@ import { readWorkload } from '../kube/read-workload.ts';
 import { readObject } from '../kube/read-object.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
 import { objectPath } from '../kube/resource-path.ts';
+import { createImagesFirst } from './images-first.ts';
 import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createEventLog } from '../queue/event-log.ts';
@@ -64,6 +65,7 @@ export function createWorkPorts(
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = readContextOf(foundation);
+  const imagesFirst = createImagesFirst({ atMostMs: 1_000 });
   const workloadsOf = (target: PolicyTarget) => resolveTarget(target, cache);
   const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
     pullAccess(policy, spec, { workloadsOf, pullSecretsOf: access.pullSecretsOf });
@@ -96,11 +98,12 @@ export function createWorkPorts(
     async patchImages(workload, changes, changeCause, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
-      const result = await patiently(patch, { signal, random: Math.random, now: Date.now });
+      const result = await imagesFirst.change(() => patiently(patch, { signal, random: Math.random, now: Date.now }));
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },
     async writeStatus(policy, update, signal) {
+      await imagesFirst.turn();
       const newest = cache.policies.get(policy.namespace, policy.name) ?? policy;
       const written = await patchStatus<PolicyStatus>({
         client,

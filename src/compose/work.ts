@@ -38,7 +38,7 @@ import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { createWorkPorts, type Adapters } from './work-ports.ts';
 
-const concurrency = { push: 64, policy: 64, poll: 32 } as const;
+const concurrency = { push: 64, policy: 256, poll: 32 } as const;
 /** A poll that fails is tried again no less often than its own interval, and than this. */
 const longestPollPauseMs = 3_600_000;
 /** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */

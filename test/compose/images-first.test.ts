@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createImagesFirst } from '../../src/compose/images-first.ts';
+
+test('what is told waits for all images that are being changed, whether they could be or not', async () => {
+  const { change, turn } = createImagesFirst({ atMostMs: 60_000 });
+  await turn();
+  const [one, other] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+  const changes = Promise.allSettled([change(() => one.promise), change(() => other.promise)]);
+  let told = 0;
+  const tellings = [turn(), turn()].map((its) => its.then(() => told++));
+  one.resolve('changed');
+  await one.promise;
+  assert.equal(told, 0);
+  other.reject(new Error('conflict'));
+  const [changed, failed] = await changes;
+  await Promise.all(tellings);
+  assert.deepEqual([changed?.status, failed?.status, told], ['fulfilled', 'rejected', 2]);
+  await turn();
+});
+
+test('it does not wait for ever', async () => {
+  const { change, turn } = createImagesFirst({ atMostMs: 1 });
+  const never = Promise.withResolvers<void>();
+  const changing = change(() => never.promise);
+  await turn();
+  never.resolve();
+  await changing;
+});
