@@ -18,6 +18,7 @@ export const burst: Row = {
     const warmUp = quick ? 0 : 1;
     for (let round = 0; round < (quick ? 1 : 8) + warmUp; round++) {
       for (const side of [floor, product]) await side.prepare();
+      if (!quick) await product.untilQuiet();
       const [slow, floorCpu] = await countCpu(() => pushAll(floor, false));
       const [fast, productCpu] = await countCpu(() => pushAll(product, false));
       const perUpdate = (cpu: Readonly<Record<string, number>>) =>

@@ -17,6 +17,7 @@ export const fanOut: Row = {
       const warmUp = quick ? 0 : 1;
       for (let round = 0; round < (quick ? 1 : 8) + warmUp; round++) {
         for (const side of [floor, product]) await side.prepare();
+        if (!quick) await product.untilQuiet();
         const times = { floor: await floor.pushForAll(), product: await product.pushForAll() };
         if (round >= warmUp) rounds.push(times);
       }

@@ -6,6 +6,7 @@ import { waitFor } from '../../test/harness/wait-for.ts';
 import type { FloorTargets } from '../floor/floor.ts';
 import { startFloor } from '../floor/start-floor.ts';
 import { createApplications, deploymentsIn, each, policiesIn, policy, tagAgain, type Application } from './applications.ts';
+import { readCpuMs } from './counters.ts';
 import { watchObjects, type ObjectWatch, type Watched } from './object-watch.ts';
 import { secret, type BenchWorld, type Product } from './world.ts';
 
@@ -21,6 +22,8 @@ export interface Side {
   pushForAll(): Promise<number>;
   /** Resolves when the prepared version of an application is in the policy's status. The floor has none. */
   reported(application: Application): Promise<number>;
+  /** Resolves when all of the last round is done, Events too: what is measured next must not pay for it. */
+  untilQuiet(): Promise<void>;
   /** How many milliseconds the last answers to webhooks took. */
   readonly answers: number[];
 }
@@ -34,6 +37,9 @@ export interface SideOptions {
 
 const maxTries = 50;
 const pauseMs = 100;
+/** Longer than the service lets Events wait for a lull. */
+const quietMs = 1_000;
+const maxQuietLooks = 30;
 const connections = new Agent({ connections: 256, keepAliveTimeout: 60_000 });
 
 /** A side with its applications, ready to be pushed to; a product is started unless there is one. */
@@ -43,11 +49,13 @@ export async function startSide(world: BenchWorld, name: Side['name'], options: 
   const applications = await createApplications(world, namespace, { count: options.count, shared: options.shared !== undefined });
   const images = world.keep(await watchObjects(cluster, deploymentsIn(namespace), imageOf));
   const statuses = world.keep(await watchObjects(cluster, policiesIn(namespace), ({ status }) => status?.lastAppliedTag));
+  const product = name === 'product' ? (started ?? (await world.startProduct())) : undefined;
   const send =
-    name === 'floor'
+    product === undefined
       ? await openFloor(world, namespace, applications)
-      : await openProduct(world, namespace, applications, options, started);
-  return createSide(world, { name, namespace, applications, images, statuses, send });
+      : await openProduct(world, namespace, applications, options, product);
+  const untilQuiet = () => (product === undefined ? Promise.resolve() : untilProcessIsQuiet(product.pid));
+  return createSide(world, { name, namespace, applications, images, statuses, send, untilQuiet });
 }
 
 interface SideParts {
@@ -57,6 +65,7 @@ interface SideParts {
   readonly images: ObjectWatch;
   readonly statuses: ObjectWatch;
   readonly send: (application: Application, tag: string, digest: string) => Promise<void>;
+  readonly untilQuiet: () => Promise<void>;
 }
 
 function createSide(world: BenchWorld, { images, statuses, send, ...rest }: SideParts): Side {
@@ -109,9 +118,8 @@ async function openProduct(
   namespace: string,
   applications: readonly Application[],
   { shared, pollInterval }: SideOptions,
-  started?: Product,
+  product: Product,
 ): Promise<SideParts['send']> {
-  const product = started ?? (await world.startProduct());
   const wholeFleet = shared === 'selector';
   const ofPolicies = wholeFleet ? applications.slice(0, 1) : applications;
   await each(ofPolicies, ({ name, image }) =>
@@ -133,6 +141,16 @@ async function openProduct(
   const headers = { authorization: secret };
   return ({ repository }, tag, digest) =>
     post(`${product.publicUrl}/webhooks/harbor`, headers, harborBody(host, repository, [{ tag, digest }]));
+}
+
+/** A twentieth of a core is what it spends on waiting. */
+async function untilProcessIsQuiet(pid: number): Promise<void> {
+  for (let looks = 0, before = readCpuMs(pid); looks < maxQuietLooks; looks++) {
+    await delay(quietMs);
+    const spent = readCpuMs(pid) - before;
+    if (spent <= quietMs / 20) return;
+    before += spent;
+  }
 }
 
 /** A sender that is told to try again does so. */
