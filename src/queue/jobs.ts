@@ -73,14 +73,15 @@ export function pollJobId(job: Pick<PollJob, 'repository' | 'intervalMs'>): stri
 }
 
 /**
- * Tries do not end by number but by age (see worker.ts); BullMQ's default would give up after one. Completed jobs stay for an
- * hour, which is how long a repeated delivery is recognised; failed ones for a week, to be seen and replayed.
+ * Completed jobs stay for an hour, which is how long a repeated delivery is recognised; failed ones for a week, to be seen and replayed. Said by workers:
+ * jobs would all have to carry it through Redis.
  */
+export const keptJobs = { removeOnComplete: { age: 3_600, count: 100_000 }, removeOnFail: { age: 7 * 24 * 3_600 } } as const;
+
+/** Tries do not end by number but by age (see worker.ts); BullMQ's default would give up after one. */
 export const jobOptions: JobsOptions = {
   attempts: 1_000_000,
   backoff: { type: 'custom' },
-  removeOnComplete: { age: 3_600, count: 100_000 },
-  removeOnFail: { age: 7 * 24 * 3_600 },
   // What went wrong is told without: it would double what a job that waits takes in Redis.
   stackTraceLimit: 0,
 };

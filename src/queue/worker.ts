@@ -1,7 +1,7 @@
 import { DelayedError, UnrecoverableError, Worker, type Job } from 'bullmq';
 import { WaitError, describeError } from '../core/errors.ts';
 import { backoffMs } from './backoff.ts';
-import { isUnderstood, type QueueName } from './jobs.ts';
+import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 
 /** What a processor may know of the job's life in the queue. */
@@ -56,6 +56,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     stalledInterval: 2_000,
     maxStalledCount: 1_000_000,
     drainDelay: 30,
+    ...keptJobs,
     settings: {
       backoffStrategy: (failures, _type, _error, job) =>
         stopping.signal.aborted ? 0 : backoffMs(failures, random, job && longestPauseMs?.(job.data as T)),
