@@ -6,7 +6,7 @@ import { askRedis } from '../../test/harness/redis.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
 
 const apps = 50;
-const tagsPerDelivery = 100;
+const tagsPerDelivery = 200;
 const senders = 32;
 const roomBytes = 96_000_000;
 const maxRssMib = 700;
