@@ -14,7 +14,10 @@ export interface WakerPorts extends PlanPorts {
 }
 
 export interface Waker {
-  /** Asks whether a policy wants a look; jobs of one moment go to Redis together. */
+  /**
+   * Asks whether a policy wants a look, once for all that happens in a turn of the event loop: a change of hundreds of targets comes as hundreds of events, and
+   * each answer looks at all of them. Jobs of one moment go to Redis together.
+   */
   consider(policy: ImagePolicy): void;
   /** The same for a workload that the policy did not mean before, by its uid; those of one moment are one question. */
   considerNewcomer(policy: ImagePolicy, uid: string): void;
@@ -31,6 +34,7 @@ const newcomersMs = 100;
 export function createWaker(ports: WakerPorts): Waker {
   const pending = new Map<string, PolicyJob>();
   let timer: NodeJS.Timeout | undefined;
+  const considered = new Map<string, ImagePolicy>();
   const newcomers = new Map<string, { policy: ImagePolicy; uids: Set<string> }>();
   let newcomersTimer: NodeJS.Timeout | undefined;
   const stopping = new AbortController();
@@ -38,15 +42,27 @@ export function createWaker(ports: WakerPorts): Waker {
   const schedule = (delayMs: number) => {
     if (!stopping.signal.aborted) timer ??= setTimeout(() => void flush(), delayMs);
   };
+  const judge = () => {
+    for (const [key, policy] of considered) {
+      considered.delete(key);
+      const jobs = [
+        wakeJob(policy, ports, ports.clock(), ports.secretVersions),
+        alarmJob(policy),
+        rolloutJob(policy, ports, ports.clock()),
+      ];
+      for (const job of jobs) if (job !== undefined) pending.set(policyJobId(job), job);
+    }
+  };
   const flush = async () => {
     try {
+      judge();
       while (pending.size > 0 && !stopping.signal.aborted) {
         const batch = [...pending].slice(0, bulkSize);
         await ports.addPolicyJobs(batch.map(([, job]) => job));
         for (const [id] of batch) pending.delete(id);
       }
       timer = undefined;
-      if (pending.size > 0) schedule(0);
+      if (pending.size + considered.size > 0) schedule(0);
     } catch (error) {
       ports.onError(error);
       timer = undefined;
@@ -54,8 +70,9 @@ export function createWaker(ports: WakerPorts): Waker {
     }
   };
   const consider = (policy: ImagePolicy) => {
-    const jobs = [wakeJob(policy, ports, ports.clock(), ports.secretVersions), alarmJob(policy), rolloutJob(policy, ports, ports.clock())];
-    for (const job of jobs) add(job);
+    if (stopping.signal.aborted) return;
+    considered.set(policyKey(policy), policy);
+    schedule(0);
   };
   const add = (job: PolicyJob | undefined) => {
     if (job === undefined) return;
