@@ -18,6 +18,8 @@ export interface FloorConfig {
 
 /** What is sent to `/targets` before anything is pushed: paths of Deployments by repository. */
 export type FloorTargets = Readonly<Record<string, readonly string[]>>;
+/** What may be sent to `/policies`: paths of ImagePolicies by repository, whose status is to say what was applied. */
+export type FloorPolicies = Readonly<Record<string, string>>;
 
 interface Push {
   readonly repository: string;
@@ -26,6 +28,7 @@ interface Push {
 
 const { port, redisUrl, registry, server, token, caPem, key } = JSON.parse(process.argv[2] ?? '') as FloorConfig;
 const targets = new Map<string, readonly string[]>();
+const policies = new Map<string, string>();
 const writing = new Redis(redisUrl);
 const popping = new Redis(redisUrl);
 const images = new Agent({ connections: 32 });
@@ -46,6 +49,17 @@ async function update({ repository, tag }: Push): Promise<void> {
     if (answer.statusCode !== 200) throw new Error(`PATCH ${path}: ${answer.statusCode}`);
   };
   await Promise.all((targets.get(repository) ?? []).map(patch));
+  const policy = policies.get(repository);
+  if (policy !== undefined) await tell(policy, tag);
+}
+
+/** Less than this nobody would call a status. */
+async function tell(policy: string, lastAppliedTag: string): Promise<void> {
+  const headers = { ...patchHeaders, 'content-type': 'application/merge-patch+json' };
+  const body = JSON.stringify({ status: { lastAppliedTag } });
+  const answer = await request(`${server}${policy}/status`, { method: 'PATCH', headers, body, dispatcher: cluster });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw new Error(`PATCH ${policy}/status: ${answer.statusCode}`);
 }
 
 async function readBody(incoming: IncomingMessage): Promise<string> {
@@ -59,6 +73,8 @@ const listener = createServer((incoming, response) => {
     const body = await readBody(incoming);
     if (incoming.url === '/targets') {
       for (const [repository, paths] of Object.entries(JSON.parse(body) as FloorTargets)) targets.set(repository, paths);
+    } else if (incoming.url === '/policies') {
+      for (const [repository, path] of Object.entries(JSON.parse(body) as FloorPolicies)) policies.set(repository, path);
     } else if (incoming.method === 'POST') await writing.lpush(key, body);
     response.writeHead(202).end();
   })();

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { harborBody } from '../../test/end-to-end/world.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
-import type { FloorTargets } from '../floor/floor.ts';
+import type { FloorPolicies, FloorTargets } from '../floor/floor.ts';
 import { startFloor } from '../floor/start-floor.ts';
 import { createApplications, deploymentsIn, each, policiesIn, policy, tagAgain, type Application } from './applications.ts';
 import { readCpuMs } from './counters.ts';
@@ -20,7 +20,9 @@ export interface Side {
   push(application: Application): Promise<number>;
   /** Announces it for a whole fleet that shares the repository; milliseconds until all images were seen. */
   pushForAll(): Promise<number>;
-  /** Resolves when the prepared version of an application is in the policy's status. The floor has none. */
+  /** Whether it writes statuses. */
+  readonly tells: boolean;
+  /** Resolves when the prepared version of an application is in the policy's status. */
   reported(application: Application): Promise<number>;
   /** Resolves when all of the last round is done, Events too: what is measured next must not pay for it. */
   untilQuiet(): Promise<void>;
@@ -33,6 +35,8 @@ export interface SideOptions {
   readonly shared?: 'policies' | 'selector';
   readonly count: number;
   readonly pollInterval?: string;
+  /** Of the floor: to write a status too, the smallest that says what was applied. */
+  readonly tells?: boolean;
 }
 
 const maxTries = 50;
@@ -52,10 +56,11 @@ export async function startSide(world: BenchWorld, name: Side['name'], options: 
   const product = name === 'product' ? (started ?? (await world.startProduct())) : undefined;
   const send =
     product === undefined
-      ? await openFloor(world, namespace, applications)
+      ? await openFloor(world, namespace, applications, options.tells === true)
       : await openProduct(world, namespace, applications, options, product);
   const untilQuiet = () => (product === undefined ? Promise.resolve() : untilProcessIsQuiet(product.pid));
-  return createSide(world, { name, namespace, applications, images, statuses, send, untilQuiet });
+  const tells = name === 'product' || options.tells === true;
+  return createSide(world, { name, namespace, applications, images, statuses, tells, send, untilQuiet });
 }
 
 interface SideParts {
@@ -64,6 +69,7 @@ interface SideParts {
   readonly applications: readonly Application[];
   readonly images: ObjectWatch;
   readonly statuses: ObjectWatch;
+  readonly tells: boolean;
   readonly send: (application: Application, tag: string, digest: string) => Promise<void>;
   readonly untilQuiet: () => Promise<void>;
 }
@@ -103,13 +109,25 @@ function createSide(world: BenchWorld, { images, statuses, send, ...rest }: Side
   };
 }
 
-async function openFloor(world: BenchWorld, namespace: string, applications: readonly Application[]): Promise<SideParts['send']> {
+async function openFloor(
+  world: BenchWorld,
+  namespace: string,
+  applications: readonly Application[],
+  tells: boolean,
+): Promise<SideParts['send']> {
   const { url } = await startFloor(world);
   const paths = Map.groupBy(applications, ({ repository }) => repository);
   const targets: FloorTargets = Object.fromEntries(
     [...paths].map(([repository, ones]) => [repository, ones.map(({ name }) => `${deploymentsIn(namespace)}/${name}`)]),
   );
   await post(`${url}/targets`, {}, JSON.stringify(targets));
+  if (tells) {
+    await each(applications, ({ name, image }) => world.cluster.request('POST', policiesIn(namespace), policy(name, image)));
+    const policies: FloorPolicies = Object.fromEntries(
+      applications.map(({ repository, name }) => [repository, `${policiesIn(namespace)}/${name}`]),
+    );
+    await post(`${url}/policies`, {}, JSON.stringify(policies));
+  }
   return ({ repository }, tag) => post(url, {}, JSON.stringify({ repository, tag }));
 }
 
