@@ -11,7 +11,7 @@ import { connectWorker, type RedisConnection } from '../queue/connection.ts';
 import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
-import { createWorker, type QueueWorker } from '../queue/worker.ts';
+import { createWorker, type JobContext, type QueueWorker } from '../queue/worker.ts';
 import { createLimiter } from '../registry/limiter.ts';
 import { processPolicyJob } from '../work/process-policy.ts';
 import { processPush } from '../work/process-push.ts';
@@ -157,8 +157,9 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   };
 }
 
-function asksRegistry({ resolved, task }: PolicyJob): boolean {
-  return resolved === undefined && task === undefined;
+/** What was resolved is believed in the first try only. */
+function asksRegistry({ resolved, task }: PolicyJob, { failures }: JobContext): boolean {
+  return task === undefined && (resolved === undefined || failures > 0);
 }
 
 function isSameSecret(a: SecretRef, b: SecretRef): boolean {
@@ -181,7 +182,7 @@ function createWorkers(access: QueueAccess, tickPorts: TickPorts, runner: JobRun
       queue: 'policy',
       concurrency: concurrency.policy,
       async process(job, context) {
-        const leave = asksRegistry(job) ? await asking.acquire(context.signal) : undefined;
+        const leave = asksRegistry(job, context) ? await asking.acquire(context.signal) : undefined;
         try {
           await runner.policy(job, context, (ports) => processPolicyJob(job, context, ports));
         } finally {
