@@ -19,6 +19,8 @@ export interface RedisMonitor {
   stop(): void;
 }
 
+/** What ioredis says after its `commandTimeout`. */
+const late = 'Command timed out';
 /** What one push takes in Redis, with all its traces. */
 const bytesPerPush = 2_000;
 /** A small Redis is full within a second: the next look comes when so much of it may have been taken since the last one. */
@@ -39,7 +41,9 @@ export function monitorRedis(
     looking = true;
     // Asked on the connection that they are written on, Redis answers after them.
     const seenBytes = storedBytes;
-    const next = await inspect(redis, prefix);
+    let next = await inspect(redis, prefix);
+    // One late answer is no outage, neither of Redis nor of a process that had no time to read it: to turn everybody away for a second it takes two.
+    if (current.reachable && next.error === late) next = await inspect(redis, prefix);
     storedBytes -= seenBytes;
     looking = false;
     const changed = next.reachable !== current.reachable || next.durabilityProblem !== current.durabilityProblem;

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { RedisConnection } from '../../src/queue/connection.ts';
+import { monitorRedis } from '../../src/queue/redis-health.ts';
+
+const well = 'role:master\r\nused_memory:10\r\nmaxmemory:100\r\naof_enabled:1\r\nmaxmemory_policy:noeviction\r\n';
+const late = new Error('Command timed out');
+
+/** A connection that gives these answers, one for each INFO; looks are asked for by its `ready`. */
+function monitor(answers: (string | Error)[]) {
+  const connection = Object.assign(new EventEmitter(), {
+    info: () => {
+      const answer = answers.shift() ?? new Error('asked too often');
+      return typeof answer === 'string' ? Promise.resolve(answer) : Promise.reject(answer);
+    },
+  });
+  const told: boolean[] = [];
+  const watch = monitorRedis(connection as unknown as RedisConnection, '{p}', ({ reachable }) => told.push(reachable), 3_600_000);
+  const look = async () => {
+    connection.emit('ready');
+    for (let turns = 0; turns < 5; turns++) await turn();
+    return watch.health().reachable;
+  };
+  return { look, told, stop: () => watch.stop() };
+}
+
+test('one late answer of Redis turns nobody away', async () => {
+  const { look, told, stop } = monitor([well, late, well, well]);
+  assert.deepEqual([await look(), await look(), await look()], [true, true, true]);
+  assert.deepEqual(told, [true]);
+  stop();
+});
+
+test('two of them do, and so does a connection that is gone; until the next good answer', async () => {
+  const { look, told, stop } = monitor([well, late, late, late, well, new Error('Connection is closed.'), well]);
+  const looks = [];
+  for (let count = 0; count < 6; count++) looks.push(await look());
+  assert.deepEqual(looks, [true, false, false, true, false, true]);
+  assert.deepEqual(told, [true, false, true, false, true]);
+  stop();
+});
