@@ -24,7 +24,8 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
   }
   const released = releaseTime(actions);
   const mayRelease = isActive && released !== undefined && mayEnd(status, released);
-  return mayRelease ? { source: 'Request', cause: `release:${release}`, actions } : undefined;
+  // With what it waits for now: the same time may be said, taken back, and said again.
+  return mayRelease ? { source: 'Request', cause: `release:${release}:${status.waiting?.until ?? ''}`, actions } : undefined;
 }
 
 /** It names what is pending; or it does not, and nobody has told so yet. */
