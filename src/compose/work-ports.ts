@@ -102,8 +102,8 @@ export function createWorkPorts(
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },
+    imagesAreOut: imagesFirst.turn,
     async writeStatus(policy, update, signal) {
-      await imagesFirst.turn();
       const newest = cache.policies.get(policy.namespace, policy.name) ?? policy;
       const written = await patchStatus<PolicyStatus>({
         client,

@@ -24,6 +24,8 @@ export interface ReportPorts extends WorkloadView {
     update: (status: PolicyStatus) => PolicyStatus | undefined,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Resolves when no image is being changed, or after a while: what only tells of changes waits for it. */
+  readonly imagesAreOut?: () => Promise<void>;
   readonly recordEvent: (event: ObjectEvent) => void;
   readonly eventLog: EventLog;
   readonly metrics: Metrics;
@@ -50,10 +52,11 @@ export async function reportOutcome(
   const now = ports.now();
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
-  await Promise.all([
-    ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports), signal),
-    settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports),
-  ]);
+  const tell = async () => {
+    await ports.imagesAreOut?.();
+    await ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports), signal);
+  };
+  await Promise.all([tell(), settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports)]);
   if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
   else if (outcome.kind === 'waiting') reportWaiting(policy, outcome, ports);
   else reportWithheld(policy, outcome, ports);

@@ -137,3 +137,30 @@ test('a crash between the patch and the status: the next look writes the history
   );
   assert.deepEqual([trigger?.event, trigger?.receiver, latest?.tag], ['push-1', 'prod', '1.3.0']);
 });
+
+test('what is written ahead of a rollback does not wait for other images, what tells of it does', async () => {
+  const world = createWorld();
+  await processPolicyJob(job, contextOf(), world.ports);
+  const policy = world.policies.get('shop/web');
+  assert.ok(policy);
+  const actions = { rollbackTo: 'previous' };
+  world.put({ ...policy, actions });
+  const [othersAreOut, isPatched] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { patchImages } = world.ports;
+  const { hint: _hint, resolved: _resolved, eventId: _eventId, ...rollback } = { ...job, source: 'Rollback' as const, actions };
+  const done = processPolicyJob(rollback, contextOf(), {
+    ...world.ports,
+    imagesAreOut: () => othersAreOut.promise,
+    patchImages: async (...args) => {
+      const result = await patchImages(...args);
+      isPatched.resolve();
+      return result;
+    },
+  });
+  await isPatched.promise;
+  const { rejected, lastHandledRollback } = world.statusOf('web');
+  assert.deepEqual([world.images(), rejected?.[0]?.tag, lastHandledRollback], [[`${image}:1.2.3`], '1.3.0', undefined]);
+  othersAreOut.resolve();
+  await done;
+  assert.equal(world.statusOf('web').lastHandledRollback, 'previous');
+});
