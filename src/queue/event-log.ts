@@ -8,6 +8,7 @@ import type { PushEvent } from '../core/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import { runTogether, type Command } from './run-together.ts';
+import { writeTogether } from './write-together.ts';
 
 /** How one policy met a push. */
 export interface PolicyFate extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
@@ -81,21 +82,22 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
       ],
     );
   };
+  const writeUnwatched = writeTogether<{ readonly event: PushEvent; readonly at: Date }>(async (pushes) => {
+    const records = pushes.flatMap(({ event, at }): Command[] => {
+      const hash = hashKey(event.id);
+      return [
+        ['HSET', hash, ...flatten(event), 'outcome', 'unwatched', 'reason', 'NoPolicy', 'finishedAt', at.toISOString()],
+        ['EXPIRE', hash, lifeSeconds],
+      ];
+    });
+    const places = pushes.flatMap(({ event }) => [Date.parse(event.receivedAt), event.id]);
+    const keys = [...pushes.map(({ event }) => hashKey(event.id)), unwatchedIndex];
+    const count = await write(keys, [...records, ['ZADD', unwatchedIndex, ...places], ['ZCARD', unwatchedIndex]]);
+    if (Number(count ?? 0) >= maxUnwatched + unwatchedSlack) await forgetUnwatched();
+  });
 
   return {
-    async unwatched(event, at) {
-      const hash = hashKey(event.id);
-      const count = await write(
-        [hash, unwatchedIndex],
-        [
-          ['HSET', hash, ...flatten(event), 'outcome', 'unwatched', 'reason', 'NoPolicy', 'finishedAt', at.toISOString()],
-          ['EXPIRE', hash, lifeSeconds],
-          ['ZADD', unwatchedIndex, Date.parse(event.receivedAt), event.id],
-          ['ZCARD', unwatchedIndex],
-        ],
-      );
-      if (Number(count ?? 0) >= maxUnwatched + unwatchedSlack) await forgetUnwatched();
-    },
+    unwatched: (event, at) => writeUnwatched({ event, at }),
     async matched(event, policies) {
       await write([hashKey(event.id), ...matchKeys(event)], matchOf(event, policies));
     },
