@@ -1,4 +1,5 @@
 import type { RedisConnection } from './connection.ts';
+import { runTogether } from './run-together.ts';
 
 /** Two windows: replicas whose clocks differ may still be in the last one. */
 const lifeMs = 120_000;
@@ -10,9 +11,11 @@ export function createRequestCounts(
 ): (receiver: string, window: number, count: number) => Promise<number> {
   return async (receiver, window, count) => {
     const key = `${prefix}:requests:${receiver}:${window}`;
-    const results = await redis.multi().incrby(key, count).pexpire(key, lifeMs).exec();
-    const [error, sum] = results?.[0] ?? [];
-    if (error) throw error;
-    return Number(sum);
+    const commands = [
+      ['INCRBY', key, count],
+      ['PEXPIRE', key, lifeMs],
+      ['GET', key],
+    ] as const;
+    return Number(await runTogether(redis, [key], commands));
   };
 }
