@@ -63,9 +63,10 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
   const pool = createConnectionPool();
 
   const sendOnce = (access: KubeAccess, request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
-    const { requests, streams } = pool.connect(access);
+    const { requests, streams, origin, basePath } = pool.connect(access);
     return (isStream ? streams : requests).request({
-      ...addressOf(access.server, request),
+      origin,
+      path: `${basePath}${request.path}${searchOf(request)}`,
       method: request.method,
       headers: {
         accept: request.accept ?? 'application/json',
@@ -134,12 +135,10 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
   };
 }
 
-function addressOf(server: string, { path, query }: KubeRequest): { origin: string; path: string } {
-  const { origin, pathname } = new URL(server);
+function searchOf({ query = {} }: KubeRequest): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) parameters.set(name, String(value));
-  const search = parameters.size === 0 ? '' : `?${parameters.toString()}`;
-  return { origin, path: `${pathname.replace(/\/+$/, '')}${path}${search}` };
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
 function contentTypeOf(request: KubeRequest): { 'content-type'?: string } {

@@ -3,6 +3,9 @@ import type { KubeAccess, KubeTls } from './kube-access.ts';
 
 /** The kept-alive connections to one API server. Watches have their own, because each occupies one for minutes and would starve the requests. */
 export interface Connections {
+  readonly origin: string;
+  /** What all paths begin with, where the API server is behind one; without a slash at its end. */
+  readonly basePath: string;
   readonly requests: Dispatcher;
   readonly streams: Dispatcher;
 }
@@ -22,16 +25,25 @@ const keepAliveMs = 50_000;
 
 /** Opens connections when they are first needed. */
 export function createConnectionPool(): ConnectionPool {
-  let current: (Connections & { readonly fingerprint: string }) | undefined;
+  let current: (Connections & { readonly access: KubeAccess; readonly fingerprint: string }) | undefined;
   let closed = false;
   return {
     connect(access) {
       if (closed) throw new Error('the Kubernetes client is closed');
+      if (current?.access === access) return current;
       const fingerprint = fingerprintOf(access);
-      if (current?.fingerprint === fingerprint) return current;
+      if (current?.fingerprint === fingerprint) return (current = { ...current, access });
       // What runs on the old connections may end: a new certificate does not make the old one wrong at once.
       if (current) void Promise.allSettled([current.requests.close(), current.streams.close()]);
-      current = { fingerprint, requests: createDispatcher(access, maxConnections), streams: createDispatcher(access, null) };
+      const { origin, pathname } = new URL(access.server);
+      current = {
+        access,
+        fingerprint,
+        origin,
+        basePath: pathname.replace(/\/+$/, ''),
+        requests: createDispatcher(access, maxConnections),
+        streams: createDispatcher(access, null),
+      };
       return current;
     },
     async close() {
