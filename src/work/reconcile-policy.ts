@@ -104,7 +104,7 @@ async function verifyAhead(
   ports: ReconcilePorts,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (spec.minAgeMs !== undefined) return undefined;
+  if (spec.minAgeMs !== undefined || spec.verification === undefined) return undefined;
   const plan = planWith(policy, spec, candidate, ports, { isRollback: rollbackTo !== undefined });
   return verifyCandidate(policy, spec, { plan, sinceMs }, ports, signal);
 }
@@ -135,10 +135,11 @@ async function bringTo(
     const isWanted = (candidate: Candidate) => hasChanges(planWith(policy, spec, candidate, cluster, details));
     const turn = isRollback ? { apply: chosen.candidate } : turnOf(choice, chosen, isWanted, ports.now());
     const candidate = withTime(turn.apply ?? chosen.candidate, chosen);
-    const consents = await gatherConsents(policy, planWith(policy, spec, candidate, cluster, details), { fresh, ports, signal });
+    const unasked = planWith(policy, spec, candidate, cluster, details);
+    const consents = await gatherConsents(policy, unasked, { fresh, ports, signal });
     // What was read for them may show that somebody was faster.
     if (imagesOf(spec, cluster) !== running) continue;
-    const planned = planWith(policy, spec, candidate, cluster, { ...details, consents });
+    const planned = consents.size === 0 ? unasked : planWith(policy, spec, candidate, cluster, { ...details, consents });
     if (turn.apply !== undefined && (verified === undefined || verified !== planned.candidate.digest))
       verified = await verifyCandidate(policy, spec, { plan: planned, sinceMs: request.sinceMs }, ports, signal);
     const application =

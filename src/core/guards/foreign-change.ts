@@ -23,10 +23,10 @@ export interface ForeignChange {
 export function foreignChanges(target: TargetPlan, context: GuardContext): ForeignChange[] {
   return target.changes.flatMap((change): ForeignChange[] => {
     const written = imageOwner(target.workload, change);
+    if (written === undefined || written.imageOwner === fieldManager) return [];
     const last = lastChange(target, change.container, context);
-    if (written === undefined || last === undefined || last.image === change.from) return [];
+    if (last === undefined || last.image === change.from) return [];
     const { imageOwner: owner, imageSetAt } = written;
-    if (owner === fieldManager) return [];
     const tool = target.workload?.gitOps;
     const isGitOps = owner === undefined ? tool !== undefined : isGitOpsManager(owner);
     const who = owner ?? tool ?? 'somebody';
