@@ -1,6 +1,7 @@
 import { readRss } from '../world/counters.ts';
 import { countCpu } from '../world/cpu.ts';
-import { median } from '../world/statistics.ts';
+import { alternate } from '../world/alternate.ts';
+import { midMean, round } from '../world/statistics.ts';
 import { startSide, type Side } from '../world/sides.ts';
 import { policiesIn } from '../world/applications.ts';
 import type { BenchWorld } from '../world/world.ts';
@@ -13,67 +14,59 @@ export const burst: Row = {
   async run(world, quick) {
     const count = quick ? 8 : 200;
     const floor = await startSide(world, 'floor', { count });
-    const telling = await measureTelling(world, floor, { count, rounds: quick ? 1 : 6 });
+    const telling = await measureTelling(world, floor, { count, quick });
     const service = await world.startProduct();
     const product = await startSide(world, 'product', { count }, service);
-    const rates: { floor: number; product: number; patchedMs: number }[] = [];
-    const cpuMsPerUpdate: Record<string, Readonly<Record<string, number>>> = {};
-    const warmUp = quick ? 0 : 1;
-    for (let round = 0; round < (quick ? 1 : 8) + warmUp; round++) {
-      for (const side of [floor, product]) await side.prepare();
+    const measure = async (side: Side) => {
+      await side.prepare();
       if (!quick) await product.untilQuiet();
-      const [slow, floorCpu] = await countCpu(() => pushAll(floor, false));
-      const [fast, productCpu] = await countCpu(() => pushAll(product, false));
-      const perUpdate = (cpu: Readonly<Record<string, number>>) =>
-        Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count]));
-      Object.assign(cpuMsPerUpdate, { floor: perUpdate(floorCpu), product: perUpdate(productCpu) });
-      const perSecond = (milliseconds: number) => (count / milliseconds) * 1_000;
-      if (round >= warmUp) rates.push({ floor: perSecond(slow.patchedMs), product: perSecond(fast.reportedMs), patchedMs: fast.patchedMs });
-    }
-    const ratio = median(rates.map(({ floor, product }) => product / floor));
+      const [{ patchedMs, reportedMs }, cpu] = await countCpu(() => pushAll(side));
+      const cpuMsPerUpdate = Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, round(ms / count)]));
+      return { perSecond: (count / reportedMs) * 1_000, patchedMs, cpuMsPerUpdate };
+    };
+    const rounds = await alternate(
+      quick ? { rounds: 1, warmUp: 0 } : { rounds: 10, warmUp: 2 },
+      () => measure(floor),
+      () => measure(product),
+    );
     return {
       figures: [
         compared(
           {
             name: 'updates',
-            floor: median(rates.map(({ floor }) => floor)),
-            product: median(rates.map(({ product }) => product)),
-            ratio,
+            floor: midMean(rounds.map(({ floor }) => floor.perSecond)),
+            product: midMean(rounds.map(({ product }) => product.perSecond)),
             unit: '/s',
           },
           { atLeast: 0.8 },
         ),
-        { name: 'the floor with the smallest status', product: telling.telling, floor: telling.floor, ratio: telling.ratio, unit: '/s' },
+        compared({ name: 'the floor with the smallest status', product: telling.telling, floor: telling.floor, unit: '/s' }, undefined),
         { name: 'memory of the product afterwards (RSS)', product: readRss(service.pid), unit: 'MB' },
       ],
-      raw: { rounds: rates, floorWithStatus: telling.rounds, cpuMsPerUpdateOfTheLastRound: cpuMsPerUpdate },
+      raw: { rounds, floorWithStatus: telling.rounds },
     };
   },
 };
 
 /** The most that anything could reach that writes a status: the floor itself with one. Before the product is there, which would look at its policies. */
-async function measureTelling(world: BenchWorld, floor: Side, { count, rounds }: { readonly count: number; readonly rounds: number }) {
+async function measureTelling(world: BenchWorld, floor: Side, { count, quick }: { readonly count: number; readonly quick: boolean }) {
   const telling = await startSide(world, 'floor', { count, tells: true });
-  const rates: { floor: number; telling: number }[] = [];
-  for (let round = 0; round < rounds; round++) {
-    for (const side of [floor, telling]) await side.prepare();
-    const perSecond = (milliseconds: number) => (count / milliseconds) * 1_000;
-    const { patchedMs } = await pushAll(floor, false);
-    const { reportedMs } = await pushAll(telling, false);
-    rates.push({ floor: perSecond(patchedMs), telling: perSecond(reportedMs) });
-  }
+  const measure = async (side: Side) => {
+    await side.prepare();
+    return (count / (await pushAll(side)).reportedMs) * 1_000;
+  };
+  const rounds = await alternate(
+    quick ? { rounds: 1, warmUp: 0 } : { rounds: 8, warmUp: 0 },
+    () => measure(floor),
+    () => measure(telling),
+  );
   // Nobody pushes to it any more, and its policies are none of the product's.
   await world.cluster.request('DELETE', policiesIn(telling.namespace));
-  return {
-    floor: median(rates.map((rate) => rate.floor)),
-    telling: median(rates.map((rate) => rate.telling)),
-    ratio: median(rates.map((rate) => rate.telling / rate.floor)),
-    rounds: rates,
-  };
+  const of = (side: 'floor' | 'product') => midMean(rounds.map((rates) => rates[side]));
+  return { floor: of('floor'), telling: of('product'), rounds };
 }
 
-export async function pushAll(side: Side, prepares = true): Promise<{ patchedMs: number; reportedMs: number }> {
-  if (prepares) await side.prepare();
+async function pushAll(side: Side): Promise<{ patchedMs: number; reportedMs: number }> {
   const start = performance.now();
   const reported = side.tells ? side.applications.map((one) => side.reported(one)) : [];
   const times = await Promise.all(side.applications.map((one) => side.push(one)));

@@ -6,7 +6,6 @@ export interface Figure {
   readonly name: string;
   readonly product: number;
   readonly floor?: number;
-  /** Of product and floor: their own, or the median over the rounds where these were compared one by one. */
   readonly ratio?: number;
   readonly unit: string;
   /** What is to be reached, in words, and whether it was. */
@@ -31,10 +30,10 @@ export interface Row {
 
 /** A figure that must not be above a limit times the floor (or, of things that one wants much of, not below). */
 export function compared(
-  figure: Pick<Figure, 'name' | 'unit'> & { readonly product: number; readonly floor: number; readonly ratio?: number },
+  figure: Pick<Figure, 'name' | 'unit'> & { readonly product: number; readonly floor: number },
   limit: { readonly atMost: number } | { readonly atLeast: number } | undefined,
 ): Figure {
-  const ratio = figure.ratio ?? figure.product / figure.floor;
+  const ratio = figure.product / figure.floor;
   if (limit === undefined) return { ...figure, ratio };
   const isMost = 'atMost' in limit;
   const reached = isMost ? ratio <= limit.atMost : ratio >= limit.atLeast;

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { startServer } from '../../test/harness/server.ts';
 import { harborBody } from '../../test/end-to-end/world.ts';
 import { readRss } from '../world/counters.ts';
+import { alternate } from '../world/alternate.ts';
 import { sendLoad } from '../world/load.ts';
-import { median, percentile } from '../world/statistics.ts';
+import { median, midMean, percentile } from '../world/statistics.ts';
 import { secret, type BenchWorld } from '../world/world.ts';
 import { compared, type Row } from './row.ts';
 
@@ -16,22 +17,20 @@ export const webhooks: Row = {
     const bare = await startBareWebhook(world);
     const product = await world.startProduct({ roles: 'receive' });
     const sides = { floor: bare, product: `${product.publicUrl}/webhooks/harbor` };
-    const rounds: Record<keyof typeof sides, { perSecond: number; p50: number; p99: number; refused: number }>[] = [];
     let pushes = 0;
     const measure = async (url: string) => {
       const body = () => harborBody('127.0.0.1:1', 'load/web', [{ tag: `1.0.${pushes++}`, digest: `sha256:${'0'.repeat(64)}` }]);
       const { perSecond, times, refused } = await sendLoad({ url, connections: 64, requests, headers: { authorization: secret }, body });
       return { perSecond, p50: median(times), p99: percentile(times, 0.99), refused };
     };
-    const warmUp = quick ? 0 : 1;
-    for (let round = 0; round < (quick ? 1 : 7) + warmUp; round++) {
-      const results = { floor: await measure(sides.floor), product: await measure(sides.product) };
-      if (round >= warmUp) rounds.push(results);
-    }
+    const rounds = await alternate(
+      quick ? { rounds: 1, warmUp: 0 } : { rounds: 12, warmUp: 2 },
+      () => measure(sides.floor),
+      () => measure(sides.product),
+    );
     const figure = (what: 'perSecond' | 'p99') => ({
-      floor: median(rounds.map(({ floor }) => floor[what])),
-      product: median(rounds.map(({ product }) => product[what])),
-      ratio: median(rounds.map(({ floor, product }) => product[what] / floor[what])),
+      floor: midMean(rounds.map(({ floor }) => floor[what])),
+      product: midMean(rounds.map(({ product }) => product[what])),
     });
     return {
       figures: [

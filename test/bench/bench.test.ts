@@ -4,7 +4,8 @@ import { after, before, test } from 'node:test';
 import { formatReport } from '../../bench/report/markdown.ts';
 import { rows } from '../../bench/rows/index.ts';
 import { compared, limited } from '../../bench/rows/row.ts';
-import { median, percentile } from '../../bench/world/statistics.ts';
+import { alternate } from '../../bench/world/alternate.ts';
+import { median, midMean, percentile } from '../../bench/world/statistics.ts';
 import { startBenchWorld, type BenchWorld } from '../../bench/world/world.ts';
 
 let world: BenchWorld;
@@ -24,6 +25,21 @@ for (const row of rows) {
 test('a share of all values is found among them', () => {
   const values = [5, 1, 4, 2, 3];
   assert.deepEqual([median(values), percentile(values, 0.99), percentile([7], 0.5)], [3, 5, 7]);
+});
+
+test('the mean of the middle half leaves out what is far off', () => {
+  assert.deepEqual([midMean([100, 2, 3, -90]), midMean([4, 8]), midMean([7])], [2.5, 6, 7]);
+});
+
+test('floor and product take turns at being first', async () => {
+  const order: string[] = [];
+  const side = (name: string) => () => Promise.resolve(order.push(name));
+  const rounds = await alternate({ rounds: 2, warmUp: 1 }, side('floor'), side('product'));
+  assert.deepEqual(order, ['floor', 'product', 'product', 'floor', 'floor', 'product']);
+  assert.deepEqual(rounds, [
+    { floor: 4, product: 3 },
+    { floor: 5, product: 6 },
+  ]);
 });
 
 test('a figure says whether it reached what it should', () => {
