@@ -24,7 +24,7 @@ const explanation = `## What the figures mean
 - **burst**: on cores that the API server shares, a status decides it. *The floor with the smallest status* is the same bare script that also writes \`lastAppliedTag\` into an ImagePolicy's status: the most that anything could reach
   here that tells what it did. A whole status (conditions, targets, ten changes) costs kube-apiserver 1.36 7.2 ms of CPU and a patch of a Deployment 1.2 ms; even without any schema it would be 5 ms (each alone, 300 of
   each, on 2026-11-21). With an API server on machines of its own that is not the service's time.
-- **burst** and **fan-out**: images come first, statuses wait for them; *images alone* is the time until the last of them was seen. One policy with a selector makes a plan for all its workloads; 200 policies are 200 jobs, plans and guards.
+- **burst** and **fan-out**: images come first, statuses wait for them. *As seen on a watch* is the time until the last image was seen changed, by a service that also writes statuses. One policy with a selector makes a plan for all its workloads; 200 policies are 200 jobs, plans and guards.
 - **webhooks**: what is left beside the floor is the work of the job: proof of the sender, reading and normal form of the payload, an id that repeats, a deadline, metrics.
 - **memory** is RSS, with the options of the image; 62 MB of it are mapped from Node's own file, which all processes of a machine share. 10,000 policies and 10,000 Deployments take about 35 MB.
 - **unwatched** is no ratio, and goes up and down with the hour: 5,000 to 7,000 /s on the same day.
