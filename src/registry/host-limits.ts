@@ -68,8 +68,8 @@ interface Host {
 }
 
 const defaultConcurrency = 8;
-/** Workers take 256 pushes at a time: no host may have them all, and one from which nothing comes back only a few. */
-const maxPlaces = 224;
+/** Workers take 64 pushes at a time: no host may have them all, and one from which nothing comes back only a few. */
+const maxPlaces = 56;
 const maxRunning = 48;
 const maxWaitingWhenStuck = 8;
 const maxHosts = 10_000;
