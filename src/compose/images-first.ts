@@ -1,4 +1,4 @@
-/** What only tells of changed images waits while images are being changed, or pushes are on their way to it. */
+/** What only tells of changed images waits while images are being changed. */
 export interface ImagesFirst {
   /** Counts the work as a change of images while it lasts. */
   change<T>(work: () => Promise<T>): Promise<T>;

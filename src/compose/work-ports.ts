@@ -102,7 +102,6 @@ export function createWorkPorts(
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },
-    onTheWay: imagesFirst.change,
     imagesAreOut: imagesFirst.turn,
     async writeStatus(policy, update, signal) {
       const newest = cache.policies.get(policy.namespace, policy.name) ?? policy;

@@ -34,8 +34,8 @@ const maxUnwatched = 1_000;
 const unwatchedSlack = 100;
 
 /**
- * The log in Redis, under the queue's prefix (one Cluster slot). A Redis that is full takes no records: `onFull` hears of each that is left out. To fail for it would
- * keep the job where it is, which is what fills Redis.
+ * The log in Redis, under the queue's prefix (one Cluster slot). A Redis that is full takes no records: `onFull` hears of each write that is left out. To fail for it
+ * would keep the job where it is, which is what fills Redis.
  */
 export function createEventLog(redis: RedisConnection, prefix: string, onFull: (error: Error) => void): EventLog {
   const write = async (keys: readonly string[], commands: readonly Command[]): Promise<unknown> => {

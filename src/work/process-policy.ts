@@ -10,10 +10,7 @@ import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
 import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
 import { watchRollouts, type WatchPorts } from './watch-rollouts.ts';
 
-export interface PolicyPorts extends WatchPorts {
-  /** Runs a look that was announced, which is on its way to an image: what only tells of images waits meanwhile. */
-  readonly onTheWay?: <T>(look: () => Promise<T>) => Promise<T>;
-}
+export interface PolicyPorts extends WatchPorts {}
 
 /**
  * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it. `prepare` may give
@@ -34,13 +31,11 @@ export async function lookAtPolicy(
   try {
     const prepared = await prepare();
     policy = prepared.findPolicy(namespace, name);
-    const reconcile = () =>
-      reconcilePolicy(
-        { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt) },
-        { ...prepared, onPartlyApplied: (changes) => (applied = changes) },
-        context.signal,
-      );
-    const outcome = await (request.announced && ports.onTheWay ? ports.onTheWay(reconcile) : reconcile());
+    const outcome = await reconcilePolicy(
+      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt) },
+      { ...prepared, onPartlyApplied: (changes) => (applied = changes) },
+      context.signal,
+    );
     if (policy === undefined) await reportGone(key, outcome, cause, report);
     else await reportOutcome(policy, outcome, cause, report, context.signal);
     return outcome;

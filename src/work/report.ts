@@ -50,13 +50,13 @@ export async function reportOutcome(
   signal: AbortSignal,
 ): Promise<void> {
   const now = ports.now();
-  await ports.imagesAreOut?.();
   count(policyKey(policy), outcome, cause, ports);
-  reportChanges(policy, outcome, cause, now, ports);
-  await Promise.all([
-    ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports), signal),
-    settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, now, ports),
-  ]);
+  reportChanges(policy, outcome, cause, ports);
+  const tell = async () => {
+    await ports.imagesAreOut?.();
+    await ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports), signal);
+  };
+  await Promise.all([tell(), settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports)]);
   if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
   else if (outcome.kind === 'waiting') reportWaiting(policy, outcome, ports);
   else reportWithheld(policy, outcome, ports);
@@ -66,7 +66,7 @@ export async function reportOutcome(
 /** Reports an ending that no policy is there to show: it was deleted before its turn came. */
 export async function reportGone(key: string, outcome: Outcome, cause: LookCause, ports: ReportPorts): Promise<void> {
   count(key, outcome, cause, ports);
-  await settle(key, { ...pickFate(outcome), kind: outcome.kind }, cause, ports.now(), ports);
+  await settle(key, { ...pickFate(outcome), kind: outcome.kind }, cause, ports);
 }
 
 /** Whose try failed, after how many others. */
@@ -89,7 +89,7 @@ export async function reportFailure(
   ports: ReportPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports.now(), ports);
+  if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports);
   const isWait = error instanceof WaitError;
   const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.now().getTime() < shortWaitMs;
   const reason: Reason = isWait ? error.reason : 'Retrying';
@@ -103,7 +103,7 @@ export async function reportFailure(
   const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
   const tellsStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);
   const results = await Promise.allSettled([
-    settle(key, { kind, reason, message }, cause, ports.now(), ports),
+    settle(key, { kind, reason, message }, cause, ports),
     tellsStatus &&
       ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), ports), signal),
   ]);
@@ -118,7 +118,7 @@ function count(key: string, decision: Decision, { source }: LookCause, { metrics
   witness?.decided?.(key, decision);
 }
 
-function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: LookCause, at: Date, ports: ReportPorts): void {
+function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: LookCause, ports: ReportPorts): void {
   for (const change of outcome.changes ?? []) {
     const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
     const workload = ports.findWorkload(change.workload);
@@ -130,7 +130,7 @@ function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, c
     ports.metrics.changes.inc({ kind: change.workload.kind, source: cause.source });
   }
   if (outcome.changes === undefined || outcome.changes.length === 0) return;
-  ports.metrics.pushToPatchSeconds.observe((at.getTime() - Date.parse(cause.receivedAt)) / 1_000);
+  ports.metrics.pushToPatchSeconds.observe((ports.now().getTime() - Date.parse(cause.receivedAt)) / 1_000);
   const message = listFew(outcome.changes, describeChange);
   ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
 }
@@ -155,12 +155,12 @@ async function settle(
   key: string,
   fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>,
   cause: LookCause,
-  at: Date,
-  { eventLog }: ReportPorts,
+  ports: ReportPorts,
 ): Promise<void> {
   if (cause.eventId === undefined) return;
+  const at = ports.now();
   const afterMs = at.getTime() - Date.parse(cause.receivedAt);
-  await eventLog.settled(cause.eventId, key, { ...fate, at: at.toISOString(), afterMs });
+  await ports.eventLog.settled(cause.eventId, key, { ...fate, at: at.toISOString(), afterMs });
 }
 
 function pickFate({ reason, message, tag, digest, changes }: Outcome): Omit<PolicyFate, 'kind' | 'at' | 'afterMs'> {

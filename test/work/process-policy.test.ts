@@ -138,25 +138,6 @@ test('a crash between the patch and the status: the next look writes the history
   assert.deepEqual([trigger?.event, trigger?.receiver, latest?.tag], ['push-1', 'prod', '1.3.0']);
 });
 
-test('a push that is looked at is on its way to an image, and tells of it afterwards; other looks are not', async () => {
-  const world = createWorld();
-  const story: string[] = [];
-  const ports = {
-    ...world.ports,
-    onTheWay: async <T>(look: () => Promise<T>) => {
-      story.push('on its way');
-      const outcome = await look();
-      story.push(...world.images());
-      return outcome;
-    },
-    imagesAreOut: () => Promise.resolve(void story.push('told')),
-  };
-  await processPolicyJob(job, contextOf(), ports);
-  const { hint: _hint, resolved: _resolved, eventId: _eventId, ...poll } = { ...job, source: 'Poll' as const };
-  await processPolicyJob(poll, contextOf(), ports);
-  assert.deepEqual(story, ['on its way', `${image}:1.3.0`, 'told', 'told']);
-});
-
 test('what is written ahead of a rollback does not wait for other images, what tells of it does', async () => {
   const world = createWorld();
   await processPolicyJob(job, contextOf(), world.ports);
