@@ -1,4 +1,5 @@
 import { Cluster, Redis, type ClusterOptions } from 'ioredis';
+import { limitCommands } from './limit-commands.ts';
 
 /** Where Redis is. A text is the URL of a single server. */
 export type RedisPlace =
@@ -17,12 +18,18 @@ export type RedisConnection = Redis | Cluster;
 /** A connection may come back at any moment: tried again quickly, for ever. */
 const retryStrategy = (times: number): number => Math.min(50 * times, 1_000);
 
+/** Leaves time for the answer to a sender. */
+const commandTimeoutMs = 350;
+
 /**
  * For the way from a webhook to Redis: every command is answered or rejected within 350 ms, also when Redis is down (at once) or
  * hangs; nothing waits in an offline queue where a killed process would lose it.
  */
 export function connectProducer(place: RedisPlace): RedisConnection {
-  return connect(place, { maxRetriesPerRequest: 1, commandTimeout: 350, connectTimeout: 2_000, reconnectOnError: andFail }, false);
+  const connection = connect(place, { maxRetriesPerRequest: 1, connectTimeout: 2_000, reconnectOnError: andFail }, false);
+  if (connection instanceof Cluster) connection.on('+node', (node: Redis) => limitCommands(node, commandTimeoutMs));
+  else limitCommands(connection, commandTimeoutMs);
+  return connection;
 }
 
 /** For workers: commands wait until Redis is back, because a worker has nothing better to do. */
@@ -37,7 +44,6 @@ const andRepeat = (error: Error): false | 2 => isReadOnly(error) && 2;
 
 interface Patience {
   readonly maxRetriesPerRequest: number | null;
-  readonly commandTimeout?: number;
   readonly connectTimeout: number;
   readonly reconnectOnError: (error: Error) => false | 1 | 2;
 }

@@ -1,5 +1,6 @@
 import type { RedisConnection } from './connection.ts';
 import { ownerOf } from './key-owner.ts';
+import { tooLate } from './limit-commands.ts';
 
 export interface RedisHealth {
   readonly reachable: boolean;
@@ -19,8 +20,6 @@ export interface RedisMonitor {
   stop(): void;
 }
 
-/** What ioredis says after its `commandTimeout`. */
-const late = 'Command timed out';
 /** What one push takes in Redis, with all its traces. */
 const bytesPerPush = 2_000;
 /** A small Redis is full within a second: the next look comes when so much of it may have been taken since the last one. */
@@ -42,8 +41,8 @@ export function monitorRedis(
     // Asked on the connection that they are written on, Redis answers after them.
     const seenBytes = storedBytes;
     let next = await inspect(redis, prefix);
-    // One late answer is no outage, neither of Redis nor of a process that had no time to read it: to turn everybody away for a second it takes two.
-    if (current.reachable && next.error === late) next = await inspect(redis, prefix);
+    // One late answer is no outage: to turn everybody away for a second it takes two.
+    if (current.reachable && next.error === tooLate) next = await inspect(redis, prefix);
     storedBytes -= seenBytes;
     looking = false;
     const changed = next.reachable !== current.reachable || next.durabilityProblem !== current.durabilityProblem;

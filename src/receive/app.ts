@@ -104,10 +104,14 @@ function send(answer: Answer, reply: FastifyReply): FastifyReply {
   }
 }
 
-/** The write may still happen after the deadline; the sender repeats the delivery, and the same id makes it one event. */
+/**
+ * The write may still happen after the deadline; the sender repeats the delivery, and the same id makes it one event. After a process was held up, what has
+ * arrived meanwhile comes first.
+ */
 function withDeadline(answer: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve({ status: 503, why: `no answer within ${deadlineMs} ms` }), deadlineMs);
+    const giveUp = () => resolve({ status: 503, why: `no answer within ${deadlineMs} ms` });
+    const timer = setTimeout(() => setImmediate(giveUp), deadlineMs);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

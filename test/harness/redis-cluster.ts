@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { findRedis } from './binaries.ts';
 import { flags } from './flags.ts';
-import { askRedis } from './redis.ts';
+import { askRedis, probeMs } from './redis.ts';
 import { startServer, type Server } from './server.ts';
 import { tempFolder } from './temp-folder.ts';
 import { waitFor } from './wait-for.ts';
@@ -15,9 +15,9 @@ export type RedisCluster = {
   stop(): Promise<void>;
 };
 
-/** Three masters that share the slots, and a replica for the one that has `key`. */
-export async function startRedisCluster(key: string): Promise<RedisCluster> {
-  const nodes = await Promise.all([startNode(), startNode(), startNode(), startNode()]);
+/** Three masters that share the slots, and a replica for the one that has `key`, which takes over when that one is silent for `nodeTimeoutMs`. */
+export async function startRedisCluster(key: string, { nodeTimeoutMs = 5_000 } = {}): Promise<RedisCluster> {
+  const nodes = await Promise.all(Array.from({ length: 4 }, () => startNode(nodeTimeoutMs)));
   const [first, second, third, replica] = nodes as [Server, Server, Server, Server];
   const masters = [first, second, third];
   const tell = async (node: Server, command: string) => {
@@ -62,7 +62,7 @@ export async function startRedisCluster(key: string): Promise<RedisCluster> {
   };
 }
 
-async function startNode(): Promise<Server> {
+async function startNode(nodeTimeoutMs: number): Promise<Server> {
   const dir = tempFolder('redis-cluster');
   const mark = randomUUID();
   return startServer({
@@ -72,8 +72,13 @@ async function startNode(): Promise<Server> {
     args: ([port, bus]) => [
       ...flags({ port, bind: '127.0.0.1', dir, appendonly: 'yes', appendfsync: 'always', save: '', 'maxmemory-policy': 'noeviction' }),
       // By default the port of the bus is 10,000 higher, which many free ports are too high for.
-      ...flags({ 'cluster-enabled': 'yes', 'cluster-port': bus, 'cluster-node-timeout': 1_500, 'cluster-config-file': `${mark}.conf` }),
+      ...flags({
+        'cluster-enabled': 'yes',
+        'cluster-port': bus,
+        'cluster-node-timeout': nodeTimeoutMs,
+        'cluster-config-file': `${mark}.conf`,
+      }),
     ],
-    isReady: async ([port], pid) => (await askRedis(port as number, 'INFO')).includes(`process_id:${pid}\r`),
+    isReady: async ([port], pid) => (await askRedis(port as number, 'INFO', probeMs)).includes(`process_id:${pid}\r`),
   });
 }

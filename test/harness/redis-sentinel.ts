@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findRedis } from './binaries.ts';
-import { askRedis, startRedis, type Redis } from './redis.ts';
+import { askRedis, probeMs, startRedis, type Redis } from './redis.ts';
 import { startServer } from './server.ts';
 import { tempFolder } from './temp-folder.ts';
 import { waitFor } from './wait-for.ts';
@@ -26,11 +26,13 @@ export async function startRedisGroup(): Promise<RedisGroup> {
   const first = await startRedis();
   const follow = ['--replicaof', '127.0.0.1', String(first.port), '--repl-diskless-sync-delay', '0'];
   const servers: [Redis, Redis, Redis] = [first, await startRedis({ args: follow }), await startRedis({ args: follow })];
-  await waitFor('both replicas to follow', async () => /connected_slaves:2\r/.test(await askRedis(first.port, 'INFO replication')));
+  await waitFor('both replicas to follow', async () =>
+    /connected_slaves:2\r/.test(await askRedis(first.port, 'INFO replication', probeMs)),
+  );
   const file = join(tempFolder('sentinel'), 'sentinel.conf');
   const rules = [
     `sentinel monitor ${name} 127.0.0.1 ${first.port} 1`,
-    `sentinel down-after-milliseconds ${name} 1000`,
+    `sentinel down-after-milliseconds ${name} 3000`,
     `sentinel failover-timeout ${name} 5000`,
     `sentinel parallel-syncs ${name} 2`,
   ];
@@ -43,11 +45,11 @@ export async function startRedisGroup(): Promise<RedisGroup> {
       return [file, '--sentinel'];
     },
     isReady: async ([port], pid) => {
-      const reply = await askRedis(port as number, 'INFO');
+      const reply = await askRedis(port as number, 'INFO', probeMs);
       return reply.includes(`process_id:${pid}\r`) && /^master0:name=main,status=ok,.*slaves=2,/m.test(reply);
     },
   });
-  const isMaster = async ({ port }: Redis) => /^role:master\r/m.test(await askRedis(port, 'INFO replication').catch(() => ''));
+  const isMaster = async ({ port }: Redis) => /^role:master\r/m.test(await askRedis(port, 'INFO replication', probeMs).catch(() => ''));
   return {
     url: `redis://${name}`,
     sentinel: `127.0.0.1:${sentinel.ports[0]}`,

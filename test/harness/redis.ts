@@ -14,6 +14,9 @@ export type Redis = Faults & {
   stop(): Promise<void>;
 };
 
+/** So long a server that may hang is asked before it is asked again. */
+export const probeMs = 2_000;
+
 /** Starts Redis on a free loopback port; `maxmemory` as in redis.conf ("64mb"), `args` are further command-line options, `command` another server than the usual one. */
 export async function startRedis({
   maxmemory = '0',
@@ -31,7 +34,7 @@ export async function startRedis({
       ...args,
     ],
     isReady: async ([port], pid) => {
-      const reply = await askRedis(port as number, 'INFO');
+      const reply = await askRedis(port as number, 'INFO', probeMs);
       return reply.includes(`process_id:${pid}\r`) && reply.includes('loading:0');
     },
   });
@@ -47,12 +50,12 @@ export async function startRedis({
   };
 }
 
-/** One inline command over a bare socket: the harness must not depend on the client that it helps to test. */
-export function askRedis(port: number, command: string): Promise<string> {
+/** One inline command over a bare socket: the harness must not depend on the client that it helps to test. `timeoutMs`: for probes of a server that may hang. */
+export function askRedis(port: number, command: string, timeoutMs = 30_000): Promise<string> {
   return new Promise((resolve, reject) => {
     let reply = '';
     const socket = connect(port, '127.0.0.1', () => socket.end(`${command}\r\n`));
-    socket.setEncoding('utf8').setTimeout(2_000, () => socket.destroy(new Error('no answer')));
+    socket.setEncoding('utf8').setTimeout(timeoutMs, () => socket.destroy(new Error('no answer')));
     socket.on('data', (chunk: string) => (reply += chunk));
     socket.once('error', reject);
     socket.once('close', () => resolve(reply));

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connectProducer } from '../../src/queue/connection.ts';
+import { holdUp } from '../harness/hold-up.ts';
+import { startRedis } from '../harness/redis.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { post } from './post.ts';
+import { startApp } from './start-app.ts';
+
+/** Longer than a sender is given. */
+const tooLongMs = 500;
+
+test('202, though this process was held up for longer than it has: Redis has the push, and said so', async (t) => {
+  const redis = await startRedis();
+  const connection = connectProducer(redis.url);
+  connection.on('error', () => undefined);
+  t.after(async () => {
+    connection.disconnect();
+    await redis.stop();
+  });
+  await waitFor('Redis to answer', async () => (await connection.ping()) === 'PONG');
+  const storePushes = async () => {
+    const stored = connection.set('push', 'stored');
+    holdUp(redis.port, tooLongMs);
+    await stored;
+  };
+  const world = await startApp(t, {}, { storePushes });
+  assert.equal((await post(world)).statusCode, 202);
+});
