@@ -11,8 +11,7 @@ import { connectWorker, type RedisConnection } from '../queue/connection.ts';
 import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
-import { createWorker, type JobContext, type QueueWorker } from '../queue/worker.ts';
-import { createLimiter } from '../registry/limiter.ts';
+import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../work/process-policy.ts';
 import { processPush } from '../work/process-push.ts';
 import { createWaker } from '../work/waker.ts';
@@ -39,9 +38,8 @@ import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { createWorkPorts, type Adapters } from './work-ports.ts';
 
-const concurrency = { push: 64, policy: 256, poll: 32 } as const;
-/** Of the looks at policies, those that have to ask a registry first: with more of them, what one host has no place for would only come and go. */
-const maxAsking = 64;
+/** So many that hundreds of images are out before the first status is written. */
+const concurrency = { push: 256, policy: 256, poll: 32 } as const;
 /** A poll that fails is tried again no less often than its own interval, and than this. */
 const longestPollPauseMs = 3_600_000;
 /** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
@@ -157,11 +155,6 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   };
 }
 
-/** What was resolved is believed in the first try only. */
-function asksRegistry({ resolved, task }: PolicyJob, { failures }: JobContext): boolean {
-  return task === undefined && (resolved === undefined || failures > 0);
-}
-
 function isSameSecret(a: SecretRef, b: SecretRef): boolean {
   return a.namespace === b.namespace && a.name === b.name;
 }
@@ -169,7 +162,6 @@ function isSameSecret(a: SecretRef, b: SecretRef): boolean {
 function createWorkers(access: QueueAccess, tickPorts: TickPorts, runner: JobRunner): QueueWorker[] {
   const tick = createTick(tickPorts);
   const common = { access, now: Date.now, random: Math.random };
-  const asking = createLimiter({ concurrency: maxAsking });
   return [
     createWorker<PushJob>({
       ...common,
@@ -181,14 +173,7 @@ function createWorkers(access: QueueAccess, tickPorts: TickPorts, runner: JobRun
       ...common,
       queue: 'policy',
       concurrency: concurrency.policy,
-      async process(job, context) {
-        const leave = asksRegistry(job, context) ? await asking.acquire(context.signal) : undefined;
-        try {
-          await runner.policy(job, context, (ports) => processPolicyJob(job, context, ports));
-        } finally {
-          leave?.();
-        }
-      },
+      process: (job, context) => runner.policy(job, context, (ports) => processPolicyJob(job, context, ports)),
     }),
     createWorker<PollJob>({
       ...common,

@@ -68,14 +68,16 @@ interface Host {
 }
 
 const defaultConcurrency = 8;
-/** Workers take 64 pushes at a time: no host may have them all, and one from which nothing comes back only a few. */
-const maxPlaces = 56;
+/** Workers take 256 pushes and as many policies at a time: no host may have them all, and one from which nothing comes back only a few. */
+const maxPlaces = 248;
 const maxRunning = 48;
 const maxWaitingWhenStuck = 8;
 const maxHosts = 10_000;
 // Those who were turned away together should not come back together.
 const spread = 0.1;
 const minSpreadMs = 500;
+/** They have times of their own already, but each replica has told its own. */
+const minBusySpreadMs = 100;
 
 /** What holds for each host: its limits, its pauses, its circuit. A slow or broken one never holds up another. */
 export class HostLimits {
@@ -135,7 +137,7 @@ export class HostLimits {
     const { clock, onEvent } = this.#options;
     onEvent?.({ host, kind: 'refused', reason });
     const waitMs = until - clock.now();
-    const spreadMs = reason === 'RegistryBusy' ? waitMs : Math.max(waitMs * spread, minSpreadMs);
+    const spreadMs = Math.max(waitMs * spread, reason === 'RegistryBusy' ? minBusySpreadMs : minSpreadMs);
     const at = new Date(Math.ceil(until + spreadMs * clock.random()));
     return new WaitError(reason, at, `${what}: ${message}; the next try is at ${at.toISOString()}`);
   }

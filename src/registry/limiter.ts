@@ -1,3 +1,4 @@
+import { createReturnTimes } from './return-times.ts';
 import { sleep as defaultSleep, type Sleep } from './sleep.ts';
 
 export interface LimiterOptions {
@@ -41,6 +42,7 @@ export function createLimiter({ concurrency, requestsPerSecond, line, now = Date
   // A Set keeps the order of arrival and forgets an aborted waiter at once.
   const waiting = new Set<Waiter>();
   const spacingMs = requestsPerSecond === undefined ? 0 : 1000 / requestsPerSecond;
+  const returns = createReturnTimes(spacingMs, now);
   let running = 0;
   let nextStart = 0;
   let isStuck = false;
@@ -49,6 +51,7 @@ export function createLimiter({ concurrency, requestsPerSecond, line, now = Date
   const free = () => {
     isStuck = false;
     const next = waiting.values().next().value;
+    returns.turn(next !== undefined);
     if (next) {
       waiting.delete(next);
       watch();
@@ -70,7 +73,10 @@ export function createLimiter({ concurrency, requestsPerSecond, line, now = Date
       waiter.reject(full());
     }
   };
-  const full = () => line?.refuse(`${running} requests run and ${waiting.size} wait`, isStuck ? longMs : shortMs) ?? new Error('full');
+  const full = () => {
+    const why = `${running} requests run and ${waiting.size} wait`;
+    return line?.refuse(why, returns.next(isStuck ? longMs : shortMs)) ?? new Error(why);
+  };
 
   const turn = (signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
@@ -97,7 +103,8 @@ export function createLimiter({ concurrency, requestsPerSecond, line, now = Date
     if (spacingMs === 0) return;
     const at = now();
     const start = Math.max(at, nextStart);
-    if (line && start - at > line.maxPaceMs) throw line.refuse(`${requestsPerSecond} requests a second are allowed`, start - at);
+    if (line && start - at > line.maxPaceMs)
+      throw line.refuse(`${requestsPerSecond} requests a second are allowed`, returns.next(start - at));
     nextStart = start + spacingMs;
     if (start > at) await sleep(start - at, signal);
   };

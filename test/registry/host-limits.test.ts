@@ -38,9 +38,9 @@ test('a busy host does not hold up another', async () => {
   (await waiting).leave(answered(200));
 });
 
-test('no host has more than 56 who visit it or wait to do so', async () => {
+test('no host has more than 248 who visit it or wait to do so', async () => {
   const { enter, events } = limitsOf();
-  const visits = Array.from({ length: 56 }, () => enter());
+  const visits = Array.from({ length: 248 }, () => enter());
   await assert.rejects(enter(), waits('RegistryBusy', 100));
   assert.deepEqual(events, [{ host: 'r.example.com', kind: 'refused', reason: 'RegistryBusy' }]);
   for (const visit of visits) (await visit).leave(answered(200));
@@ -63,7 +63,7 @@ test('when nothing comes back, those who wait are sent away, but for a few', asy
   for (const visit of running) visit.leave(answered(200));
   for (const visit of waiting.slice(0, 8)) (await visit).leave(answered(200));
   // It lives again: everybody may wait as before.
-  const again = Array.from({ length: 56 }, () => enter());
+  const again = Array.from({ length: 248 }, () => enter());
   for (const visit of again) (await visit).leave(answered(200));
 });
 

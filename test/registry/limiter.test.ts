@@ -58,3 +58,49 @@ test('who gives up while being paced frees the place', async () => {
   await assert.rejects(paced, /enough/);
   assert.equal(limiter.isIdle, true);
 });
+
+test('who is refused comes back one after the other, as turns come, 4 s later at most', async () => {
+  let time = 0;
+  const refuse = (_why: string, waitMs: number) => Object.assign(new Error('come again'), { waitMs });
+  const line = { maxWaiting: 1, maxWaitingWhenStuck: 1, stuckAfterMs: 3_600_000, maxPaceMs: 0, refuse };
+  const limiter = createLimiter({ concurrency: 1, line, now: () => time });
+  const refusals = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, () =>
+        limiter.acquire().then(
+          () => assert.fail('there is no place'),
+          ({ waitMs }: { waitMs: number }) => Math.round(waitMs),
+        ),
+      ),
+    );
+  let running = await limiter.acquire();
+  let waiting = limiter.acquire();
+  /** The next turn comes after so much time, and somebody else stands in the line. */
+  const next = async (afterMs: number) => {
+    time += afterMs;
+    running();
+    running = await waiting;
+    waiting = limiter.acquire();
+  };
+  assert.deepEqual(await refusals(2), [100, 100], 'nothing is known of the host');
+  await next(10_000);
+  await next(50);
+  assert.deepEqual(await refusals(3), [100, 150, 200]);
+  time += 60;
+  assert.deepEqual(await refusals(2), [190, 240], 'after those who were refused before');
+  const last = (await refusals(100)).at(-1);
+  assert.equal(last, 4_000);
+
+  running();
+  running = await waiting;
+  running();
+  time += 10_000;
+  running = await limiter.acquire();
+  waiting = limiter.acquire();
+  await next(10);
+  await next(50);
+  assert.deepEqual(await refusals(2), [100, 151], 'one turn took 60 ms; a time when nobody waited says nothing of the pace');
+  running();
+  (await waiting)();
+  assert.equal(limiter.isIdle, true);
+});
