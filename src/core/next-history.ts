@@ -32,7 +32,7 @@ export function nextHistory(
     .map((change) => toEntry(change, { from: cut(change.from, 1024), to: cut(change.became ?? change.to, 1024) }))
     .filter((entry) => !isWritten(old, entry));
   const found = ours
-    .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag))
+    .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag) && !isReplaced(old, own, now))
     .map((own) => ({ ...toEntry(own, { ...ranBefore(before, own), to: cut(own.image, 1024) }), ...remembered(own, now) }));
   if (changed.length + found.length === 0) return undefined;
   return changed.reduceRight<readonly HistoryEntry[]>(insert, [...found, ...old]).slice(0, maxEntries);
@@ -72,21 +72,32 @@ function isRecorded(
   { workload, container, image }: OwnImage,
   tag: string,
 ): boolean {
-  const newest = history.find((entry) => isSame({ workload: entry, container: entry.container }, { workload, container }));
+  const newest = newestAt(history, { workload, container });
   if (newest !== undefined) return newest.to === cut(image, 1024);
   if (history.length === 0) return lastAppliedTag === tag;
   return history.length >= maxEntries && history[0]?.tag === tag;
 }
 
+/** A look that is late tells of what it saw; the history knows already that it was changed since, as by a rollback at the same moment. */
+function isReplaced(history: readonly HistoryEntry[], { workload, container, image, update }: OwnImage, now: Date): boolean {
+  const newest = newestAt(history, { workload, container });
+  if (newest?.from !== cut(image, 1024)) return false;
+  return update === undefined ? now.getTime() - Date.parse(newest.at) < raceMs : Date.parse(update.at) <= Date.parse(newest.at);
+}
+
 /** A status that was written although no answer came is written again: what is not the newest of its container was changed since. */
 function isWritten(history: readonly HistoryEntry[], { container, to, at, ...workload }: HistoryEntry): boolean {
-  const newest = history.find((entry) => isSame({ workload: entry, container: entry.container }, { workload, container }));
+  const newest = newestAt(history, { workload, container });
   return newest?.to === to && newest.at === at;
 }
 
 interface Place {
   readonly workload: WorkloadRef;
   readonly container: string;
+}
+
+function newestAt(history: readonly HistoryEntry[], place: Place): HistoryEntry | undefined {
+  return history.find((entry) => isSame({ workload: entry, container: entry.container }, place));
 }
 
 function isSame(a: Place, b: Place): boolean {

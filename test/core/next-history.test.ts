@@ -38,6 +38,24 @@ test('what runs by our hand and is in no entry, because a crash came before the 
   assert.equal(next(status, ours), undefined);
 });
 
+test('what a late look saw, and was put back since, does not come again', () => {
+  const [change] = updated.changes ?? [];
+  const back = { ...updated, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
+  const before = after(after({}, updated), back);
+  assert.equal(before.history?.[0]?.from, ours.ours?.[0]?.image);
+  const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
+  const tags = (late: Outcome, at: Date) => (next(before, late, 2, at) ?? before).history?.map(({ tag }) => tag);
+  assert.deepEqual(tags(ours, later(9)), ['1.2.0', '1.3.0']);
+  assert.deepEqual(tags(ours, later(10)), ['1.3.0', '1.2.0', '1.3.0'], 'nobody is as late as that: it was changed again');
+
+  const remembering = (at: Date): Outcome => {
+    const update = { policy: 'p', at: at.toISOString(), trigger: 'Poll', from: `${image}:1.2.0`, to: `${image}:1.3.0` } as const;
+    return { ...ours, ours: (ours.ours ?? []).map((own) => ({ ...own, update })) };
+  };
+  assert.deepEqual(tags(remembering(later(-5)), later(60)), ['1.2.0', '1.3.0']);
+  assert.deepEqual(tags(remembering(later(5)), later(6)), ['1.3.0', '1.2.0', '1.3.0'], 'a change of its own');
+});
+
 test('an entry is not made twice', () => {
   const recorded = (status: PolicyStatus, outcome = ours) => next(status, outcome, 2)?.history;
   assert.deepEqual(recorded({ history: appliedOnce('1.3.0') }), appliedOnce('1.3.0'));
