@@ -34,7 +34,7 @@ option says otherwise: the webhook, a retired v1alpha1, v1 alone. A version in s
   --serve       serves v1alpha1 again after it was retired
   --v1-only     without v1alpha1 and without a webhook: for clusters that never had v1alpha1
   --skip-probe  does not ask the endpoint beforehand; the API server still has to convert what is stored
-  --timeout     how long the API server may take until it converts
+  --timeout     how long the API server may fail to convert (default 30s)
 
 migrate makes the API server rewrite every policy in the storage version, then takes the others out of
 status.storedVersions. It overwrites nobody's changes, and can be interrupted and run again at any time. Policies that

@@ -1,7 +1,7 @@
 import { describeError } from '../core/errors.ts';
 import type { KubeClient } from './client.ts';
 import { objectsPath, storageVersionOf } from './crd-versions.ts';
-import { KubeError } from './kube-error.ts';
+import { KubeError, isKubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
 import type { CustomResourceDefinition } from './merge-crd.ts';
 import { isTransient, pause } from './transient.ts';
@@ -11,12 +11,15 @@ export interface ConversionCheck {
   readonly crd: CustomResourceDefinition;
   /** An object to be created without effect; it has to be of another version than the one that is stored. */
   readonly sample: { readonly apiVersion: string } & Record<string, unknown>;
+  /** How long it may fail, from when the API server first knows the version. */
   readonly timeoutMs: number;
   readonly onProgress: (message: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 const pageSize = 500;
+/** How long an API server may answer that it does not know the version. */
+const unknownMs = 30_000;
 
 /**
  * Lets the API server itself use the webhook, over the network and with the certificate that count: it creates an object with dryRun, and reads all
@@ -26,7 +29,8 @@ export async function checkConversion(client: KubeClient, check: ConversionCheck
   const { crd, sample, onProgress, signal } = check;
   const version = sample.apiVersion.replace(/^.*\//, '');
   if (version === storageVersionOf(crd)) throw new Error(`${version} is the storage version: reading and writing it converts nothing`);
-  const deadline = performance.now() + check.timeoutMs;
+  const unknownUntil = performance.now() + unknownMs;
+  let deadline: number | undefined;
   for (let attempt = 0; ; attempt++) {
     try {
       await dryRun(client, objectsPath(crd, version, 'default'), sample, onProgress, signal);
@@ -34,9 +38,12 @@ export async function checkConversion(client: KubeClient, check: ConversionCheck
       const counts = await Promise.all(served.map(({ name }) => readAll(client, objectsPath(crd, name), signal)));
       return Math.max(...counts);
     } catch (error) {
-      // 404: this API server has not seen the new version yet.
-      if (!isTransient(error) && !(error instanceof KubeError && [404, 410].includes(error.status))) throw error;
-      if (performance.now() > deadline) throw new Error(`the API server cannot convert: ${describeError(error)}`, { cause: error });
+      // Nothing was converted yet, so this says nothing about the webhook.
+      const unknown = isKubeError(error, 404);
+      if (!unknown && !isKubeError(error, 410) && !isTransient(error)) throw error;
+      if (!unknown) deadline ??= performance.now() + check.timeoutMs;
+      if (performance.now() >= (deadline ?? unknownUntil))
+        throw new Error(`the API server cannot convert: ${describeError(error)}`, { cause: error });
       await pause(error, attempt, { random: Math.random, signal });
     }
   }

@@ -182,12 +182,13 @@ test('cert-manager: annotated, and its bundle stays', async () => {
 
 test('without v1alpha1: no webhook, and it stays so; refused while v1alpha1 is stored or served', async () => {
   assert.equal((await apply('--v1-only')).code, 0);
-  await cluster.request('POST', policies('v1'), {
+  const policy = {
     apiVersion: 'operator.technomad.dev/v1',
     kind: 'ImagePolicy',
     metadata: { name: 'new' },
     spec: { image: 'library/nginx', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] },
-  });
+  };
+  await waitFor('a policy to be accepted', () => cluster.request('POST', policies('v1'), policy).then(() => true));
   const again = await apply();
   assert.deepEqual([again.code, await describe()], [0, 'v1 stored; None; v1'], again.err);
   const both = await apply(...withUrl());
