@@ -87,7 +87,10 @@ export function createSharedGate(options: SharedGateOptions): SharedGate {
   return async (signal) => {
     const lease = newLease();
     const turn = await takeTurn(lease, signal);
-    if (turn === undefined) return () => undefined;
+    if (turn === undefined) {
+      signal?.throwIfAborted();
+      return () => undefined;
+    }
     try {
       if (turn.waitMs > 0) await sleep(turn.waitMs, signal);
       signal?.throwIfAborted();

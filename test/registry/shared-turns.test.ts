@@ -70,3 +70,11 @@ test('who gives up before his turn begins releases it', async () => {
   await assert.rejects(waiting, /enough/);
   assert.equal(world.released.length, world.asked);
 });
+
+test('who gives up while turns cannot be reached gets none', async () => {
+  const { enter } = gateWith([new Error('connection lost')]);
+  const controller = new AbortController();
+  const entering = enter(controller.signal);
+  controller.abort(new Error('enough'));
+  await assert.rejects(entering, /enough/);
+});

@@ -10,6 +10,7 @@ export interface ExpiringCredential {
 export interface ExpiringOptions {
   /** Throws where the same question may be answered later (retry). */
   fetch: (key: string, signal: AbortSignal) => Promise<ExpiringCredential | NoCredential>;
+  /** Time in which this process is held up does not count: that a cloud is silent may be remembered as a fact. */
   deadlineMs: number;
   now?: (() => number) | undefined;
 }
@@ -30,6 +31,7 @@ const negativeMs = 120_000;
 const fixedMs = 60_000;
 const marginMs = 60_000;
 const renewShare = 0.75;
+const ticks = 10;
 
 export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }: ExpiringOptions): ExpiringCredentials {
   const entries = new Map<string, Entry>();
@@ -40,7 +42,7 @@ export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }:
       key,
       async (signal) => {
         const askedAt = now();
-        const fetched = await fetch(key, AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]));
+        const fetched = await fetch(key, AbortSignal.any([signal, runningTimeout(deadlineMs)]));
         const entry = 'why' in fetched ? refusalOf(fetched, askedAt) : entryOf(fetched, askedAt);
         entries.set(key, entry);
         return entry.value;
@@ -71,4 +73,17 @@ function entryOf({ credential, expiresAt }: ExpiringCredential, askedAt: number)
 function refusalOf(value: NoCredential, askedAt: number): Entry {
   const until = askedAt + negativeMs;
   return { value, usableUntil: until, renewAt: until, fixedUntil: until };
+}
+
+/** Like AbortSignal.timeout, but a pause of the process, however long, counts as a tenth at most. */
+function runningTimeout(ms: number): AbortSignal {
+  const controller = new AbortController();
+  let left = ticks;
+  const timer = setInterval(() => {
+    if (--left > 0) return;
+    clearInterval(timer);
+    controller.abort(new DOMException(`no answer within ${ms} ms`, 'TimeoutError'));
+  }, ms / ticks);
+  timer.unref();
+  return controller.signal;
 }

@@ -86,3 +86,18 @@ test('what never answers is given up', async () => {
   });
   await assert.rejects(hanging('key', { refresh: false }), { name: 'TimeoutError' });
 });
+
+test('while this process is held up it cannot be answered: that does not count', async () => {
+  const deadlineMs = 200;
+  const late = createExpiringCredentials({
+    deadlineMs,
+    fetch: async (_, signal) => {
+      await turn();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * deadlineMs);
+      await turn();
+      signal.throwIfAborted();
+      return { credential: { username: 'me', password: 'late' }, expiresAt: Date.now() + hour };
+    },
+  });
+  assert.deepEqual(await late('key', { refresh: false }), { username: 'me', password: 'late' });
+});
