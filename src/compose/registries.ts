@@ -1,13 +1,17 @@
+import type { AccessCache } from './access-cache.ts';
 import type { Foundation } from './foundation.ts';
 import type { RedisConnection } from '../queue/connection.ts';
 import { createRegistryTurns } from '../queue/registry-turns.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
-import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
 import { openCredentials } from './credentials.ts';
 import { observeRegistries } from './observe-registries.ts';
 
 /** The client of all registries, with all sources of credentials; `redis` fails fast, for the limits that all replicas share. */
-export function openRegistries(foundation: Foundation, readSecret: ReadSecret, redis: RedisConnection): RegistryClient {
+export function openRegistries(
+  foundation: Foundation,
+  { readSecret, versionOf }: Pick<AccessCache, 'readSecret' | 'versionOf'>,
+  redis: RedisConnection,
+): RegistryClient {
   const { settings } = foundation;
   const { config } = settings;
   return createRegistryClient({
@@ -19,6 +23,7 @@ export function openRegistries(foundation: Foundation, readSecret: ReadSecret, r
     })),
     allowedRegistries: config.allowedRegistries,
     credentials: openCredentials(settings, readSecret),
+    credentialVersions: ({ access }) => [...(access?.secrets ?? []), config.credentials.secret].map(versionOf).join(','),
     ...observeRegistries(foundation),
     sharedTurns: createRegistryTurns(redis, config.redis.prefix),
   });

@@ -70,7 +70,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     random: Math.random,
   });
   const access = createAccessCache(foundation, client);
-  const registry = openRegistries(foundation, access.readSecret, quick);
+  const registry = openRegistries(foundation, access, quick);
   const recorder = createEventRecorder({
     client,
     component: 'image-watcher',

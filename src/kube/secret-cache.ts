@@ -37,6 +37,11 @@ export function createSecretCache({ read, watched, isWatched, now = Date.now }: 
     return shown !== undefined && !isNewer(shown, content.resourceVersion);
   };
 
+  const isOutdated = (secret: SecretRef, content: SecretRead): boolean => {
+    const shown = isWatched(secret) ? watched.get(secret.namespace, secret.name)?.resourceVersion : undefined;
+    return shown !== undefined && ('why' in content || isNewer(shown, content.resourceVersion));
+  };
+
   const fetch = async (key: string, secret: SecretRef): Promise<SecretRead> => {
     const before = entries.get(key)?.content;
     const content = await read(secret);
@@ -59,7 +64,9 @@ export function createSecretCache({ read, watched, isWatched, now = Date.now }: 
     const entry = entries.get(key);
     if (entry && !refresh && isFresh(secret, entry)) return entry.content;
     try {
-      return await fetchOnce(key, secret);
+      const read = await fetchOnce(key, secret);
+      // The reading may have been under way when the Secret changed.
+      return isOutdated(secret, read) ? await fetchOnce(key, secret) : read;
     } catch (error) {
       if (entry && !refresh) return entry.content;
       throw new Error(`reading Secret ${key}`, { cause: error });

@@ -47,6 +47,11 @@ export interface RegistryClientOptions {
   /** Hosts that may be asked; empty: all but link-local and metadata addresses, which are refused in any case. */
   allowedRegistries: readonly string[];
   credentials: CredentialSource;
+  /**
+   * The versions of the credentials for a source, as far as they are known. Who knows newer ones does not share the answer to a question that was asked with older
+   * ones: it may be a refusal, and nobody would ask again.
+   */
+  credentialVersions?: (source: ImageSource) => string;
   now?: () => number;
   random?: () => number;
   /** How names become addresses; the system's resolver unless given. */
@@ -66,14 +71,14 @@ export interface RegistryClientOptions {
 /** Creates a client; throws an Error when a `caFile` cannot be read. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { allowedRegistries, credentials, now = Date.now, random = Math.random, lookup, onRequest, timeoutMs = 10_000 } = options;
-  const { onHostEvent: onEvent, sharedTurns: shared, stuckAfterMs } = options;
+  const { onHostEvent: onEvent, sharedTurns: shared, stuckAfterMs, credentialVersions = () => '' } = options;
   const clock = { now, random };
   const registries = new Registries({ registries: options.registries, allowedRegistries, timeoutMs, lookup });
   const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });
   const http = createHttp({ limits, timeoutMs, onRequest });
   const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials });
   const sendForList = conditional(send);
-  const images = createImages();
+  const images = createImages(credentialVersions);
   const lists = new SingleFlight<string[] | undefined>();
   const open = (source: ImageSource, signal?: AbortSignal): Session => ({ send, clock, registry: registries.find(source), source, signal });
   return {
@@ -85,7 +90,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     listReferrers: async (source, digest, artifactType, signal) => listReferrers(open(source, signal), digest, artifactType),
     async listTags(source, signal) {
       const session = open(source);
-      const key = `${formatRepository(source)} ${accessKey(source)}`;
+      const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
       return lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal);
     },
     close: () => registries.close(),

@@ -1,6 +1,6 @@
 /** What an image is, read from its manifests and its configuration: https://github.com/opencontainers/image-spec */
 import { formatRepository, isDigest } from '../core/image-reference.ts';
-import { accessKey } from '../core/image-source.ts';
+import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { readBlob } from './blobs.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { headManifest, readManifest } from './manifests.ts';
@@ -41,7 +41,7 @@ const imageConfigs = new Set(['application/vnd.oci.image.config.v1+json', 'appli
 const createdAnnotation = 'org.opencontainers.image.created';
 
 /** Reads images. What a digest names never changes, so that each is read once for all who may see the same, also at the same time. */
-export function createImages(): Images {
+export function createImages(credentialVersions: (source: ImageSource) => string): Images {
   const known = new BoundedMap<string, Facts>(maxImages);
   const flights = new SingleFlight<Facts | undefined>();
 
@@ -50,7 +50,7 @@ export function createImages(): Images {
     if (digest === undefined) return undefined;
     const key = `${formatRepository(session.source)} ${accessKey(session.source)} ${digest} ${depth}`;
     const read = (signal: AbortSignal) => readFacts({ ...session, signal }, digest, depth);
-    const found = known.get(key) ?? (await flights.run(key, read, session.signal));
+    const found = known.get(key) ?? (await flights.run(`${key} ${credentialVersions(session.source)}`, read, session.signal));
     if (found) known.set(key, found);
     return found;
   };

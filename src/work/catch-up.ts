@@ -6,11 +6,10 @@ import { sameActions } from '../core/policy-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcilePorts } from './reconcile-policy.ts';
 import { untilSeen } from './until-seen.ts';
-import { wakeJob, type SecretVersions } from './wake-policies.ts';
+import { wakeJob } from './wake-policies.ts';
 
 export interface CatchUpPorts extends ReconcilePorts {
   readonly clock: () => Date;
-  readonly secretVersions: SecretVersions;
   /** The policy as the API server knows it. */
   readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
   /** The workloads that a selector finds, as the API server knows them. */

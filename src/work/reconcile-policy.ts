@@ -25,6 +25,7 @@ import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
 import { gatherConsents, type ConsentPorts } from './gather-consents.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
+import { isHealedBySecret, type SecretVersions } from './wake-policies.ts';
 import { verifyCandidate, type VerifyPorts } from './verify-candidate.ts';
 
 export interface ReconcileRequest extends ChoiceRequest {
@@ -44,6 +45,7 @@ export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, Ve
   /** Told of what was changed by a look that then fails. */
   readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
   readonly mutex: KeyedMutex;
+  readonly secretVersions: SecretVersions;
 }
 
 const maxPlans = 5;
@@ -57,21 +59,35 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
   throw new Error(`${policyKey(request.policy)} changed under ${maxPlans} looks in a row`);
 }
 
-/** Undefined when the policy was changed meanwhile: what was announced has to be looked at with what it says now. */
+/** Undefined when the policy, or a Secret that it hangs on, was changed meanwhile: what was announced has to be looked at with what they say now. */
 async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome | undefined> {
   const policy = findSame(request, ports);
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
   const suspended = suspendedOutcome(policy);
   if (suspended !== undefined) return suspended;
   if (!isUsable(policy.spec)) return { kind: 'stalled', ...policy.spec.problem };
+  const versions = ports.secretVersions(policy, policy.spec);
+  const outcome = await lookAt(policy, policy.spec, request, ports, signal);
+  // Told now, it might come after the look that the change caused, and nobody would look again.
+  const isOutdated = outcome !== undefined && isHealedBySecret(outcome) && ports.secretVersions(policy, policy.spec) !== versions;
+  return isOutdated ? undefined : outcome;
+}
+
+async function lookAt(
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  request: ReconcileRequest,
+  ports: ReconcilePorts,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
   try {
-    await ports.awaitTargets(policy.spec, signal);
-    const seen = imagesOf(policy.spec, ports);
+    await ports.awaitTargets(spec, signal);
+    const seen = imagesOf(spec, ports);
     const { rollbackTo } = request;
     const chosen =
       rollbackTo === undefined
-        ? await chooseCandidate(policy, policy.spec, request, ports, signal)
-        : await chooseRollback(policy, policy.spec, rollbackTo, ports, signal);
+        ? await chooseCandidate(policy, spec, request, ports, signal)
+        : await chooseRollback(policy, spec, rollbackTo, ports, signal);
     if ('kind' in chosen) return chosen;
     const holder = await checkPlace(policy, chosen, ports, signal);
     const verified = await verifyAhead(policy, chosen, request, ports, signal);

