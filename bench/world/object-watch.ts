@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request as httpsRequest } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { ControlPlane } from '../../test/harness/control-plane.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 
 export interface ObjectWatch {
   /** When (performance.now()) the object of this name was seen in this state; resolves at once if that is past. Rejects after a minute. */
@@ -43,10 +44,15 @@ export async function watchObjects(
     ({ resourceVersion } = metadata);
     for (const object of items) take(object, performance.now());
   };
+  const again = (what: string, step: () => Promise<void>) =>
+    waitFor(`${what} ${path}`, async () => {
+      if (!isStopped) await step();
+      return true;
+    });
   const read = (line: string, at: number) => {
     const { type, object } = JSON.parse(line) as { type: string; object: Watched };
     // Whatever is wrong: what there is now tells what was missed.
-    if (type === 'ERROR') return void list();
+    if (type === 'ERROR') return void again('listing', list);
     ({ resourceVersion } = object.metadata);
     take(object, at);
   };
@@ -73,7 +79,7 @@ export async function watchObjects(
     response.on('error', () => undefined);
     // The API server closes watches that do not keep up.
     response.once('close', () => {
-      if (!isStopped) void open().then(follow);
+      if (!isStopped) void again('watching', async () => follow(await open()));
     });
   };
   await list();

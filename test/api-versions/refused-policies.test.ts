@@ -118,9 +118,8 @@ test('every rule of the schema has a row in the table', () => {
 });
 
 test('kubectl explain has a description for every field', async () => {
-  const { components } = await cluster.request<{ components: { schemas: Record<string, Schema> } }>(
-    'GET',
-    '/openapi/v3/apis/operator.technomad.dev/v1',
+  const { components } = await waitFor('the description', () =>
+    cluster.request<{ components: { schemas: Record<string, Schema> } }>('GET', '/openapi/v3/apis/operator.technomad.dev/v1'),
   );
   const root = components.schemas['dev.technomad.operator.v1.ImagePolicy'];
   assert.ok(root?.properties?.['spec'] && root.properties['status'], Object.keys(components.schemas).join(', '));

@@ -19,7 +19,7 @@ describe('our own authority in a Secret of a real API server', () => {
   before(async () => {
     cluster = await startControlPlane({ fsync: false });
     namespace = await cluster.namespace();
-    clients = Array.from({ length: 6 }, () => createKubeClient({ kubeconfig: cluster.kubeconfigPath }));
+    clients = Array.from({ length: 6 }, () => createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 }));
   });
   after(async () => {
     await Promise.all(clients.map((client) => client.close()));

@@ -11,6 +11,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { startWorld, type World } from '../end-to-end/world.ts';
+import { resend } from '../harness/resend.ts';
 import type { Service } from '../harness/service.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -130,7 +131,8 @@ describe('commands of ours', () => {
       metadata: { name: 'api', annotations: { 'keel.sh/policy': 'minor' } },
       spec: { selector: { matchLabels: { app: 'a' } }, template },
     });
-    const push = await fetch(`${service.publicUrl}/webhooks/ci`, { method: 'POST', body: JSON.stringify({ image: `${image}:1.0.0` }) });
+    const body = JSON.stringify({ image: `${image}:1.0.0` });
+    const push = await resend(() => fetch(`${service.publicUrl}/webhooks/ci`, { method: 'POST', body }));
     const { accepted } = (await push.json()) as { accepted: { id: string }[] };
     eventId = accepted[0]?.id ?? assert.fail('nothing was accepted');
     process.env['KUBECONFIG'] = world.cluster.kubeconfigPath;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pushImage } from '../harness/push-image.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { announce, assertPatchedTimes, secret, startWorld, type Service, type World } from './world.ts';
 
 describe('bad input', () => {
@@ -62,11 +63,13 @@ describe('bad input', () => {
     await world.createPolicy('other', `${world.registry.host}/${repositoryOf('other')}`, { strategy: 'SemVer' });
     const stalled = await world.waitForCondition('other', 'Ready', 'ContainerNotFound');
     assert.match(stalled.message, /has no container that runs .*shop\/other/);
-    const events = await world.waitForEvents('ImagePolicy', 'other');
-    assert.deepEqual(
-      events.map(({ type, reason }) => ({ type, reason })),
-      [{ type: 'Warning', reason: 'ContainerNotFound' }],
-    );
+    await waitFor('one Event about it', async () => {
+      const events = await world.waitForEvents('ImagePolicy', 'other');
+      // Where the policy was seen before its Deployment, that was told first.
+      const told = events.filter(({ reason }) => reason !== 'TargetNotFound').map(({ type, reason }) => `${type} ${reason}`);
+      assert.deepEqual(told, ['Warning ContainerNotFound']);
+      return true;
+    });
 
     await push('other', '1.0.1');
     await world.setImage('other', image('other', '1.0.0'));

@@ -9,33 +9,17 @@ import type { EventView } from '../../src/operations/event-view.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { reviewAccess, reviewToken } from '../../src/kube/review-access.ts';
 import { pushImage } from '../harness/push-image.ts';
+import { createAccount, tokenOf } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
-const rbac = '/apis/rbac.authorization.k8s.io/v1';
-
 /** A token of a new service account with these verbs on imagepolicies, in one namespace or in all. */
-async function tokenOf({ cluster, namespace }: World, name: string, verbs: string[], where = namespace): Promise<string> {
-  const metadata = { name, namespace };
-  await cluster.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata });
-  const kind = where === '*' ? 'ClusterRole' : 'Role';
-  const folder = where === '*' ? rbac : `${rbac}/namespaces/${where}`;
-  const [role, binding] = where === '*' ? ['clusterroles', 'clusterrolebindings'] : ['roles', 'rolebindings'];
+async function tokenWith({ cluster, namespace }: World, name: string, verbs: string[], where: string | undefined): Promise<string> {
+  const account = { name, namespace };
   const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs }];
-  await cluster.request('POST', `${folder}/${role}`, { metadata: { name }, rules });
-  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
-  await cluster.request('POST', `${folder}/${binding}`, {
-    metadata: { name },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
-    subjects,
-  });
-  const answer = await cluster.request<{ status: { token: string } }>(
-    'POST',
-    `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
-    { spec: {} },
-  );
-  return answer.status.token;
+  await createAccount(cluster, account, [{ ...(where !== undefined && { namespace: where }), rules }]);
+  return tokenOf(cluster, account);
 }
 
 describe('events', { timeout: 240_000 }, () => {
@@ -51,10 +35,10 @@ describe('events', { timeout: 240_000 }, () => {
     service = await world.start();
     client = createKubeClient({ kubeconfig: world.cluster.kubeconfigPath });
     tokens = {
-      reader: await tokenOf(world, 'reader', ['get', 'list']),
-      editor: await tokenOf(world, 'editor', ['get', 'update']),
-      stranger: await tokenOf(world, 'stranger', ['get'], other),
-      all: await tokenOf(world, 'all', ['get', 'list', 'update'], '*'),
+      reader: await tokenWith(world, 'reader', ['get', 'list'], world.namespace),
+      editor: await tokenWith(world, 'editor', ['get', 'update'], world.namespace),
+      stranger: await tokenWith(world, 'stranger', ['get'], other),
+      all: await tokenWith(world, 'all', ['get', 'list', 'update'], undefined),
     };
   });
   after(async () => {

@@ -56,8 +56,10 @@ describe('guards', () => {
     await push('dry', '1.0.1');
     const ready = await world.waitForCondition('dry', 'Ready', 'DryRun');
     assert.match(ready.message, /c0 from .*:1\.0\.0 to .*:1\.0\.1/);
-    const events = await world.waitForEvents('ImagePolicy', 'dry');
-    assert.ok(events.some(({ reason, message }) => reason === 'DryRun' && message.includes('1.0.1')));
+    await waitFor('an Event that tells the plan', async () => {
+      const events = await world.waitForEvents('ImagePolicy', 'dry');
+      return events.some(({ reason, message }) => reason === 'DryRun' && message.includes('1.0.1'));
+    });
     assertPatchedTimes(await world.readDeployment('dry'), 0);
     const explained = await cli('explain', 'dry');
     assert.equal(explained.code, 1);

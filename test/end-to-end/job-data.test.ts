@@ -49,7 +49,8 @@ describe('jobs of the former version', { timeout: 240_000 }, () => {
       const repository = `shop/${name}`;
       await pushImage({ host: world.quiet.host, repository, tag: '1.0.0' });
       await world.createDeployment(name, image(name, '1.0.0'));
-      await world.createPolicy(name, `${world.quiet.host}/${repository}`, { strategy: 'SemVer' });
+      // Polls of another interval than the policy's are of its former self.
+      await world.createPolicy(name, `${world.quiet.host}/${repository}`, { strategy: 'SemVer' }, { pollIntervalMinutes: 60 });
       await world.waitForFirstLook(name);
       const { digest } = await pushImage({ host: world.quiet.host, repository, tag: '1.0.1', content: 'new' });
       const path = `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/imagepolicies/${name}`;

@@ -86,12 +86,13 @@ describe('the API server', { timeout: 280_000 }, () => {
     await prepare('slow');
     await prepare('quick');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    proxy.spoil({ after: held }, { method: 'PATCH', path: /deployments\/slow\?/ });
+    proxy.spoil({ after: held }, { method: 'PATCH', path: /deployments\/slow\?/, times: 1_000 });
     await announce('slow');
-    await waitFor('the slow one to be on its way', () => !proxy.isSpoiling());
+    await waitFor('the slow one to be on its way', () => proxy.requests.some((request) => /^PATCH .*deployments\/slow\?/.test(request)));
     await announce('quick');
     assertPatchedTimes(await world.waitForImage('quick', image('quick'), patience), 1);
     assertPatchedTimes(await world.readDeployment('slow'), 0);
+    proxy.heal();
     release();
     assertPatchedTimes(await world.waitForImage('slow', image('slow'), patience), 1);
   });

@@ -222,8 +222,11 @@ describe('the main job', () => {
       try {
         for (const key of await redis.keys('{image-watcher}:event:*')) {
           const record = await redis.hgetall(key);
-          const isSettled = record['outcome'] === 'unwatched' || Object.keys(record).some((field) => field.startsWith('policy:'));
-          if (record['repository'] === repository && record['tag'] === tag && isSettled) return record;
+          const fates = Object.entries(record).flatMap(([field, value]) => (field.startsWith('policy:') ? [value] : []));
+          // A try that failed is told too, until the next one.
+          const isSettled = fates.length > 0 && fates.every((fate) => !/"kind":"(retrying|waiting)"/.test(fate));
+          if (record['repository'] !== repository || record['tag'] !== tag) continue;
+          if (record['outcome'] === 'unwatched' || isSettled) return record;
         }
         return undefined;
       } finally {

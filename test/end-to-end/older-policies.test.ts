@@ -93,7 +93,8 @@ describe('policies of v1alpha1', () => {
   });
 
   it('during the migration', async () => {
-    const migration = crd('migrate', '--output', 'json');
+    // One after the other, so that it lasts.
+    const migration = crd('migrate', '--output', 'json', '--concurrency', '1');
     await announcePush('web', '2.0.1');
     await world.waitForImage('web', image('web', '2.0.1'));
     assert.ok((await storedVersions()).includes('v1alpha1'), 'the migration had ended before');

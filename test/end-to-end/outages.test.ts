@@ -3,7 +3,17 @@ import { after, before, describe, it } from 'node:test';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { createFleet, eachOf } from './fleet.ts';
-import { announce, assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, startWorld, type Service, type World } from './world.ts';
+import {
+  announce,
+  assertPatchedTimes,
+  deliver,
+  deliverOnce,
+  deliverUntilAccepted,
+  harborBody,
+  startWorld,
+  type Service,
+  type World,
+} from './world.ts';
 
 describe('outages', () => {
   let world: World;
@@ -40,11 +50,14 @@ describe('outages', () => {
   it('Redis away at the start: not ready and 503 until it comes, then all works', async () => {
     await world.redis.kill9();
     const service = await world.start({ untilReady: false });
-    const answer = await readyz(service);
+    const answer = await waitFor('the listener', async () => {
+      const answer = await readyz(service, '?verbose');
+      return answer.text.includes('[+]public listener ok') && answer;
+    });
     assert.equal(answer.status, 503);
     assert.match(answer.text, /\[-\]redis failed/);
     assert.equal((await fetch(`${service.operationsUrl}/livez`)).status, 200);
-    assert.equal((await deliver(service, bodyOf('anything'))).status, 503);
+    assert.equal((await deliverOnce(service, bodyOf('anything'))).status, 503);
 
     await world.redis.restart();
     await waitFor('the service to be ready', async () => (await readyz(service)).status === 200);
@@ -80,9 +93,10 @@ describe('outages', () => {
     await pushNext('cold');
     await world.cluster.apiServer.kill9();
     const service = await world.start({ untilReady: false });
-    await waitFor('readiness', async () => (await readyz(service)).status === 200);
-    const verbose = await readyz(service, '?verbose');
-    assert.match(verbose.text, /\[!\]kubernetes policies failed: .*ECONNREFUSED/);
+    await waitFor('readiness, and the failed first list', async () => {
+      const { status, text } = await readyz(service, '?verbose');
+      return status === 200 && /\[!\]kubernetes policies failed: .*ECONNREFUSED/.test(text);
+    });
     assert.equal((await deliver(service, bodyOf('cold'))).status, 202);
     await world.cluster.apiServer.restart();
     assertPatchedTimes(await world.waitForImage('cold', imageOf('cold'), 60_000), 1);

@@ -6,7 +6,17 @@ import { after, before, describe, it } from 'node:test';
 import { pushImage } from '../harness/push-image.ts';
 import { askRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, secret, startWorld, type Service, type World } from './world.ts';
+import {
+  assertPatchedTimes,
+  deliver,
+  deliverOnce,
+  deliverUntilAccepted,
+  harborBody,
+  secret,
+  startWorld,
+  type Service,
+  type World,
+} from './world.ts';
 
 describe('Redis', { timeout: 240_000 }, () => {
   let world: World;
@@ -66,7 +76,7 @@ describe('Redis', { timeout: 240_000 }, () => {
     await prepare('brimful');
     await tell('CONFIG SET maxmemory 1');
     await waitForAnswer(503);
-    assert.equal((await deliver(service, bodyOf('brimful'))).status, 503);
+    assert.equal((await deliverOnce(service, bodyOf('brimful'))).status, 503);
     await tell('CONFIG SET maxmemory 0');
     await deliverUntilAccepted(bodyOf('brimful'), service);
     assertPatchedTimes(await world.waitForImage('brimful', imageOf('brimful'), 90_000), 1);

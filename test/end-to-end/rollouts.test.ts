@@ -52,7 +52,8 @@ describe('rollouts', () => {
       `the history of ${name} to be ${expected.join(', ')}`,
       async () => {
         const status = await world.readStatus(name);
-        return results(status).join() === expected.join() && status;
+        assert.equal(results(status).join(), expected.join());
+        return status;
       },
       { timeoutMs: patience },
     );
@@ -120,8 +121,9 @@ describe('rollouts', () => {
     const other = await world.start({ roles: 'work' });
     await create('stuck');
     await world.cluster.request('PATCH', world.deploymentPath('stuck'), { spec: { progressDeadlineSeconds: 1 } });
-    await update('stuck', '1.0.1');
-    await world.waitForImage('stuck', image('stuck', '1.0.0'), patience);
+    // Nobody may be quick enough to see it running: it is put back after a second.
+    await push('stuck', '1.0.1');
+    await announce('stuck', '1.0.1');
     const { rejected } = await waitForResults('stuck', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
     assert.equal(rejected?.[0]?.reason, 'ProgressDeadlineExceeded');
     assert.match(rejected?.[0]?.message ?? '', /has timed out progressing/);

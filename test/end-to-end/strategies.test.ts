@@ -44,12 +44,17 @@ describe('a policy that chooses by more than names', () => {
   });
 
   it('finds the newest of all when it is created, by an index as well', async () => {
-    await pushImage({ ...target('old', 'one'), created: '2026-01-01T00:00:00Z' });
-    await pushImage({ ...target('old', 'three'), created: '2026-01-03T00:00:00Z' });
-    await pushImage({ ...target('old', 'two'), created: '2026-01-02T00:00:00Z' });
-    await pushImage({ ...target('old', 'reproducible'), created: '1970-01-01T00:00:00Z' });
-    await create('old', 'one', { select: { newest: {} } });
-    assertPatchedTimes(await world.waitForImage('old', `${repository('old')}:three`), 1);
+    // Nothing is announced: late news of a push would be an update of its own.
+    const { host } = world.quiet;
+    const image = (tag: string) => `${host}/shop/old:${tag}`;
+    const push = (tag: string, created: string) => pushImage({ host, repository: 'shop/old', tag, content: `old ${tag}`, created });
+    await push('one', '2026-01-01T00:00:00Z');
+    await push('three', '2026-01-03T00:00:00Z');
+    await push('two', '2026-01-02T00:00:00Z');
+    await push('reproducible', '1970-01-01T00:00:00Z');
+    await world.createDeployment('old', image('one'));
+    await world.createPolicy('old', `${host}/shop/old`, any, { select: { newest: {} } });
+    assertPatchedTimes(await world.waitForImage('old', image('three')), 1);
   });
 
   it('waits for all platforms of an image, of which the index comes last', async () => {
@@ -102,7 +107,9 @@ describe('a policy that chooses by more than names', () => {
       return found.waiting === undefined && found.lastAppliedTag === '1.2.0' && found;
     });
     const [second, first] = status.history ?? [];
-    assert.deepEqual([first?.tag, first?.trigger, second?.tag, second?.trigger], ['1.1.0', 'WaitOver', '1.2.0', 'WaitOver']);
+    assert.deepEqual([first?.tag, second?.tag, second?.trigger], ['1.1.0', '1.2.0', 'WaitOver']);
+    // Where its time is over when the next one is announced, it is that look which brings it.
+    assert.match(first?.trigger ?? '', /^(WaitOver|Webhook)$/);
     assert.ok((first?.at ?? '') >= waiting.until, `${first?.at} is before ${waiting.until}`);
     assertPatchedTimes(await world.readDeployment('aged'), 2);
     assert.equal((await world.condition('aged', 'Ready'))?.reason, 'UpToDate');

@@ -9,6 +9,7 @@ import { logFields } from '../../src/telemetry/log-fields.ts';
 import { logMessages } from '../../src/telemetry/log-messages.ts';
 import { startCollector, type CollectedSpan, type Collector } from '../harness/otlp-collector.ts';
 import { pushImage } from '../harness/push-image.ts';
+import { resend } from '../harness/resend.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { playKubelet } from './pods.ts';
 import { deliver, harborBody, secret, startWorld, type Service, type World } from './world.ts';
@@ -51,7 +52,8 @@ describe('traces', () => {
     await world.waitForFirstLook(name);
   };
   /** With the secret in the URL, and a trace of the sender's own. */
-  const announce = async (name: string, tag: string, token = secret) => {
+  const announce = (name: string, tag: string, token = secret) => resend(() => announceOnce(name, tag, token));
+  const announceOnce = async (name: string, tag: string, token: string) => {
     const response = await fetch(`${receiver.publicUrl}/webhooks/harbor/${token}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', traceparent: `00-${senderTrace}-00f067aa0ba902b7-01` },

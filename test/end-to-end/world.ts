@@ -6,6 +6,7 @@ import type { Spec } from '../../src/api-versions/v1-spec.ts';
 import type { Condition, PolicyStatus } from '../../src/core/policy-status.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
+import { resend } from '../harness/resend.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
 import type { Rule } from '../harness/service-account.ts';
 import { startService, type Service, type ServiceOptions } from '../harness/service.ts';
@@ -13,6 +14,8 @@ import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 export const secret = 'end-to-end-secret';
+/** No poll comes while tests run, whose requests would be counted. */
+const rarely = 480_000;
 const policyPath = (namespace: string) => `/apis/operator.technomad.dev/v1/namespaces/${namespace}/imagepolicies`;
 const deploymentPath = (namespace: string) => `/apis/apps/v1/namespaces/${namespace}/deployments`;
 
@@ -125,11 +128,20 @@ export function harborBody(host: string, repository: string, resources: readonly
   });
 }
 
-/** Delivers a body as Harbor does. */
-export async function deliver(
-  service: Service,
-  body: string,
-): Promise<{ status: number; accepted: { id: string }[]; ignored: { reason: string }[] }> {
+/** Status and body of what a delivery was answered. */
+interface Delivered {
+  readonly status: number;
+  readonly accepted: { id: string }[];
+  readonly ignored: { reason: string }[];
+}
+
+/** Delivers a body as Harbor does, with its retries where there is no room. */
+export function deliver(service: Service, body: string): Promise<Delivered> {
+  return resend(() => deliverOnce(service, body));
+}
+
+/** One attempt of it. */
+export async function deliverOnce(service: Service, body: string): Promise<Delivered> {
   const response = await fetch(`${service.publicUrl}/webhooks/harbor`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Authorization: secret },
@@ -139,9 +151,9 @@ export async function deliver(
   return { status: response.status, accepted: answer.accepted ?? [], ignored: answer.ignored ?? [] };
 }
 
-/** Delivers as often as it takes to be accepted, as Harbor's own retries would. */
+/** Delivers to one after the other until one of them accepts. */
 export async function deliverUntilAccepted(body: string, ...services: Service[]): Promise<void> {
-  const isAccepted = async (service: Service) => (await deliver(service, body)).status === 202;
+  const isAccepted = async (service: Service) => (await deliverOnce(service, body)).status === 202;
   const tryEach = async () => {
     for (const service of services) if (await isAccepted(service).catch(() => false)) return true;
     return false;
@@ -181,7 +193,7 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
       tagPolicy: TagPolicy,
       extra: { target?: string; kind?: string; pollIntervalMinutes?: number } & Partial<Spec> = {},
     ): Promise<void> {
-      const { target = name, kind = 'Deployment', pollIntervalMinutes = 60, ...more } = extra;
+      const { target = name, kind = 'Deployment', pollIntervalMinutes = rarely, ...more } = extra;
       const spec: Spec = {
         image: repository,
         ...choiceOf(tagPolicy),

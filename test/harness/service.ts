@@ -25,6 +25,9 @@ export type ServiceOptions = {
   program?: { command: string; args: (configFile: string) => string[] };
 };
 
+/** In hand may be what takes 25 s. */
+const patienceMs = 60_000;
+
 /** Starts `image-watcher serve` and waits until it is ready; kill9() and restart() keep ports and configuration. */
 export async function startService({
   redisUrl,
@@ -63,6 +66,12 @@ export async function startService({
   const [publicPort, operationsPort, conversionPort] = server.ports;
   return {
     ...server,
+    /** Given as long as Kubernetes gives it, and a slow machine besides. */
+    stop: (deadlineMs = patienceMs) => server.stop(deadlineMs),
+    async restart() {
+      await server.stop(patienceMs);
+      await server.restart();
+    },
     get pid() {
       return server.pid;
     },

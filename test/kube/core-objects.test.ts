@@ -13,7 +13,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   controlPlane = await startControlPlane({ fsync: false });
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath });
+  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });
 after(async () => {
@@ -48,7 +48,7 @@ test('an Event is found where kubectl describe and kubectl get events look', asy
   const now = new Date('2026-01-02T03:04:05.678Z');
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail, now: () => now });
   recorder.record(event('web: shop/web:1 → shop/web:2'));
-  await recorder.flush(10_000);
+  await recorder.flush(120_000);
   const events = await describedEvents();
   assert.deepEqual(
     events.map(({ message, reason, type, eventTime, reportingComponent, involvedObject }) => ({
@@ -81,7 +81,7 @@ test('whatever is too long is cut to what the API server accepts', async () => {
     action: long,
     regarding: { ...regarding(), name: `${'w'.repeat(199)}-${'w'.repeat(53)}`, uid: 'u-2' },
   });
-  await recorder.flush(10_000);
+  await recorder.flush(120_000);
   const { items } = await controlPlane.request<{ items: CoreEvent[] }>(
     'GET',
     `/api/v1/namespaces/${namespace}/events?fieldSelector=involvedObject.uid=u-2`,
@@ -92,7 +92,7 @@ test('whatever is too long is cut to what the API server accepts', async () => {
 test('hundreds of Events are written', async () => {
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail });
   for (let i = 0; i < 300; i++) recorder.record({ ...event(`many ${i}`), reason: 'Many' });
-  await recorder.flush(30_000);
+  await recorder.flush(120_000);
   assert.equal((await describedEvents()).filter(({ reason }) => reason === 'Many').length, 300);
 });
 
@@ -108,19 +108,19 @@ test('an Event is tried twice, then it is reported and given up', async (context
   });
   server.handle((exchange) => exchange.json(server.exchanges.length === 1 ? 500 : 201, {}));
   recorder.record(event('second try'));
-  await recorder.flush(10_000);
+  await recorder.flush(120_000);
   assert.equal(errors.length, 0);
   const names = server.exchanges.map(({ body }) => (JSON.parse(body) as { metadata: { name: string } }).metadata.name);
   assert.equal(names.length, 2);
   assert.equal(names[0], names[1]);
   server.handle((exchange) => exchange.json(500, {}));
   recorder.record(event('never'));
-  await recorder.flush(10_000);
+  await recorder.flush(120_000);
   assert.deepEqual([errors.length, server.exchanges.length], [1, 4]);
   // A first try that had arrived although its answer got lost.
   server.handle((exchange) => exchange.json(409, {}));
   recorder.record(event('already there'));
-  await recorder.flush(10_000);
+  await recorder.flush(120_000);
   assert.deepEqual([errors.length, server.exchanges.length], [1, 5]);
 });
 
@@ -150,7 +150,7 @@ test('Events wait for a lull, but not for ever, and not for the end', async (con
   const busy = createEventRecorder({ ...common, lull: { quietMs: never, atMostMs: never } });
   for (let i = 0; i < 10; i++) busy.record(event(`${i}`));
   assert.equal(server.exchanges.length, 0);
-  await busy.flush(10_000);
+  await busy.flush(120_000);
   assert.equal(server.exchanges.length, 10);
   for (const lull of [
     { quietMs: never, atMostMs: 1 },

@@ -12,7 +12,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   controlPlane = await startControlPlane({ fsync: false });
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath });
+  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });
 after(async () => {

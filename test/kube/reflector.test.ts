@@ -22,6 +22,9 @@ interface ConfigMap extends StoredObject {
   readonly value: string;
 }
 
+// The pause that is running when the server is back, and another one after 410: each up to 30 s.
+const patience = { timeoutMs: 120_000 };
+
 function project(raw: unknown): ConfigMap | undefined {
   const { metadata, data } = raw as { metadata: StoredObject; data?: { value?: string } };
   const { namespace, name, uid, resourceVersion } = metadata;
@@ -133,7 +136,7 @@ test('after a killed API server the watch resumes where it was, and what changed
   await waitFor('the loss to be noticed', () => !reflector.state().connected && reflector.state().lastError);
   await controlPlane.apiServer.restart();
   await Promise.all([change(namespace, 'a', '2'), controlPlane.request('DELETE', `${pathOf(namespace)}/b`), create(namespace, 'c', '1')]);
-  await waitFor('all changes', () => content() === 'a=2 c=1' && reflector.state().connected);
+  await waitFor('all changes', () => content() === 'a=2 c=1' && reflector.state().connected, patience);
   assert.deepEqual(changes.toSorted(), ['added a=1', 'added b=1', 'added c=1', 'deleted b=1', 'updated a=2']);
   assert.ok(errors.length > 0);
   assert.equal(reflector.state().lastError, undefined);
@@ -150,7 +153,7 @@ test('what changed while nobody could watch is found by a new list after 410, an
   // The API server remembers the last events in its own memory, too.
   await controlPlane.apiServer.restart();
   repair();
-  await waitFor('all changes', () => content() === 'a=2 same=1' && reflector.state().connected);
+  await waitFor('all changes', () => content() === 'a=2 same=1' && reflector.state().connected, patience);
   assert.deepEqual(changes.toSorted(), ['added a=1', 'added b=1', 'added same=1', 'deleted b=1', 'updated a=2']);
   assert.ok(errors.some((error) => isKubeError(error, 410)));
   assert.equal(requests.filter((request) => request === 'list first').length, 2);

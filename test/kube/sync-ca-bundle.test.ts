@@ -19,7 +19,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
   let bundles: string[] = [];
   before(async () => {
     cluster = await startControlPlane({ fsync: false });
-    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath });
+    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     bundles = await Promise.all([1, 2, 3].map(async () => (await makeAuthority(new Date())).certificate));
   });
   after(async () => {

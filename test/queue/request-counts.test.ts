@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { connectProducer } from '../../src/queue/connection.ts';
+import { connectProducer, connectWorker } from '../../src/queue/connection.ts';
 import { createRequestCounts } from '../../src/queue/request-counts.ts';
 import { createRateLimit } from '../../src/receive/rate-limit.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
@@ -13,7 +13,7 @@ after(() => redis.stop());
 const at = Date.parse('2026-03-01T12:00:15.000Z');
 
 test('replicas share a count, by receiver and minute, which does not stay for ever', async (t) => {
-  const connections = [connectProducer(redis.url), connectProducer(redis.url)];
+  const connections = [connectWorker(redis.url), connectWorker(redis.url)];
   t.after(() => connections.forEach((connection) => connection.disconnect()));
   for (const connection of connections) {
     connection.on('error', () => undefined);

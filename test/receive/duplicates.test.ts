@@ -6,6 +6,7 @@ import { connectProducer } from '../../src/queue/connection.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
 import { providers } from '../../src/receive/providers/index.ts';
 import { startRedis } from '../harness/redis.ts';
+import { resend } from '../harness/resend.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { shuffle } from '../end-to-end/fleet.ts';
 import { readSamples } from './providers/read-samples.ts';
@@ -38,8 +39,11 @@ test('every sample ten times, in any order, at two replicas: each push is in the
   for (const { sample, index } of shuffle(deliveries, random.below)) {
     const { app } = random.pick(replicas) ?? assert.fail();
     const { headers, body, provider } = sample;
-    const answer = await app.inject({ method: 'POST', url: `/webhooks/${provider}`, headers, body });
-    const { accepted = [] } = answer.json<{ accepted?: { id: string }[] }>();
+    const answer = await resend(async () => {
+      const answer = await app.inject({ method: 'POST', url: `/webhooks/${provider}`, headers, body });
+      return { status: answer.statusCode, answer };
+    });
+    const { accepted = [] } = answer.answer.json<{ accepted?: { id: string }[] }>();
     const told = accepted.map(({ id }) => id).join();
     assert.equal(told, ids.get(String(index)) ?? told, `${provider}, ${sample.name}: a repetition has the ids of the first`);
     ids.set(String(index), told);

@@ -48,7 +48,7 @@ export function testTarget(
   let namespace: string;
   before(async () => {
     controlPlane = await startControlPlane({ fsync: false });
-    client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath });
+    client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
     namespace = await controlPlane.namespace();
     await prepare?.(controlPlane);
   });
