@@ -25,6 +25,8 @@ export async function roll(world: World, receivers: readonly Service[], workers:
   const answers = new Map<string, number>();
   const count = (what: string) => void answers.set(what, (answers.get(what) ?? 0) + 1);
   const over = new AbortController();
+  const allReady = () => Promise.all([webhooks.allReady(), reviews.allReady()]);
+  await allReady();
   let turn = 0;
   const deliver = async () => {
     const body = fleet.deliveries[turn++ % apps] ?? '';
@@ -39,14 +41,19 @@ export async function roll(world: World, receivers: readonly Service[], workers:
     while (!over.signal.aborted) await (index === 0 ? convert() : deliver());
   });
   for (let round = 0; round < rounds; round++) {
-    for (const service of [...receivers, ...workers, ...converters]) await service.restart();
+    for (const service of [...receivers, ...workers, ...converters]) {
+      await allReady();
+      await service.restart();
+    }
   }
   over.abort();
   await Promise.all(sending);
   await Promise.all([webhooks.stop(), reviews.stop(), ...converters.map((converter) => converter.stop())]);
   await fleet.assertPatchedOnce();
   const bad = [...answers].filter(([what]) => what !== 'webhook 202' && what !== 'review 200');
-  return { answers, problems: bad.map(([what, times]) => `${times} times ${what}`) };
+  const problems = bad.map(([what, times]) => `${times} times ${what}`);
+  const broken = [...webhooks.broken, ...reviews.broken].map(([why, times]) => `the balancer broke off ${times} connections: ${why}`);
+  return { answers, problems: problems.length === 0 ? [] : [...problems, ...broken] };
 }
 
 function backend({ operationsUrl }: Service, url: string) {

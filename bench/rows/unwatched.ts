@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { harborBody } from '../../test/end-to-end/world.ts';
+import { resend } from '../../test/harness/resend.ts';
 import { countKubeRequests, countRegistryRequests, difference } from '../world/counters.ts';
 import { median } from '../world/statistics.ts';
 import { secret } from '../world/world.ts';
@@ -19,7 +20,7 @@ export const unwatched: Row = {
         const tags = Array.from({ length: 200 }, (_, index) => ({ tag: `1.${round}.${start + index}` }));
         const body = harborBody(world.registry.host, 'nobody/knows', tags);
         const headers = { 'content-type': 'application/json', authorization: secret };
-        const answer = await fetch(`${receiver.publicUrl}/webhooks/harbor`, { method: 'POST', headers, body });
+        const answer = await resend(() => fetch(`${receiver.publicUrl}/webhooks/harbor`, { method: 'POST', headers, body }));
         if (answer.status !== 202) throw new Error(`${answer.status}: ${await answer.text()}`);
         await answer.arrayBuffer();
       }
