@@ -119,7 +119,7 @@ const reverted = z
 /** `status` of a v1 policy. */
 export const statusSchema = z
   .object({
-    observedGeneration: z.int().min(0).optional().describe('The generation of the policy that was last acted on.'),
+    observedGeneration: z.int().min(0).optional().describe('The generation of the policy for which all tags were last looked at.'),
     conditions: z
       .array(condition)
       .max(32)

@@ -53,7 +53,7 @@ export const specSchema = z
 /** `status` as the service writes it. */
 export const statusSchema = z
   .object({
-    observedGeneration: z.int().min(0).optional().describe('The generation of the policy that was last acted on.'),
+    observedGeneration: z.int().min(0).optional().describe('The generation of the policy for which all tags were last looked at.'),
     lastCheckedTime: z.iso.datetime().optional().describe('When the registry was last asked for this policy.'),
     lastAppliedTag: z.string().max(128).optional().describe('The tag that this policy last applied.'),
     conditions: z.array(condition).max(32).optional().describe('Ready, and Reconciling and Stalled while they are true.'),

@@ -15,9 +15,9 @@ export function nextLookForSignature(sinceMs: number, nowMs: number): Date | und
 export function hasWaitedForSignature({ generation, status }: Pick<ImagePolicy, 'generation' | 'status'>, digest: string): boolean {
   const stalled = status.conditions?.find(({ type }) => type === 'Stalled');
   return (
-    status.observedGeneration === generation &&
     stalled?.status === 'True' &&
     stalled.reason === 'NotSigned' &&
+    stalled.observedGeneration === generation &&
     stalled.message.includes(digest)
   );
 }

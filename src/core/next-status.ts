@@ -18,6 +18,8 @@ export interface LookCause extends Asked {
   /** The push whose audit record is kept, and who received it. */
   readonly eventId?: string;
   readonly receiver?: string;
+  /** Somebody pointed at a tag, and no other was looked at: what else a new generation selects is for another look to find. */
+  readonly isHinted?: boolean;
 }
 
 /** The registry was asked a moment ago: not worth a write of its own. */
@@ -51,7 +53,7 @@ export function nextStatus(
   const next: PolicyStatus = {
     ...found,
     ...(counts !== undefined && { rollouts: counts }),
-    observedGeneration: policy.generation,
+    ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
     conditions: nextConditions(policy, settled, now, claims),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;

@@ -74,6 +74,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
     receivedAt,
     ...(eventId !== undefined && { eventId }),
     ...(receiver !== undefined && { receiver }),
+    isHinted: hint !== undefined,
     ...(source === 'Request' && actions?.requestedAt !== undefined && { request: actions.requestedAt }),
   };
   const prepare = () => catchUp(job, ports, context.signal);

@@ -127,7 +127,7 @@ function hintOf(push: PushJob): Hint {
 }
 
 function causeOf(push: PushJob): LookCause {
-  return { source: 'Webhook', receivedAt: push.receivedAt, eventId: push.id, receiver: push.receiver };
+  return { source: 'Webhook', receivedAt: push.receivedAt, eventId: push.id, receiver: push.receiver, isHinted: true };
 }
 
 function nameOf({ namespace, name, uid }: ImagePolicy): PolicyJob['policy'] {

@@ -23,7 +23,7 @@ test('a policy that was given up for want of a signature does not wait for it ag
   const digest = digestOf('a');
   const [stalled] = stalledStatus('NotSigned').conditions ?? [];
   assert.ok(stalled);
-  const status = { observedGeneration: 1, conditions: [{ ...stalled, message: `shop/web:1 (${digest}) is not signed` }] };
+  const status = { conditions: [{ ...stalled, message: `shop/web:1 (${digest}) is not signed`, observedGeneration: 1 }] };
   assert.ok(hasWaitedForSignature(policyOf({ status }), digest));
   assert.ok(!hasWaitedForSignature(policyOf({ status }), digestOf('b')), 'another digest');
   assert.ok(!hasWaitedForSignature(policyOf({ status, generation: 2 }), digest), 'the policy was changed');

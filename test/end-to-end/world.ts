@@ -244,8 +244,10 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
         { timeoutMs },
       );
     },
-    /** Waits until the policy has been looked at: after that, what is pushed is an update. */
-    /** Where the policy was seen before its target, or before the list of its kind, another look follows at once, and might find what the test pushes next. */
+    /**
+     * Waits until the policy has been looked at: after that, what is pushed is an update. Where the policy was seen before its target, or before the list of its
+     * kind, another look follows at once, and might find what the test pushes next.
+     */
     async waitForFirstLook(name: string): Promise<void> {
       await waitFor(`policy ${name} to be looked at`, async () => {
         const { observedGeneration, conditions = [] } = await readStatus(name);

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaitError } from '../../src/core/errors.ts';
+import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { processPush } from '../../src/work/process-push.ts';
+import { wakeJob } from '../../src/work/wake-policies.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
-import { contextOf, createWorld, image, pushOf } from './world.ts';
+import { contextOf, createWorld, image, pushOf, startTime } from './world.ts';
 
 test('a repository that nobody watches: recorded, no request', async () => {
   const world = createWorld();
@@ -43,6 +45,19 @@ test('one policy: the job does the work itself, and ends when everything is conf
   );
   assert.deepEqual([latest?.tag, latest?.digest], ['1.3.0', digestOf('b')]);
   assert.deepEqual([trigger?.source, trigger?.receiver, trigger?.event], ['Webhook', 'prod', 'push-1']);
+});
+
+test('a push does not stand for the look at all tags that a new policy wants, however early it comes', async () => {
+  const world = createWorld();
+  const wanted = () => wakeJob(world.policies.get('shop/web') ?? policyOf(), world.ports, new Date(startTime));
+  world.tags.set('1.4.0', digestOf('c'));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  const job = wanted();
+  assert.equal(job?.source, 'PolicyChange');
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
+  assert.equal(wanted(), undefined);
 });
 
 test('delivered twice, it changes once', async () => {
