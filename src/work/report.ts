@@ -52,14 +52,24 @@ export async function reportOutcome(
   const now = ports.now();
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
+  let replaced = policy.status;
   const tell = async () => {
     await ports.imagesAreOut?.();
-    await ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, outcome, cause, now, ports), signal);
+    await ports.writeStatus(
+      policy,
+      (status) => {
+        replaced = status;
+        return nextStatus({ ...policy, status }, outcome, cause, now, ports);
+      },
+      signal,
+    );
   };
   await Promise.all([tell(), settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports)]);
-  if (outcome.kind === 'stalled') reportStalled(policy, outcome, ports);
-  else if (outcome.kind === 'waiting') reportWaiting(policy, outcome, ports);
-  else reportWithheld(policy, outcome, ports);
+  // Who looked at the same time may have told it already.
+  const before = { ...policy, status: replaced };
+  if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
+  else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
+  else reportWithheld(before, outcome, ports);
   reportNotWatched(policy, outcome, ports);
 }
 

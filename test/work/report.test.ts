@@ -47,6 +47,19 @@ test('waiting is an Event when it begins, not each time', async () => {
   assert.deepEqual([told(lasts), lasts.fates.get('push-1 shop/web')?.kind], [[], 'waiting']);
 });
 
+test('what two looks find at the same time is one Event', async () => {
+  const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
+  const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', place: { next } };
+  for (const outcome of [stalled, waiting]) {
+    const world = createWorld();
+    const seenByBoth = policyOf();
+    world.put(seenByBoth);
+    for (let look = 0; look < 2; look++)
+      await reportOutcome(seenByBoth, outcome, cause, { ...world.ports, now: world.ports.clock }, new AbortController().signal);
+    assert.equal(world.events.length, 1, outcome.kind);
+  }
+});
+
 test('stalled is an Event when it begins and when its reason changes, not each time', async () => {
   const begins = createWorld();
   await report(begins, stalled);
