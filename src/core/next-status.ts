@@ -54,7 +54,7 @@ export function nextStatus(
     ...found,
     ...(counts !== undefined && { rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
-    conditions: nextConditions(policy, settled, now, claims),
+    ...(leavesStalled(policy.status, settled, cause) ? {} : { conditions: nextConditions(policy, settled, now, claims) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
@@ -65,6 +65,12 @@ function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { s
   if (selection?.isPointedAt !== true || latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
   return strategy.movingTag === undefined && strategy.reject(latest) === undefined && strategy.compare(selection.candidate.tag, latest) < 0;
+}
+
+/** That an older tag changes nothing does not heal what hinders the one that is selected. */
+function leavesStalled({ conditions = [] }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: LookCause): boolean {
+  const saysNothing = isHinted === true && ending.kind === 'unchanged' && ending.selection === undefined;
+  return saysNothing && conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
 }
 
 /** What was done is told, and nothing else. */

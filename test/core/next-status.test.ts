@@ -86,6 +86,14 @@ test('what was the case and is no more, goes', () => {
   assert.deepEqual(kinds(next(before, suspended)), ['Ready=True Suspended']);
 });
 
+test('a push of an older tag heals nothing: the one that is selected is stalled still', () => {
+  const before = after({}, { ...stalled, reason: 'NoConsent' });
+  const pushed = (ending: Outcome) => nextStatus(policyOf({ generation: 2, status: before }), ending, { ...cause, isHinted: true }, later);
+  assert.deepEqual(kinds(pushed(older)), ['Ready=False NoConsent', 'Stalled=True NoConsent']);
+  assert.deepEqual(kinds(pushed(unchanged)), ['Ready=True UpToDate']);
+  assert.deepEqual(kinds(next(before, older)), ['Ready=True UpToDate'], 'all tags were looked at');
+});
+
 test('a condition keeps its time until its status changes', () => {
   const before = after({}, stalled);
   const other = next(before, { ...stalled, reason: 'ContainerNotFound' }, 2, later);
