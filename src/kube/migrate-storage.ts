@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeClient } from './client.ts';
 import { crdPath, requireCrd, storageVersionOf } from './crd-versions.ts';
 import { fieldManager } from './field-manager.ts';
@@ -22,8 +23,15 @@ export interface MigrationOptions {
   readonly onProgress: (counts: RewriteCounts, pass: number) => void;
   readonly pageSize?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Waits until each API server knows the definition as it is now. */
+  readonly learn?: (signal: AbortSignal | undefined) => Promise<void>;
 }
 
+/**
+ * API servers learn of a changed definition by a watch, and until then store what is rewritten in the former version, without a word. They wait as long themselves
+ * where they depend on each other (`customresource_handler.go`).
+ */
+const learnMs = 2_000;
 const maxPasses = 5;
 
 /**
@@ -32,7 +40,7 @@ const maxPasses = 5;
  * storage version changed may end later). It can be stopped at any time and run again. With refused objects `storedVersions` stays as it is.
  */
 export async function migrateStorage(client: KubeClient, options: MigrationOptions): Promise<Migration> {
-  const { name, concurrency, onProgress, signal } = options;
+  const { name, concurrency, onProgress, signal, learn = () => delay(learnMs, undefined, { signal }) } = options;
   const known = new Map<string, string>();
   let rewritten = 0;
   let total = 0;
@@ -43,7 +51,10 @@ export async function migrateStorage(client: KubeClient, options: MigrationOptio
     const stored = crd.status?.storedVersions ?? [];
     if (stored.join() === storageVersion) return { storageVersion, total, rewritten, refused: [], storedVersions: stored };
     refuseWithoutConversion(crd);
-    if (crd.metadata.generation !== generation) known.clear();
+    if (crd.metadata.generation !== generation) {
+      known.clear();
+      await learn(signal);
+    }
     ({ generation } = crd.metadata);
     const resource = { apiVersion: `${crd.spec.group}/${storageVersion}`, resource: crd.spec.names.plural };
     const counts = await rewriteAll(client, {
