@@ -24,7 +24,8 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json', termi
     if (output === 'text') terminal.err(`${message}\n`);
   };
   try {
-    const client = createKubeClient(clusterOf(values));
+    // The API server compiles the whole definition.
+    const client = createKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
     try {
       const existing = await readCrd(client, crdName);
       const endpoint = wanted.endpoint ?? (lacksConversion(existing, wanted.request) ? defaultEndpoint : undefined);
