@@ -35,7 +35,7 @@ say(
   `seed ${seed}: ${pushes} pushes in ${seconds} s under kill -9; ${rounds} rounds of restarts; ${flood} s of overload; ${minutes} min of soak`,
 );
 await prepare();
-const world = await startWorld();
+const world = await startWorld({ fsync: true });
 const problems: string[] = [];
 try {
   const { program, env } = asInImage();

@@ -17,7 +17,7 @@ interface Figures {
   readonly rssMb: number[];
 }
 
-const world = await startWorld();
+const world = await startWorld({ fsync: true });
 const collector = await startCollector();
 const { host } = world.quiet;
 const repository = 'shop/traced';

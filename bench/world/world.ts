@@ -41,7 +41,7 @@ export interface WorldOptions {
 
 /** Starts it all. */
 export async function startBenchWorld({ profile }: WorldOptions = {}): Promise<BenchWorld> {
-  const [redis, cluster, registry] = await Promise.all([startRedis(), startControlPlane(), startRegistry()]);
+  const [redis, cluster, registry] = await Promise.all([startRedis({ fsync: true }), startControlPlane(), startRegistry()]);
   const asImage = asInImage(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]);
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(one: T): T => {

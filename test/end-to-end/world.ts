@@ -50,17 +50,18 @@ export interface Deployment {
 
 /**
  * Starts everything but the service. `crd` is the definition that the cluster has, with its versions but no conversion webhook unless given. Nothing rolls out,
- * and policies do not watch for it, unless there are `controllers`. Services get the permissions of the chart, and `extraRules` as its user would add them.
+ * and policies do not watch for it, unless there are `controllers`. With `fsync`, Redis and etcd wait for the disk. Services get the permissions of the chart, and `extraRules` as its user would add them.
  */
 export async function startWorld({
   crd = customResourceDefinition(),
   controllers = false,
   extraRules = [],
   audit = false,
-}: { crd?: Definition; controllers?: boolean; extraRules?: readonly Rule[]; audit?: boolean } = {}) {
+  fsync = false,
+}: { crd?: Definition; controllers?: boolean; extraRules?: readonly Rule[]; audit?: boolean; fsync?: boolean } = {}) {
   const [redis, cluster, registry, quiet] = await Promise.all([
-    startRedis(),
-    startControlPlane({ controllerManager: controllers, audit }),
+    startRedis({ fsync }),
+    startControlPlane({ controllerManager: controllers, audit, fsync }),
     startRegistry(),
     startRegistry(),
   ]);
@@ -251,7 +252,8 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
     async waitForFirstLook(name: string): Promise<void> {
       await waitFor(`policy ${name} to be looked at`, async () => {
         const { observedGeneration, conditions = [] } = await readStatus(name);
-        return observedGeneration !== undefined && !conditions.some(({ reason }) => reason === 'TargetNotFound' || reason === 'Retrying');
+        const isOver = ({ type, reason }: Condition) => reason !== 'TargetNotFound' && (type !== 'Reconciling' || reason === 'Progressing');
+        return observedGeneration !== undefined && conditions.every(isOver);
       });
     },
     /** The Events about an object, once there is one: they are written after the status, and nothing waits for them. */

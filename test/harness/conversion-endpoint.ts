@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { freePort } from './free-port.ts';
 import { makeKubeKeys } from './kube-keys.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -25,7 +25,7 @@ export async function startConversionEndpoint(answer: AnswerReview, host = '127.
   const { caPem, files } = await makeKubeKeys(tempFolder('conversion'));
   const credentials = { cert: readFileSync(files.serverCertificate), key: readFileSync(files.serverKey) };
   let reviews = 0;
-  let port = 0;
+  const port = await freePort();
   let server: HttpsServer | undefined;
   const start = async () => {
     server = createServer(credentials, (request, response) => {
@@ -38,9 +38,10 @@ export async function startConversionEndpoint(answer: AnswerReview, host = '127.
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       });
     });
+    // The API server keeps its connections, and sends no review a second time.
+    server.keepAliveTimeout = 120_000;
     server.listen(port, host);
     await once(server, 'listening');
-    ({ port } = server.address() as AddressInfo);
   };
   await start();
   return {

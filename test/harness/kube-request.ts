@@ -19,7 +19,7 @@ export type KubeRequest = <T = any>(method: string, path: string, body?: unknown
 
 /** A small client for tests, independent of the one under test. */
 export function kubeRequest({ server, token, caPem }: { server: string; token: string; caPem: string }): KubeRequest {
-  const agent = new Agent({ ca: caPem, keepAlive: true });
+  const agent = new Agent({ ca: caPem, keepAlive: true, timeout: 60_000 });
   return async <T>(method: string, path: string, body?: unknown, contentType?: string): Promise<T> => {
     const { status, text } = await send(new URL(path, server), {
       agent,

@@ -70,7 +70,7 @@ async function startNode(nodeTimeoutMs: number): Promise<Server> {
     command: await findRedis(),
     portCount: 2,
     args: ([port, bus]) => [
-      ...flags({ port, bind: '127.0.0.1', dir, appendonly: 'yes', appendfsync: 'always', save: '', 'maxmemory-policy': 'noeviction' }),
+      ...flags({ port, bind: '127.0.0.1', dir, appendonly: 'yes', appendfsync: 'no', save: '', 'maxmemory-policy': 'noeviction' }),
       // By default the port of the bus is 10,000 higher, which many free ports are too high for.
       ...flags({
         'cluster-enabled': 'yes',

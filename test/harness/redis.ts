@@ -4,7 +4,7 @@ import { flags } from './flags.ts';
 import { type Faults, startServer } from './server.ts';
 import { tempFolder } from './temp-folder.ts';
 
-/** A real Redis of its own, as durable as production: everything acknowledged is on disk. */
+/** A real Redis of its own: everything acknowledged survives the death of its process. */
 export type Redis = Faults & {
   readonly url: string;
   readonly port: number;
@@ -17,19 +17,29 @@ export type Redis = Faults & {
 /** So long a server that may hang is asked before it is asked again. */
 export const probeMs = 2_000;
 
-/** Starts Redis on a free loopback port; `maxmemory` as in redis.conf ("64mb"), `args` are further command-line options, `command` another server than the usual one. */
-export async function startRedis({
-  maxmemory = '0',
-  args = [],
-  command,
-}: { maxmemory?: string; args?: string[]; command?: string | undefined } = {}): Promise<Redis> {
+export interface RedisOptions {
+  /** As in redis.conf ("64mb"). */
+  readonly maxmemory?: string;
+  /** Further command-line options. */
+  readonly args?: readonly string[];
+  /** Another server than the usual one. */
+  readonly command?: string | undefined;
+  /**
+   * Waits for the disk before it answers, as in production. No test ends the machine, only processes, whose writes the kernel has already; and a disk that many
+   * servers of tests share may take longer than a push has.
+   */
+  readonly fsync?: boolean;
+}
+
+/** Starts Redis on a free loopback port. */
+export async function startRedis({ maxmemory = '0', args = [], command, fsync = false }: RedisOptions = {}): Promise<Redis> {
   const dir = tempFolder('redis');
   const server = await startServer({
     name: 'redis',
     command: command ?? (await findRedis()),
     portCount: 1,
     args: ([port]) => [
-      ...flags({ port, bind: '127.0.0.1', dir, appendonly: 'yes', appendfsync: 'always', save: '' }),
+      ...flags({ port, bind: '127.0.0.1', dir, appendonly: 'yes', appendfsync: fsync ? 'always' : 'no', save: '' }),
       ...flags({ maxmemory, 'maxmemory-policy': 'noeviction' }),
       ...args,
     ],

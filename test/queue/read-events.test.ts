@@ -143,7 +143,6 @@ test('a fate that is told before its event is not an event yet', async () => {
 });
 
 test('one repository of a hundred thousand events: by its index', async (t) => {
-  await connection.config('SET', 'appendfsync', 'no');
   const { reader, prefix } = start();
   const repositories = 1_000;
   await fill(prefix, 100_000, repositories);
