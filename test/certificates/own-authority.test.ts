@@ -86,7 +86,10 @@ describe('our own authority in a Secret of a real API server', () => {
     const rule = (verbs: string[]) => ({ apiGroups: [''], resources: ['secrets'], verbs });
     const tryWith = async (name: string, verbs: string[], now = start) => {
       const account = `${name}-${verbs.join('-')}-${String(now.getTime())}`;
-      const client = createKubeClient({ kubeconfig: await kubeconfigWithRules(cluster, namespace, account, [rule(verbs)]) });
+      const client = createKubeClient({
+        kubeconfig: await kubeconfigWithRules(cluster, namespace, account, [rule(verbs)]),
+        requestTimeoutMs: 60_000,
+      });
       try {
         return await ensure(client, name, now);
       } finally {

@@ -76,7 +76,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
 
   /** What the kubelet would start of a Deployment; ports and Redis are those of this machine. */
   const startPod = async (): Promise<Service> => {
-    const deployment = await waitFor('the Deployment', () => cluster.request<Manifest>('GET', deploymentPath));
+    const deployment = await waitFor('the Deployment', () => cluster.request<Manifest>('GET', deploymentPath), { timeoutMs: 120_000 });
     const [pod] = podTemplatesOf([deployment]);
     const { args = [] } = pod?.spec.containers[0] ?? {};
     assert.deepEqual([args[0], args[1], args[3]], ['serve', '--roles', '--config']);

@@ -100,7 +100,7 @@ test('a policy that is refused does not stop the others, and storedVersions stay
   await waitFor('the rule to hold', () =>
     touch().then(
       () => false,
-      () => true,
+      (error: Error) => error.message.includes('nobody touches this one'),
     ),
   );
   const { code, out } = await crd('migrate');

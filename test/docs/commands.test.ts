@@ -14,7 +14,7 @@ import { startWorld, type World } from '../end-to-end/world.ts';
 import { resend } from '../harness/resend.ts';
 import type { Service } from '../harness/service.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
-import { waitFor } from '../harness/wait-for.ts';
+import { GiveUp, waitFor } from '../harness/wait-for.ts';
 import { codeSpansOf, fencesOf, pages, root } from './markdown.ts';
 import { readCommand, shellCommandsOf, type ShellCommand } from './shell.ts';
 
@@ -167,8 +167,14 @@ describe('commands of ours', () => {
       if (args.includes('--help')) return;
       if (args.length === 0) args.push(...(usualArguments(eventId)[name] ?? []));
       if (name === 'events' || name === 'replay') args.push('--server', service.operationsUrl);
-      const { code, out, err } = await runCommand(name, args).catch((error: unknown) => {
-        throw error instanceof UsageError ? new Error(`wrong usage: ${error.message}`, { cause: error }) : error;
+      const run = () =>
+        runCommand(name, args).catch((error: unknown) => {
+          throw error instanceof UsageError ? new GiveUp(`wrong usage: ${error.message}`, { cause: error }) : error;
+        });
+      // A service whose Redis is late says so.
+      const { code, out, err } = await waitFor('an answer other than 503', async () => {
+        const ended = await run();
+        return !/answered 503/.test(ended.err) && ended;
       });
       if (outputFile !== undefined) writeFileSync(outputFile, out);
       // The answer may be no: nothing waits for approval, no change can be rolled back. Wrong usage it may not be.

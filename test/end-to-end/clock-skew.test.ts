@@ -15,7 +15,7 @@ const skewed = (ms: number) => ({
   WEBHOOK_SECRET: 'end-to-end-secret',
 });
 
-describe('one replica is an hour ahead, the other an hour behind', { timeout: 280_000 }, () => {
+describe('one replica is an hour ahead, the other an hour behind', () => {
   let world: World;
   let fake: FakeRegistry;
   let both: Service[];
@@ -30,7 +30,14 @@ describe('one replica is an hour ahead, the other an hour behind', { timeout: 28
   });
 
   it('they are', () => {
-    const times = both.map((service) => Date.parse(/"time":"([^"]+)"/.exec(service.logTail(1))?.[1] ?? ''));
+    const times = both.map((service) =>
+      Date.parse(
+        service
+          .logTail(20)
+          .match(/(?<="time":")[^"]+/g)
+          ?.at(-1) ?? '',
+      ),
+    );
     const [ahead = 0, behind = 0] = times;
     assert.ok(ahead - behind > hourMs, times.join());
   });

@@ -121,17 +121,15 @@ describe('the role convert in a cluster', () => {
     assert.notEqual(next, ca);
     await waitFor('the caBundle to be the new one', async () => (await world.readCaBundle()) === next);
     await waitUntilTrusted(service, next);
-    await cluster.request('GET', world.listPath('v1', 'default'));
+    await waitFor('policies to be listed', () => cluster.request('GET', world.listPath('v1', 'default')));
   });
 
   it('says what it may not do, and goes on', async () => {
     const kubeconfig = await kubeconfigWithRules(cluster, 'default', 'nobody', []);
     const service = await startInCluster({ kubeconfig });
-    await waitFor('the reason in the log', () => /will try again/.test(service.logTail(200)));
-    assert.match(
-      service.logTail(200),
-      /"level":"warn".*403 Forbidden: secrets \\"image-watcher-conversion\\" is forbidden.*"msg":"conversion certificate: will try again"/,
-    );
+    const reason =
+      /"level":"warn".*403 Forbidden: secrets \\"image-watcher-conversion\\" is forbidden.*"msg":"conversion certificate: will try again"/;
+    await waitFor('the reason in the log', () => reason.test(service.logTail(200)));
     assert.equal(convertedIn(await post(service.conversionUrl, reviewOf(1))), 1);
   });
 

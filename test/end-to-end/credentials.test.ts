@@ -99,7 +99,8 @@ describe('a private image', () => {
 
   /** Two pushes that arrive: the second one costs one HEAD. */
   const follows = async (registry: Registry, name: string, tokens?: TokenServer) => {
-    await world.waitForFirstLook(name);
+    // Where the policy was seen before the account of its target, the first look is refused.
+    await world.waitForCondition(name, 'Ready', 'UpToDate');
     await push(registry, name, '1.0.1', tokens);
     await announce(service, registry, name, '1.0.1');
     await world.waitForImage(name, `${registry.host}/shop/${name}:1.0.1`);

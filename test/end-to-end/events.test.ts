@@ -9,9 +9,10 @@ import type { EventView } from '../../src/operations/event-view.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { reviewAccess, reviewToken } from '../../src/kube/review-access.ts';
 import { pushImage } from '../harness/push-image.ts';
+import { resend } from '../harness/resend.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
-import { waitFor } from '../harness/wait-for.ts';
+import { GiveUp, waitFor } from '../harness/wait-for.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 /** A token of a new service account with these verbs on imagepolicies, in one namespace or in all. */
@@ -22,7 +23,7 @@ async function tokenWith({ cluster, namespace }: World, name: string, verbs: str
   return tokenOf(cluster, account);
 }
 
-describe('events', { timeout: 240_000 }, () => {
+describe('events', () => {
   let world: World;
   let service: Service;
   let client: KubeClient;
@@ -33,7 +34,7 @@ describe('events', { timeout: 240_000 }, () => {
     world = await startWorld();
     other = await world.cluster.namespace('other');
     service = await world.start();
-    client = createKubeClient({ kubeconfig: world.cluster.kubeconfigPath });
+    client = createKubeClient({ kubeconfig: world.cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     tokens = {
       reader: await tokenWith(world, 'reader', ['get', 'list'], world.namespace),
       editor: await tokenWith(world, 'editor', ['get', 'update'], world.namespace),
@@ -46,7 +47,8 @@ describe('events', { timeout: 240_000 }, () => {
     await world.stop();
   });
 
-  async function ask(token: string, path: string, method = 'GET') {
+  const ask = (token: string, path: string, method?: string) => resend(() => askOnce(token, path, method));
+  async function askOnce(token: string, path: string, method = 'GET') {
     const headers = { authorization: `Bearer ${token}`, ...(method === 'POST' && { 'content-type': 'application/json' }) };
     const response = await fetch(`${service.operationsUrl}${path}`, { method, headers });
     return { status: response.status, body: (await response.json()) as { events: EventView[]; id: string; error: string } & EventView };
@@ -123,8 +125,14 @@ describe('events', { timeout: 240_000 }, () => {
     const tokenFile = join(tempFolder('token'), 'token');
     writeFileSync(tokenFile, `${tokens.all}\n`);
     const main = join(import.meta.dirname, '../../src/main.ts');
-    const run = async (...args: string[]) =>
+    const runOnce = async (...args: string[]) =>
       (await promisify(execFile)(process.execPath, [main, ...args, '--server', service.operationsUrl])).stdout;
+    const run = (...args: string[]) =>
+      waitFor('an answer other than 503', () =>
+        runOnce(...args).catch((error: Error) => {
+          throw /answered 503/.test(error.message) ? error : new GiveUp(error.message, { cause: error });
+        }),
+      );
     const text = await run('events', '--token-file', tokenFile);
     assert.match(text, /updated {4}.*shop\/web:1\.1\.0.*\n {4}.*\/web: updated after \d+ ms \(Updated\)/);
     const [event] = JSON.parse(await run('events', '--token-file', tokenFile, '--outcome', 'unwatched', '-o', 'json')) as EventView[];
@@ -133,11 +141,12 @@ describe('events', { timeout: 240_000 }, () => {
     assert.match(await run('replay', event.id, ...kubeconfig), /^replayed as [0-9a-f]{64}$/m);
     await waitFor(
       'the replay to be listed',
-      async () => (await run('events', ...kubeconfig, '--repository', `${world.quiet.host}/lonely/app`)).trim().split('\n').length === 2,
+      async () => (await run('events', ...kubeconfig, '--repository', `${world.quiet.host}/lonely/app`)).trim().split('\n').length >= 2,
     );
     await assert.rejects(
       run('replay', 'missing', ...kubeconfig),
-      (error: { code?: number; stderr?: string }) => error.code === 1 && /answered 404: there is no such event/.test(error.stderr ?? ''),
+      ({ cause }: { cause?: { code?: number; stderr?: string } }) =>
+        cause?.code === 1 && /answered 404: there is no such event/.test(cause.stderr ?? ''),
     );
   });
 });

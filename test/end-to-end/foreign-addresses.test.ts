@@ -13,7 +13,7 @@ import { deliver, harborBody, startWorld, type Service, type World } from './wor
 
 const root = join(import.meta.dirname, '../..');
 
-describe('an address that is not among the allowed registries', { timeout: 240_000 }, () => {
+describe('an address that is not among the allowed registries', () => {
   let world: World;
   let service: Service;
   let canary: Server;

@@ -167,6 +167,11 @@ describe('guards', () => {
       assert.equal((await world.condition('hardened', 'Ready'))?.reason, 'UpToDate');
     } finally {
       await world.cluster.request('DELETE', `${path}/harden`);
+      await waitFor('the webhook not to be asked any more', async () => {
+        const before = endpoint.reviews();
+        await world.annotate(world.deploymentPath('hardened'), { 'example.com/probe': String(before) });
+        return endpoint.reviews() === before;
+      });
       await endpoint.stop();
     }
   });

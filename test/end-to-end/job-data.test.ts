@@ -20,7 +20,7 @@ interface Fixture {
 
 const fixtures = JSON.parse(readFileSync(join(import.meta.dirname, '../fixtures/jobs/schema-1.json'), 'utf8')) as Fixture[];
 
-describe('jobs of the former version', { timeout: 240_000 }, () => {
+describe('jobs of the former version', () => {
   let world: World;
   let redis: ReturnType<typeof connectWorker>;
   const queues = new Map<string, Queue>();
@@ -50,7 +50,8 @@ describe('jobs of the former version', { timeout: 240_000 }, () => {
       await pushImage({ host: world.quiet.host, repository, tag: '1.0.0' });
       await world.createDeployment(name, image(name, '1.0.0'));
       // Polls of another interval than the policy's are of its former self.
-      await world.createPolicy(name, `${world.quiet.host}/${repository}`, { strategy: 'SemVer' }, { pollIntervalMinutes: 60 });
+      const poll = fixture.name === 'poll' ? { pollIntervalMinutes: 60 } : {};
+      await world.createPolicy(name, `${world.quiet.host}/${repository}`, { strategy: 'SemVer' }, poll);
       await world.waitForFirstLook(name);
       const { digest } = await pushImage({ host: world.quiet.host, repository, tag: '1.0.1', content: 'new' });
       const path = `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/imagepolicies/${name}`;

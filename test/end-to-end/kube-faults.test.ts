@@ -14,7 +14,7 @@ import { assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, startWor
 
 const patience = 120_000;
 
-describe('the API server', { timeout: 280_000 }, () => {
+describe('the API server', () => {
   let world: World;
   let proxy: KubeProxy;
   let service: Service;

@@ -195,12 +195,12 @@ describe('the main job', () => {
     assert.match(metrics, /image_watcher_pushes_total\{receiver="registry",provider="distribution",result="accepted"\} [1-9]/);
     assert.doesNotMatch(metrics, new RegExp(secret));
     assert.equal((await fetch(`${service.operationsUrl}/livez`)).status, 200);
-    assert.equal((await fetch(`${service.operationsUrl}/readyz`)).status, 200);
+    await waitFor('readiness', async () => (await fetch(`${service.operationsUrl}/readyz`)).ok);
   });
 
   it('asks neither registry nor API server about a push that nobody watches', async () => {
     const before = await requestCount();
-    await deliver(service, harborBody(world.registry.host, 'nobody/else', [{ tag: '1.0.0' }]));
+    await deliver(service, harborBody(world.quiet.host, 'nobody/else', [{ tag: '1.0.0' }]));
     const record = await settled('1.0.0', 'nobody/else');
     assert.equal(record['reason'], 'NoPolicy');
     assert.equal(await requestCount(), before);
@@ -208,10 +208,8 @@ describe('the main job', () => {
 
   const requestCount = async () => {
     const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
-    return [...metrics.matchAll(/^image_watcher_registry_requests_total\{.*\} (\d+)$/gm)].reduce(
-      (sum, [, count]) => sum + Number(count),
-      0,
-    );
+    const counts = metrics.matchAll(new RegExp(`^image_watcher_registry_requests_total\\{host="${world.quiet.host}".*\\} (\\d+)$`, 'gm'));
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };
 
   /** The audit record of a push, once its fate is known. */

@@ -42,8 +42,10 @@ describe('outages', () => {
     await world.waitForFirstLook('polled');
     await pushNext('polled');
     assertPatchedTimes(await world.waitForImage('polled', imageOf('polled'), 90_000), 1);
-    const events = await (await fetch(`${service.operationsUrl}/metrics`)).text();
-    assert.match(events, /image_watcher_workload_changes_total\{kind="Deployment",source="Poll"\} 1/);
+    await waitFor('the change to be counted', async () => {
+      const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+      return /image_watcher_workload_changes_total\{kind="Deployment",source="Poll"\} 1/.test(metrics);
+    });
     await service.stop();
   });
 
@@ -99,7 +101,7 @@ describe('outages', () => {
     });
     assert.equal((await deliver(service, bodyOf('cold'))).status, 202);
     await world.cluster.apiServer.restart();
-    assertPatchedTimes(await world.waitForImage('cold', imageOf('cold'), 60_000), 1);
+    assertPatchedTimes(await world.waitForImage('cold', imageOf('cold'), 120_000), 1);
     await service.stop();
   });
 

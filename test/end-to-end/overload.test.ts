@@ -11,7 +11,7 @@ const roomBytes = 16_000_000;
 /** Node and the program alone take half of it. */
 const maxRssBytes = 600_000_000;
 
-describe('overload', { timeout: 280_000 }, () => {
+describe('overload', () => {
   let world: World;
   let receiver: Service;
   before(async () => {

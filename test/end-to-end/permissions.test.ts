@@ -116,12 +116,10 @@ describe('the permissions of the chart', () => {
       targets.map(({ kind }) => kind),
       image('all', '1.1.0'),
     );
-    assert.equal(
-      (await fetch(`${service.operationsUrl}/api/events`, { headers: { authorization: `Bearer ${world.cluster.token}` } })).status,
-      200,
-    );
+    const headers = { authorization: `Bearer ${world.cluster.token}` };
+    await waitFor('the events', async () => (await fetch(`${service.operationsUrl}/api/events`, { headers })).ok);
     // Only where two write at the same moment is a policy read again.
-    const client = createKubeClient({ kubeconfig });
+    const client = createKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
     const path = `${policiesPath(world.namespace, 'v1')}/all`;
     await patchStatus<{ lastCheckTime?: string }>({
       client,
@@ -188,7 +186,7 @@ describe('the permissions of the chart', () => {
     const migrated = await crd('migrate');
     assert.equal(migrated.code, 0, migrated.err);
     // Only where somebody writes a policy at the same moment is it read again.
-    const client = createKubeClient({ kubeconfig: definition });
+    const client = createKubeClient({ kubeconfig: definition, requestTimeoutMs: 60_000 });
     await rewriteObject(client, { path: `${policiesPath('default', 'v1')}/web`, resourceVersion: '1', random: Math.random });
     await client.close();
     await assertAllUsed('definition');

@@ -54,7 +54,7 @@ describe('a policy in v1', () => {
     await world.patchPolicy('paused', { suspend: false });
     assertPatchedTimes(await world.waitForImage('paused', image('paused', '1.0.1')), 1);
     await world.waitForCondition('paused', 'Ready', 'UpToDate');
-    assert.equal((await world.readStatus('paused')).observedGeneration, 2);
+    await waitFor('the change to be looked at', async () => (await world.readStatus('paused')).observedGeneration === 2);
   });
 
   it('waits for the consent of the owners of a target in another namespace', async () => {

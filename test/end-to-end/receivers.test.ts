@@ -12,7 +12,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import { claims, makeIssuer } from '../receive/keys.ts';
 import { harborBody } from './world.ts';
 
-describe('receivers', { timeout: 120_000 }, () => {
+describe('receivers', () => {
   let redis: Redis;
   let services: Service[];
   let issuer: Awaited<ReturnType<typeof makeIssuer>>;

@@ -20,7 +20,7 @@ import {
 const patience = 120_000;
 const timeoutMs = patience;
 
-describe('a failover of Redis', { timeout: 280_000 }, () => {
+describe('a failover of Redis', () => {
   let world: World;
   before(async () => {
     world = await startWorld();

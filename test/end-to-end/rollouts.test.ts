@@ -149,6 +149,7 @@ describe('rollouts', () => {
   it('without a word in the policy, a failure is told and nothing is put back', async () => {
     await create('told', undefined);
     await world.patchPolicy('told', { rollout: null });
+    await waitFor('the change to be looked at', async () => (await world.readStatus('told')).observedGeneration === 2);
     await update('told', '1.0.1');
     await kubelet.cannotPull('told', image('told', '1.0.1'), 'not found');
     await waitForReady('told', 'RolloutFailed');

@@ -29,7 +29,7 @@ const traces = [
   basic(secrets.wrongPassword),
 ];
 
-describe('secrets', { timeout: 240_000 }, () => {
+describe('secrets', () => {
   let world: World;
   let service: Service;
   let fake: FakeRegistry;

@@ -12,7 +12,7 @@ import { deliverUntilAccepted, harborBody, secret, startWorld, type Service, typ
 /** Who dies when. The long form with a seed of its own is `npm run bench -- faults`. */
 const seed = 20261121;
 
-describe('two receivers and two workers under fire', { timeout: 280_000 }, () => {
+describe('two receivers and two workers under fire', () => {
   let world: World;
   let receivers: Service[];
   let workers: Service[];

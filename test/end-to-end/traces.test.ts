@@ -52,12 +52,15 @@ describe('traces', () => {
     await world.waitForFirstLook(name);
   };
   /** With the secret in the URL, and a trace of the sender's own. */
-  const announce = (name: string, tag: string, token = secret) => resend(() => announceOnce(name, tag, token));
-  const announceOnce = async (name: string, tag: string, token: string) => {
+  const announce = (name: string, tag: string, token = secret) => {
+    const body = harborBody(world.quiet.host, `shop/${name}`, [{ tag }]);
+    return resend(() => announceOnce(body, token));
+  };
+  const announceOnce = async (body: string, token: string) => {
     const response = await fetch(`${receiver.publicUrl}/webhooks/harbor/${token}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', traceparent: `00-${senderTrace}-00f067aa0ba902b7-01` },
-      body: harborBody(world.quiet.host, `shop/${name}`, [{ tag }]),
+      body,
     });
     const { accepted } = (await response.json()) as { accepted?: { id: string }[] };
     return { status: response.status, id: accepted?.[0]?.id ?? '' };
@@ -113,10 +116,9 @@ describe('traces', () => {
       assert.ok(found.has(branch), `${branch} is not in\n${[...found].join('\n')}`);
     const delivery = find(spans, 'POST /webhooks/{receiver}');
     assert.deepEqual(delivery.links, [{ traceId: senderTrace, spanId: '00f067aa0ba902b7' }]);
-    assert.deepEqual(
-      [delivery.kind, delivery.attributes['http.response.status_code'], delivery.attributes['image_watcher.receiver']],
-      ['server', 202, 'harbor'],
-    );
+    assert.deepEqual([delivery.kind, delivery.attributes['image_watcher.receiver']], ['server', 'harbor']);
+    // What was stored although it was late belongs to the first attempt.
+    assert.match(String(delivery.attributes['http.response.status_code']), /^(202|503)$/);
     assert.deepEqual(
       [delivery.resource['image_watcher.roles'], find(spans, 'process push').resource['image_watcher.roles']],
       [['receive'], ['work']],
@@ -166,8 +168,7 @@ describe('traces', () => {
       },
       { timeoutMs: patience },
     );
-    const spans = await traceOf(id, 'rollout');
-    assert.ok(tree(spans).has('look at rollout → PATCH deployments'), 'the patch back');
+    await waitFor('the patch back', async () => tree(await traceOf(id, 'rollout')).has('look at rollout → PATCH deployments'));
   });
 
   it('of several policies, each has its job in the trace; what is withheld is told with its reason', async () => {
@@ -285,11 +286,10 @@ describe('without traces, or without a collector', () => {
     const { status } = await deliver(service, harborBody(world.quiet.host, 'shop/nobody', [{ tag: '1.0.0' }]));
     assert.equal(status, 202);
     await service.stop();
-    const names = collector.spans().map(({ name }) => name);
-    assert.ok(
-      ['POST /webhooks/{receiver}', 'send push'].every((name) => names.includes(name)),
-      names.join(),
-    );
+    await waitFor('the spans', () => {
+      const names = new Set(collector.spans().map(({ name }) => name));
+      return names.has('POST /webhooks/{receiver}') && names.has('send push');
+    });
     await collector.stop();
   });
 

@@ -166,12 +166,12 @@ test('apply: both versions are served, and all policies are there in both', asyn
   assert.equal(code, 0, err);
   assert.match(err, /converts \(2000 objects are there\)/);
   assert.deepEqual([await storedVersions(), await storedVersionCounts()], [['v1alpha1', 'v1'], { v1alpha1: count }]);
-  const [older, newer] = await Promise.all([readAll('v1alpha1'), readAll('v1')]);
+  const [older, newer] = await waitFor('the lists', () => Promise.all([readAll('v1alpha1'), readAll('v1')]));
   assert.deepEqual([older.size, newer.size], [count, count]);
 });
 
 test('retiring v1alpha1 is refused before the migration', async () => {
-  const client = createKubeClient({ kubeconfig: cluster.kubeconfigPath });
+  const client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
   try {
     await assert.rejects(
       retireVersion(client, { name: crdName, version: 'v1alpha1', since: new Date() }),
@@ -256,7 +256,7 @@ test('retire: refused while somebody writes v1alpha1, then done, kept by apply, 
       (error: { status: number }) => error.status === 404,
     ),
   );
-  assert.equal((await readAll('v1')).size, count);
+  assert.equal((await waitFor('the list', () => readAll('v1'))).size, count);
   await cluster.request(
     'PATCH',
     `${policyPath('v1', nameOf(0))}?fieldManager=somebody&force=true`,

@@ -174,7 +174,10 @@ test('the data of a Secret is read as it is stored', async () => {
 /** A client that may do nothing. */
 function nobody(context: TestContext): KubeClient {
   const ca = { 'certificate-authority-data': Buffer.from(controlPlane.caPem).toString('base64') };
-  const anonymous = createKubeClient({ kubeconfig: writeKubeconfig(controlPlane.server, { as: 'nobody', token: controlPlane.token }, ca) });
+  const anonymous = createKubeClient({
+    kubeconfig: writeKubeconfig(controlPlane.server, { as: 'nobody', token: controlPlane.token }, ca),
+    requestTimeoutMs: 60_000,
+  });
   context.after(() => anonymous.close());
   return anonymous;
 }

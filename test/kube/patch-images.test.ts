@@ -136,7 +136,10 @@ test('a missing permission is permanent and named', async (context) => {
     spec: {},
   });
   const ca = { 'certificate-authority-data': Buffer.from(controlPlane.caPem).toString('base64') };
-  const nobody = createKubeClient({ kubeconfig: writeKubeconfig(controlPlane.server, { token: status.token }, ca) });
+  const nobody = createKubeClient({
+    kubeconfig: writeKubeconfig(controlPlane.server, { token: status.token }, ca),
+    requestTimeoutMs: 60_000,
+  });
   context.after(() => nobody.close());
   const refusal = isRejection(
     'grant image-watcher the verb "patch" on "deployments"',

@@ -20,7 +20,7 @@ describe('a Service, through the API server', { skip: address === undefined && '
   let endpoint: ConversionEndpoint;
   before(async () => {
     [cluster, endpoint] = await Promise.all([startControlPlane({ fsync: false }), startConversionEndpoint(convertReview, address)]);
-    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath });
+    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     const metadata = { name: 'convert' };
     const port = Number(new URL(endpoint.url).port);
     await cluster.request('POST', '/api/v1/namespaces/default/services', { metadata, spec: { ports: [{ port: 443, targetPort: port }] } });

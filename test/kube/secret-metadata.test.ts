@@ -16,7 +16,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   controlPlane = await startControlPlane({ fsync: false });
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath });
+  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });
 after(async () => {
@@ -68,7 +68,10 @@ test('exactly one Secret is read, or why it has no content is said', async (t) =
   assert.deepEqual(await readSecretContent(client, { namespace, name: 'missing' }), { why: 'does not exist' });
   const odd = await readSecretContent(client, { namespace, name: '../secrets' });
   assert.match('why' in odd ? odd.why : '', /cannot be the name of a Kubernetes object/);
-  const limited = createKubeClient({ kubeconfig: await kubeconfigWithRules(controlPlane, namespace, 'nobody', []) });
+  const limited = createKubeClient({
+    kubeconfig: await kubeconfigWithRules(controlPlane, namespace, 'nobody', []),
+    requestTimeoutMs: 60_000,
+  });
   t.after(() => limited.close());
   assert.deepEqual(await readSecretContent(limited, { namespace, name: 'creds' }), {
     why: `may not be read: grant image-watcher the verb "get" on "secrets" in namespace ${namespace}`,

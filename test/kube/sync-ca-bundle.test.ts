@@ -6,6 +6,7 @@ import { makeAuthority } from '../../src/certificates/make-certificate.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/kube-error.ts';
 import { syncCaBundle } from '../../src/kube/sync-ca-bundle.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 
@@ -39,6 +40,11 @@ describe('the caBundle of the CustomResourceDefinition', () => {
   describe('once it is there', () => {
     before(async () => {
       await cluster.request('POST', path.slice(0, path.lastIndexOf('/')), customResourceDefinition());
+      // Until then its status is written by others.
+      await waitFor('it to be established', async () => {
+        const { conditions = [] } = (await readCrd()).status as { conditions?: { type: string; status: string }[] };
+        return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
+      });
     });
     beforeEach(() => setConversion({ strategy: 'None' }));
 
@@ -111,7 +117,10 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       const namespace = await cluster.namespace();
       const tryWith = async (verbs: string[]) => {
         const rule = { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], resourceNames: [crdName], verbs };
-        const limited = createKubeClient({ kubeconfig: await kubeconfigWithRules(cluster, namespace, verbs.join('-'), [rule]) });
+        const limited = createKubeClient({
+          kubeconfig: await kubeconfigWithRules(cluster, namespace, verbs.join('-'), [rule]),
+          requestTimeoutMs: 60_000,
+        });
         try {
           return await sync(bundles[0] ?? '', limited);
         } finally {

@@ -59,8 +59,10 @@ test('hundreds of repositories of registries that hang take no place from those 
   for (let index = 0; index < 40; index++) healthy.setTag(`team/app-${index}`, '1.0.0', fakeDigest('a'));
   await queue.add([...pushes(hanging.host, 300), ...pushes(alsoHanging.host, 300)]);
   consumer.start();
-  await waitFor('both to hang', () => hanging.requests.length === 8 && alsoHanging.requests.length === 8);
+  // Hundreds are taken from the queue one after the other.
+  const patience = { timeoutMs: 120_000 };
+  await waitFor('both to hang', () => hanging.requests.length === 8 && alsoHanging.requests.length === 8, patience);
   await queue.add(pushes(healthy.host, 40));
-  await waitFor('the pushes of the healthy one', () => found.size === 40);
+  await waitFor('the pushes of the healthy one', () => found.size === 40, patience);
   assert.deepEqual([hanging.requests.length, alsoHanging.requests.length], [8, 8]);
 });

@@ -51,5 +51,5 @@ test('every sample ten times, in any order, at two replicas: each push is in the
   }
   const stored = new Queue('push', { connection, prefix: access.prefix, skipVersionCheck: true });
   assert.ok(once.size > 20, String(once.size));
-  assert.equal(await stored.getWaitingCount(), once.size);
+  assert.equal(await waitFor('the count', () => stored.getWaitingCount()), once.size);
 });
