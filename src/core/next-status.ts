@@ -41,6 +41,7 @@ export function nextStatus(
   if (ending.kind === 'ignored' || isOverdue) return undefined;
   if (ending.kind !== 'postponed' && isOvertaken(policy, ending)) return addChanges(policy.status, ending, cause, now);
   const { waiting: current, ...rest } = policy.status;
+  const isBeside = saysNothing(policy.status, ending, cause);
   const settled = ending.kind === 'postponed' ? ending : settlePlace(ending, current);
   const old = settled.kind === 'postponed' ? rest : withPendingApproval(rest, settled);
   const found = {
@@ -54,7 +55,7 @@ export function nextStatus(
     ...found,
     ...(counts !== undefined && { rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
-    ...(leavesStalled(policy.status, settled, cause) ? {} : { conditions: nextConditions(policy, settled, now, claims) }),
+    ...(isBeside ? current && { waiting: current } : { conditions: nextConditions(policy, settled, now, claims) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
@@ -67,10 +68,11 @@ function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { s
   return strategy.movingTag === undefined && strategy.reject(latest) === undefined && strategy.compare(selection.candidate.tag, latest) < 0;
 }
 
-/** That an older tag changes nothing does not heal what hinders the one that is selected. */
-function leavesStalled({ conditions = [] }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: LookCause): boolean {
-  const saysNothing = isHinted === true && ending.kind === 'unchanged' && ending.selection === undefined;
-  return saysNothing && conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
+/** That an older tag changes nothing does not heal what hinders the one that is selected, nor end its wait. */
+function saysNothing({ conditions = [], waiting }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: LookCause): boolean {
+  if (isHinted !== true || ending.kind !== 'unchanged' || ending.selection !== undefined) return false;
+  const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
+  return isStalled || (waiting?.tag !== undefined && waiting.tag !== ending.tag);
 }
 
 /** What was done is told, and nothing else. */

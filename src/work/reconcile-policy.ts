@@ -178,7 +178,10 @@ async function bringTo(
       if (isRollback || (guarded !== undefined && !isNowSelected)) return outcome;
       const next = guarded ?? (turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined);
       return withPlace(
-        tellRetagged(outcome, policy, request),
+      const told = tellRetagged(outcome, policy, request);
+      // Nor does a tag that changes nothing: where images need no age, only a look at what waits, or at all, says anything about it.
+      if (!isNowSelected && !chosen.isComplete && spec.minAgeMs === undefined) return told;
+        told,
         { ...(waiting && { seen: waiting }), ...(next && { next }) },
         guarded !== undefined || turn.apply === undefined,
       );

@@ -88,10 +88,15 @@ test('what was the case and is no more, goes', () => {
 
 test('a push of an older tag heals nothing: the one that is selected is stalled still', () => {
   const before = after({}, { ...stalled, reason: 'NoConsent' });
-  const pushed = (ending: Outcome) => nextStatus(policyOf({ generation: 2, status: before }), ending, { ...cause, isHinted: true }, later);
+  const pushed = (ending: Outcome, status = before) =>
+    nextStatus(policyOf({ generation: 2, status }), ending, { ...cause, isHinted: true }, later);
   assert.deepEqual(kinds(pushed(older)), ['Ready=False NoConsent', 'Stalled=True NoConsent']);
   assert.deepEqual(kinds(pushed(unchanged)), ['Ready=True UpToDate']);
   assert.deepEqual(kinds(next(before, older)), ['Ready=True UpToDate'], 'all tags were looked at');
+  const throttled = after({}, waiting);
+  const { waiting: kept, conditions = [] } = pushed(older, throttled) ?? {};
+  assert.deepEqual([kept, conditions], [throttled.waiting, throttled.conditions]);
+  assert.equal(pushed({ ...older, tag: '1.3.0' }, throttled)?.waiting, undefined, 'its own wait is over');
 });
 
 test('a condition keeps its time until its status changes', () => {
