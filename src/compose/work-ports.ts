@@ -104,7 +104,9 @@ export function createWorkPorts(
     },
     imagesAreOut: imagesFirst.turn,
     async writeStatus(policy, update, signal) {
-      const newest = cache.policies.get(policy.namespace, policy.name) ?? policy;
+      const cached = cache.policies.get(policy.namespace, policy.name);
+      // One of the same name that was created anew is another.
+      const newest = cached?.uid === policy.uid ? cached : policy;
       const written = await patchStatus<PolicyStatus>({
         client,
         path: objectPath(policyResource, policy.namespace, policy.name),

@@ -44,8 +44,9 @@ export async function chooseAgain(
     const best = await chooseBest(policy, spec, { announced: false }, ports, signal);
     return 'kind' in best ? chosen : best;
   }
-  const isUnasked = candidate.digest === undefined && (spec.minAgeMs !== undefined || spec.verification !== undefined);
-  if (spec.pin !== 'Digest' && spec.strategy.knowing === undefined && !isUnasked) return chosen;
+  // What was not asked for may be what was rejected meanwhile.
+  const isAsked = candidate.digest !== undefined;
+  if (isAsked && spec.pin !== 'Digest' && spec.strategy.knowing === undefined) return chosen;
   const source = ports.sourceOf(policy, spec);
   const found = await resolveCandidate(source, { tag: candidate.tag }, ports.headManifest, { announced: false, signal, now: ports.now });
   return found === undefined ? chosen : compareAnew({ ...chosen, candidate: found }, policy, ports, signal);

@@ -58,20 +58,21 @@ async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobCont
 
 async function fanOut(push: PushJob, policies: readonly ImagePolicy[], context: JobContext, ports: PushPorts): Promise<void> {
   const report: ReportPorts = { ...ports, now: ports.clock };
-  const interested: ImagePolicy[] = [];
-  for (const policy of policies) {
-    const ending = endsEarly(policy, push);
-    if (ending === undefined) interested.push(policy);
-    else await reportOutcome(policy, ending, causeOf(push), report, context.signal);
-  }
-  if (interested.length === 0) return;
+  const endings = policies.map((policy) => ({ policy, ending: endsEarly(policy, push) }));
+  const interested = endings.flatMap(({ policy, ending }) => (ending === undefined ? [policy] : []));
   const jobs = await Promise.all(
     bySource(push, interested, ports).map(async ({ source, policies }) => {
       const resolved = await resolveOnce(push, source, context, ports);
       return policies.map((policy) => toPolicyJob(push, policy, resolved));
     }),
   );
-  await ports.addPolicyJobs(jobs.flat());
+  if (interested.length > 0) await ports.addPolicyJobs(jobs.flat());
+  // Whoever wants nothing holds up nobody who does.
+  await Promise.all(
+    endings.flatMap(({ policy, ending }) =>
+      ending === undefined ? [] : [reportOutcome(policy, ending, causeOf(push), report, context.signal)],
+    ),
+  );
 }
 
 /** How the push ends for a policy that is not even asked about it; undefined for one that wants to look. */

@@ -54,6 +54,8 @@ export async function reportOutcome(
   reportChanges(policy, outcome, cause, ports);
   let replaced = policy.status;
   const tell = async () => {
+    // Nothing is written about it.
+    if (outcome.kind === 'ignored') return;
     await ports.imagesAreOut?.();
     await ports.writeStatus(
       policy,
