@@ -39,6 +39,7 @@ export const reasons = {
   RejectedDigest: 'the image failed a rollout or was rolled back, and is not tried again',
   RollbackRequested: 'a user went back to an older image',
   NoEarlierImage: 'there is no image to go back to',
+  Withdrawn: 'what a user had asked for was taken back before its turn came',
   TargetPaused: 'the rollouts of the workload are paused',
   TooManyChanges: 'the workload was changed to the same image too often within an hour',
 

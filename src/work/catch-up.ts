@@ -6,7 +6,7 @@ import { sameActions } from '../core/policy-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcilePorts } from './reconcile-policy.ts';
 import { untilSeen } from './until-seen.ts';
-import { wakeJob } from './wake-policies.ts';
+import { wakeJobs } from './wake-policies.ts';
 
 export interface CatchUpPorts extends ReconcilePorts {
   readonly clock: () => Date;
@@ -34,8 +34,9 @@ export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, 
   const workloads = await readTargets(job, policy, ports, signal);
   return {
     ...ports,
+    // What the cache held and holds no more was deleted; of what it has not seen yet, it cannot tell.
     findPolicy: (...names) =>
-      policyKey(policy) === names.join('/') ? newest(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
+      isBehind && policyKey(policy) === names.join('/') ? newest(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
     findWorkload: (ref) => newer(ports.findWorkload(ref), workloads.get(workloadKey(ref))),
     listWorkloads: (kind, inNamespace, selector) => {
       const cached = [...ports.listWorkloads(kind, inNamespace, selector)];
@@ -48,8 +49,8 @@ export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, 
 
 /** Contents are read anew where the registry refuses; which Secrets there are is known from our watches only. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, ports: CatchUpPorts): boolean {
-  const own = wakeJob(policy, ports, ports.clock(), ports.secretVersions);
-  return own?.source !== 'SecretChange' || own.cause === job.cause;
+  const own = wakeJobs(policy, ports, ports.clock(), ports.secretVersions).find(({ source }) => source === 'SecretChange');
+  return own === undefined || own.cause === job.cause;
 }
 
 async function readTargets(
@@ -59,7 +60,7 @@ async function readTargets(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Workload>> {
   const found = new Map<string, Workload>();
-  const isKnown = job.source !== 'TargetChange' || wakeJob(policy, ports, ports.clock())?.cause === job.cause;
+  const isKnown = job.source !== 'TargetChange' || wakeJobs(policy, ports, ports.clock()).some(({ cause }) => cause === job.cause);
   if (isKnown || !isUsable(policy.spec)) return found;
   await ports.awaitTargets(policy.spec, signal);
   const read = async (target: PolicyTarget) => {

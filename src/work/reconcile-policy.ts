@@ -84,6 +84,8 @@ async function lookAt(
     await ports.awaitTargets(spec, signal);
     const seen = imagesOf(spec, ports);
     const { rollbackTo } = request;
+    if (rollbackTo !== undefined && policy.actions?.rollbackTo !== rollbackTo)
+      return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${rollbackTo} was taken back before its turn came` };
     const chosen =
       rollbackTo === undefined
         ? await chooseCandidate(policy, spec, request, ports, signal)
@@ -176,11 +178,11 @@ async function bringTo(
       const guarded = guardWait(plan, waiting, new Date(ports.now()));
       // Something older than what is selected takes nobody's place.
       if (isRollback || (guarded !== undefined && !isNowSelected)) return outcome;
-      const next = guarded ?? (turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined);
-      return withPlace(
       const told = tellRetagged(outcome, policy, request);
       // Nor does a tag that changes nothing: where images need no age, only a look at what waits, or at all, says anything about it.
       if (!isNowSelected && !chosen.isComplete && spec.minAgeMs === undefined) return told;
+      const next = guarded ?? (turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined);
+      return withPlace(
         told,
         { ...(waiting && { seen: waiting }), ...(next && { next }) },
         guarded !== undefined || turn.apply === undefined,

@@ -11,7 +11,8 @@ import { resolveTargets } from '../core/resolve-target.ts';
 import { kindKey, workloadKey, type KindRef, type Workload, type WorkloadRef } from '../core/workload.ts';
 import { actionJob } from './wake-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
-import { wantsChange } from '../core/plan-update.ts';
+import { tryParseImageReference } from '../core/image-reference.ts';
+import { wantsChange, type KeptContainer, type TargetPlan } from '../core/plan-update.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
 
 /** What a change of the target may heal. */
@@ -57,13 +58,27 @@ const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 
 /** What is asked of the caches. */
 export type WakeView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState'>;
 
-/** Why the policy wants a look now: its job, or undefined. Replicas that judge the same state make the same job. */
-export function wakeJob(policy: ImagePolicy, view: WakeView, now: Date, secretVersions?: SecretVersions): PolicyJob | undefined {
-  const { generation, spec, status } = policy;
+/**
+ * Why the policy wants looks now: their jobs. Replicas that judge the same state make the same jobs. What a user asked for may stand there for weeks and be done:
+ * it must not hide what else happens.
+ */
+export function wakeJobs(policy: ImagePolicy, view: WakeView, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
+  const { generation, status } = policy;
   const job = { ...jobOf(policy, now), generation };
-  if (status.observedGeneration !== generation) return { ...job, source: 'PolicyChange', cause: `generation:${generation}` };
+  if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
   const action = actionJob(policy);
-  if (action !== undefined) return { ...job, ...action };
+  const healing = healingJob(policy, job, view, secretVersions);
+  return [...(action === undefined ? [] : [{ ...job, ...action }]), ...(healing === undefined ? [] : [healing])];
+}
+
+/** The job for what may heal the policy. */
+function healingJob(
+  policy: ImagePolicy,
+  job: Omit<PolicyJob, 'source' | 'cause'>,
+  view: WakeView,
+  secretVersions: SecretVersions | undefined,
+): PolicyJob | undefined {
+  const { generation, spec, status } = policy;
   if (secretVersions !== undefined && mayBeHealedBySecret(policy) && isUsable(policy.spec))
     return { ...job, source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
   const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' || (type === 'Held' && healedByTarget.has(reason)));
@@ -90,7 +105,10 @@ export function newcomerJob(policy: ImagePolicy, newcomers: ReadonlySet<string>,
   if (!isUsable(spec) || spec.suspended || latest === undefined || spec.strategy.reject(latest.tag) !== undefined) return undefined;
   if (spec.targets.some((target) => ports.targetState(target) === 'starting')) return undefined;
   const { targets } = planWith(policy, spec, latest, ports);
-  const changed = targets.flatMap((planned) => (wantsChange(planned) && planned.workload !== undefined ? [planned.workload] : []));
+  // Without the times of the images, which the look asks for, none is newer than another.
+  const isOther = ({ image }: KeptContainer) => tryParseImageReference(image, ports.aliases)?.tag !== latest.tag;
+  const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.kept.some(isOther));
+  const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
   const versions = changed.filter(({ uid }) => newcomers.has(uid)).map((workload) => versionOf(workload, ''));
   if (versions.length === 0) return undefined;
   const hint = { tag: latest.tag, ...(latest.digest !== undefined && { digest: latest.digest }) };

@@ -2,7 +2,7 @@ import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
 import { alarmJob } from './alarm-job.ts';
 import type { PlanPorts } from './plan-with.ts';
-import { newcomerJob, wakeJob, type SecretVersions } from './wake-policies.ts';
+import { newcomerJob, wakeJobs, type SecretVersions } from './wake-policies.ts';
 import { rolloutJob } from './wake-rollouts.ts';
 
 export interface WakerPorts extends PlanPorts {
@@ -46,7 +46,7 @@ export function createWaker(ports: WakerPorts): Waker {
     for (const [key, policy] of considered) {
       considered.delete(key);
       const jobs = [
-        wakeJob(policy, ports, ports.clock(), ports.secretVersions),
+        ...wakeJobs(policy, ports, ports.clock(), ports.secretVersions),
         alarmJob(policy),
         rolloutJob(policy, ports, ports.clock()),
       ];

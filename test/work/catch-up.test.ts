@@ -4,9 +4,8 @@ import { test } from 'node:test';
 import { strategies } from '../../src/core/strategies/index.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
-import { wakeJob } from '../../src/work/wake-policies.ts';
 import { policyOf, specOf, stalledStatus } from '../core/samples.ts';
-import { contextOf, createWorld, image, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, startTime, type World, wakeJob } from './world.ts';
 
 const now = new Date(startTime);
 
@@ -51,6 +50,17 @@ test('what the cache learns meanwhile counts more than what was read', async () 
     findPolicy: () => (world.requests.includes('LIST shop/web') ? changed : undefined),
   };
   await processPolicyJob(job, contextOf(), catchingUp);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+});
+
+test('a policy that is deleted while its tags are listed changes nothing any more', async () => {
+  const world = createWorld();
+  const { listTags } = world.ports;
+  const deleting: typeof listTags = (...args) => {
+    world.policies.clear();
+    return listTags(...args);
+  };
+  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, listTags: deleting });
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 

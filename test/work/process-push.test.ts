@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import { WaitError } from '../../src/core/errors.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { processPush } from '../../src/work/process-push.ts';
-import { wakeJob } from '../../src/work/wake-policies.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
-import { contextOf, createWorld, image, pushOf, startTime } from './world.ts';
+import { contextOf, createWorld, image, pushOf, startTime, wakeJob } from './world.ts';
 
 test('a repository that nobody watches: recorded, no request', async () => {
   const world = createWorld();
@@ -110,6 +109,16 @@ test('several policies: one question to the registry, one job for each that want
   );
   assert.deepEqual([...world.fates.keys()], ['push-1 shop/builds']);
   assert.equal(world.matched.get('push-1')?.length, 21);
+});
+
+test('who does not want the tag holds up nobody who does', async () => {
+  const world = createWorld();
+  world.put(policyOf({ name: 'follows', spec: latestSpec() }), policyOf({ name: 'other' }));
+  const jobs: string[] = [];
+  const addPolicyJobs = async (added: readonly { policy: { name: string } }[]) => void jobs.push(...added.map(({ policy }) => policy.name));
+  const eventLog = { ...world.ports.eventLog, settled: () => Promise.reject(new Error('no room')) };
+  await assert.rejects(processPush(pushOf(), contextOf(), { ...world.ports, addPolicyJobs, eventLog }), /no room/);
+  assert.deepEqual(jobs.toSorted(), ['other', 'web']);
 });
 
 test('several policies, and none wants the tag: no request, no job', async () => {

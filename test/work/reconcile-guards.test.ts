@@ -7,9 +7,8 @@ import { alarmJob } from '../../src/work/alarm-job.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { processPush } from '../../src/work/process-push.ts';
 import { actionJob } from '../../src/work/wake-actions.ts';
-import { wakeJob } from '../../src/work/wake-policies.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../core/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, runs, startTime, type World, wakeJob } from './world.ts';
 
 const [b, c] = [digestOf('b'), digestOf('c')];
 
@@ -111,6 +110,9 @@ test('window: an update waits for the next one, with an alarm, and is applied th
   // An older push meanwhile does not take its place; nor does a failure.
   await push(world, '1.2.9', c);
   assert.equal(world.statusOf('web').waiting?.tag, '1.3.0');
+  // Nor does one that changes nothing, because what runs is newer, or the same once more.
+  for (const tag of ['1.2.2', '1.2.3']) await push(world, tag, c);
+  assert.deepEqual([world.statusOf('web').waiting?.tag, conditionsOf(world)], ['1.3.0', ['Ready=False Window', 'Reconciling=True Window']]);
   const alarm = alarmJob(policyIn(world));
   assert.equal(alarm?.alarm?.at, '2026-03-01T20:00:00.000Z');
   at = Date.parse('2026-03-01T20:00:00Z');

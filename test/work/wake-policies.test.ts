@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import type { ImagePolicy } from '../../src/core/image-policy.ts';
 import type { Workload } from '../../src/core/workload.ts';
 import type { TargetState } from '../../src/work/plan-with.ts';
-import { createTargetIndex, newcomerJob, wakeJob, type WakeView } from '../../src/work/wake-policies.ts';
+import { createTargetIndex, newcomerJob, type WakeView } from '../../src/work/wake-policies.ts';
+import { strategies } from '../../src/core/strategies/index.ts';
 import { policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../core/samples.ts';
+import { wakeJob } from './world.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const workload = workloadOf({ web: 'nginx:1' }, { uid: 'w', generation: 7 });
@@ -135,11 +137,24 @@ test('of hundreds of targets a cause has a fixed length', () => {
   assert.match(cause ?? '', /^targets:1:[0-9a-f]{64}$/);
 });
 
+const newest = strategies.newest();
 const latest = { tag: '1.3.0', selectedAt: '2026-01-01T00:00:00Z' };
 const content = policyOf({ status: { observedGeneration: 1, latest } });
 const newcomers: [name: string, policy: ImagePolicy, runs: string, cause: string | undefined][] = [
   ['runs an older image', content, 'registry.example.com/shop/web:1.2.3', 'newcomers:1:w:7'],
   ['runs what is selected', content, 'registry.example.com/shop/web:1.3.0', undefined],
+  [
+    'runs another image, and times decide',
+    { ...content, spec: specOf({ strategy: newest }) },
+    'registry.example.com/shop/web:main-a',
+    'newcomers:1:w:7',
+  ],
+  [
+    'runs what is selected, and times decide',
+    { ...content, spec: specOf({ strategy: newest }) },
+    'registry.example.com/shop/web:1.3.0',
+    undefined,
+  ],
   ['runs another repository', content, 'nginx:1.2.3', undefined],
   ['is of a suspended policy', { ...content, spec: specOf({ suspended: true }) }, 'registry.example.com/shop/web:1.2.3', undefined],
   ['is of a policy that has selected nothing yet', policyOf(), 'registry.example.com/shop/web:1.2.3', undefined],

@@ -18,6 +18,7 @@ import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
 import type { ImageFacts } from '../../src/work/read-images.ts';
 import { createTagMemory } from '../../src/work/tag-memory.ts';
 import type { ObjectEvent } from '../../src/work/object-event.ts';
+import { wakeJobs } from '../../src/work/wake-policies.ts';
 import { digestOf, policyOf, web, workloadOf } from '../core/samples.ts';
 
 export const startTime = Date.parse('2026-03-01T12:00:00Z');
@@ -239,4 +240,9 @@ export function pushOf(push: Partial<PushEvent> = {}): PushJob {
     receivedAt: new Date(startTime - 2_000).toISOString(),
     ...push,
   };
+}
+
+/** The first job that the policy wants, or undefined. */
+export function wakeJob(...judged: Parameters<typeof wakeJobs>): PolicyJob | undefined {
+  return wakeJobs(...judged)[0];
 }
