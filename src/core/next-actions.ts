@@ -4,7 +4,8 @@ import type { Candidate } from './plan-update.ts';
 import { cut, toSeconds } from './status-text.ts';
 import { isSameWorkload } from './workload.ts';
 
-const maxEntries = 10;
+/** So many images that were put back, or rejected, the status has room for. */
+export const maxListed = 10;
 const maxAnswer = 253;
 
 /** What a look was asked for by annotations. */
@@ -39,7 +40,7 @@ export function nextReverted(old: readonly Reversion[], { reverted = [], changes
   const found = reverted.filter((one) => one.count > 1 || isAnswered(one));
   const isKnown = (one: Reversion) => old.some((other) => isSameImage(one, other) && one.count === other.count && one.at === other.at);
   if (found.every(isKnown)) return old;
-  return [...found, ...old.filter((one) => !found.some((other) => isSameImage(one, other)))].slice(0, maxEntries);
+  return [...found, ...old.filter((one) => !found.some((other) => isSameImage(one, other)))].slice(0, maxListed);
 }
 
 /** Times in a status have seconds: a release that was given a moment ago must not end what came after it. */
@@ -58,7 +59,7 @@ export function withRollback(
   const at = toSeconds(rejectionTime(now, released));
   const entries = left.map(({ tag, digest }): RejectedImage => ({ digest, tag, reason: 'RollbackRequested', at }));
   const others = (status.rejected ?? []).filter(({ digest }) => !entries.some((entry) => entry.digest === digest));
-  return { ...status, rejected: [...entries, ...others].slice(0, maxEntries) };
+  return { ...status, rejected: [...entries, ...others].slice(0, maxListed) };
 }
 
 function isSameImage(a: Reversion, b: Reversion): boolean {

@@ -3,6 +3,7 @@ import type { Reversion } from '../policy-status.ts';
 import { toSeconds } from '../status-text.ts';
 import { formatWorkload, refOf } from '../workload.ts';
 import { actionAnnotations } from '../policy-actions.ts';
+import { maxListed } from '../next-actions.ts';
 import { foreignChanges, type ForeignChange } from './foreign-change.ts';
 import type { Guard, GuardContext } from './guard.ts';
 import { isOf } from './last-change.ts';
@@ -42,9 +43,12 @@ export function countReversions(target: TargetPlan, context: GuardContext): Reve
 
 function count({ change, last }: ForeignChange, { target }: TargetPlan, { policy, now }: GuardContext): Reversion {
   const { tag, digest } = last;
-  const before = policy.status?.reverted?.find((one) => isOf(one, target, change.container) && one.tag === tag && one.digest === digest);
+  const ofImage = (policy.status?.reverted ?? []).filter((one) => one.tag === tag && one.digest === digest);
+  // Where there are more of them than the status has room for, those that are in it speak for all: counted anew each time, the fight would never end.
+  const [any] = ofImage.length >= maxListed ? ofImage : [];
+  const before = ofImage.find((one) => isOf(one, target, change.container)) ?? any;
   const isOver = before === undefined || isReleased(new Date(before.at), policy.actions, now);
-  if (!isOver && before.count >= maxReversions) return before;
   const image = { ...refOf(target), container: change.container, tag, ...(digest !== undefined && { digest }) };
+  if (!isOver && before.count >= maxReversions) return { ...image, count: before.count, at: before.at };
   return { ...image, count: (isOver ? 0 : before.count) + 1, at: toSeconds(now) };
 }

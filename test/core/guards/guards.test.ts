@@ -39,6 +39,7 @@ const revertedOnce = { status: { history: [entryOf('1.3.0')], reverted: [reversi
 const revertedTwice = {
   status: { history: [entryOf('1.3.0')], reverted: [{ ...reversion, count: 2 }] },
 };
+const others = (count: number) => Array.from({ length: count }, (_, index) => ({ ...reversion, name: `other-${index}` }));
 const times = (...at: string[]) => ({ status: { history: at.map((time) => entryOf('1.3.0', { at: time })) } });
 const within = ['2026-03-02T11:50:00Z', '2026-03-02T11:40:00Z', '2026-03-02T11:30:00Z', '2026-03-02T11:20:00Z', '2026-03-02T11:10:00Z'];
 const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
@@ -147,6 +148,18 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
   [reverted, 'a human', { runs: by('kubectl'), ...revertedTwice }, 'fine'],
   [reverted, 'for the first time', { runs: by('argocd-controller'), ...applied }, 'fine'],
   [reverted, 'for the second time', { runs: by('argocd-controller'), ...revertedOnce }, 'refused ChangeReverted'],
+  [
+    reverted,
+    'one of more than the status has room for',
+    { runs: by('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(10) } },
+    'refused ChangeReverted',
+  ],
+  [
+    reverted,
+    'for the first time, when others were before',
+    { runs: by('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(9) } },
+    'fine',
+  ],
   [reverted, 'told before', { runs: by('helm'), ...revertedTwice }, 'refused ChangeReverted'],
   [reverted, 'something newer', { runs: by('helm'), ...revertedTwice, candidate: { tag: '1.4.0', digest: c } }, 'fine'],
   [
