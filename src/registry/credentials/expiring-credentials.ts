@@ -1,4 +1,4 @@
-import type { Credential, NoCredential, ReadOptions } from '../credential.ts';
+import { type Credential, isCredential, type NoCredential, type ReadOptions } from '../credential.ts';
 import { SingleFlight } from '../single-flight.ts';
 
 /** A credential that ends by itself, at a time in milliseconds since 1970. */
@@ -37,13 +37,15 @@ export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }:
   const entries = new Map<string, Entry>();
   const flights = new SingleFlight<Credential | NoCredential>();
 
-  const renew = (key: string, signal?: AbortSignal) =>
+  const renew = (key: string, isRefused: boolean, signal?: AbortSignal) =>
     flights.run(
       key,
       async (signal) => {
         const askedAt = now();
         const fetched = await fetch(key, AbortSignal.any([signal, runningTimeout(deadlineMs)]));
-        const entry = 'why' in fetched ? refusalOf(fetched, askedAt) : entryOf(fetched, askedAt);
+        const known = usable(entries.get(key), now());
+        const withoutNew = (why: NoCredential) => (known ? keptOf(known, isRefused, askedAt) : refusalOf(why, askedAt));
+        const entry = 'why' in fetched ? withoutNew(fetched) : entryOf(fetched, askedAt);
         entries.set(key, entry);
         return entry.value;
       },
@@ -53,9 +55,9 @@ export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }:
   return async (key, { refresh, signal }) => {
     const at = now();
     const entry = entries.get(key);
-    if (!entry || at >= entry.usableUntil || (refresh && at >= entry.fixedUntil)) return renew(key, signal);
+    if (!entry || at >= entry.usableUntil || (refresh && at >= entry.fixedUntil)) return renew(key, refresh, signal);
     // While it can be used, a failure to renew it is nobody's trouble: the next who asks tries again.
-    if (at >= entry.renewAt) renew(key).catch(() => undefined);
+    if (at >= entry.renewAt) renew(key, false).catch(() => undefined);
     return entry.value;
   };
 }
@@ -68,6 +70,19 @@ function entryOf({ credential, expiresAt }: ExpiringCredential, askedAt: number)
     renewAt: askedAt + lifeMs * renewShare,
     fixedUntil: askedAt + fixedMs,
   };
+}
+
+function usable(entry: Entry | undefined, at: number): Entry | undefined {
+  return entry && isCredential(entry.value) && at < entry.usableUntil ? entry : undefined;
+}
+
+/**
+ * "There is none" may be a hiccup of the cloud or the truth, and we cannot tell: what it gave before is kept, and asked for again a minute later. What the
+ * registry refused as well is kept for that minute only: it may be the truth, but it may also be refused for one repository and be needed for others.
+ */
+function keptOf({ value, usableUntil }: Entry, isRefused: boolean, askedAt: number): Entry {
+  const until = askedAt + fixedMs;
+  return { value, usableUntil: isRefused ? Math.min(usableUntil, until) : usableUntil, renewAt: until, fixedUntil: until };
 }
 
 function refusalOf(value: NoCredential, askedAt: number): Entry {

@@ -59,6 +59,44 @@ test("while it lasts a failure to renew it is nobody's trouble; after that it is
   assert.match(await it.read(), /^token-/);
 });
 
+test('a cloud that has none any more does not take back what it gave: it is asked again a minute later', async () => {
+  const it = world();
+  await it.read();
+  it.why = 'not in the cloud';
+  it.now = 0.8 * hour;
+  for (let times = 0; times < 3; times++) {
+    assert.equal(await it.read(), 'token-1');
+    await turn();
+  }
+  assert.equal(it.fetches, 2);
+  it.why = undefined;
+  it.now += 60_000;
+  assert.equal(await it.read(), 'token-1');
+  await turn();
+  assert.equal(await it.read(), 'token-3');
+});
+
+test('what ended is not used any more when the cloud has none', async () => {
+  const it = world();
+  await it.read();
+  it.why = 'not in the cloud';
+  it.now = hour - 60_000;
+  assert.equal(await it.read(), 'not in the cloud');
+});
+
+test('what the registry refuses and the cloud does not have any more is used for a minute', async () => {
+  const it = world();
+  await it.read();
+  it.why = 'not in the cloud';
+  it.now = 60_000;
+  assert.equal(await it.read(true), 'token-1');
+  it.now = 119_999;
+  assert.equal(await it.read(true), 'token-1');
+  assert.equal(it.fetches, 2);
+  it.now = 120_000;
+  assert.equal(await it.read(), 'not in the cloud');
+});
+
 test('that there is none is remembered for two minutes, also where the registry refuses', async () => {
   const it = world();
   it.why = 'not in the cloud';
