@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts';
 import { type Credential, isCredential, type NoCredential, type ReadOptions } from '../credential.ts';
 import { SingleFlight } from '../single-flight.ts';
 
@@ -32,9 +33,11 @@ const fixedMs = 60_000;
 const marginMs = 60_000;
 const renewShare = 0.75;
 const ticks = 10;
+/** Policies name the registries, and each may have a credential of its own. */
+const maxEntries = 1_000;
 
 export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }: ExpiringOptions): ExpiringCredentials {
-  const entries = new Map<string, Entry>();
+  const entries = new BoundedMap<string, Entry>(maxEntries);
   const flights = new SingleFlight<Credential | NoCredential>();
 
   const renew = (key: string, isRefused: boolean, signal?: AbortSignal) =>

@@ -18,8 +18,8 @@ function world() {
       return { credential: { username: 'me', password: `token-${state.fetches}` }, expiresAt: state.now + hour };
     },
   });
-  const read = async (refresh = false) => {
-    const found = await tokens('key', { refresh });
+  const read = async (refresh = false, key = 'key') => {
+    const found = await tokens(key, { refresh });
     return 'why' in found ? found.why : found.password;
   };
   return Object.assign(state, { read });
@@ -115,6 +115,20 @@ test('a refusal of the registry renews it, once a minute at most', async () => {
   assert.equal(await it.read(true), 'token-1');
   it.now = 60_000;
   assert.equal(await it.read(true), 'token-2');
+});
+
+test('of very many those are forgotten that nobody uses', async () => {
+  const it = world();
+  await it.read(false, 'unused');
+  for (let index = 0; index < 1_000; index++) {
+    await it.read();
+    await it.read(false, `${index}`);
+  }
+  const { fetches } = it;
+  await it.read();
+  assert.equal(it.fetches, fetches);
+  await it.read(false, 'unused');
+  assert.equal(it.fetches, fetches + 1);
 });
 
 test('what never answers is given up', async () => {
