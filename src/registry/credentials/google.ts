@@ -15,12 +15,15 @@ const tokenPath = '/computeMetadata/v1/instance/service-accounts/default/token';
 const source = "Google's metadata server";
 /** It is in the same machine. */
 const deadlineMs = 1_500;
+/** Google: in a new pod it needs a few seconds before it answers. */
+const startMs = 60_000;
 
 /** The access token of the service account that this program runs as, for Artifact Registry and Container Registry. */
 export function googleCredentials({
   metadataUrl = 'http://metadata.google.internal',
   now = Date.now,
 }: GoogleOptions = {}): CredentialSource {
+  const startedAt = now();
   const tokens = createExpiringCredentials({
     deadlineMs,
     now,
@@ -29,12 +32,18 @@ export function googleCredentials({
       try {
         answer = await fetchJson(`${metadataUrl}${tokenPath}`, { signal, headers: { 'metadata-flavor': 'Google' } });
       } catch (error) {
+        if (now() - startedAt < startMs && !isUnknownName(error)) throw new Error(`${source} does not answer yet`, { cause: error });
         return { why: `cannot be reached, so this is not Google Cloud (${describeError(error)})` };
       }
       return readToken(answer, now());
     },
   });
   return ({ registry }) => (hosts.test(registry) ? [{ source, read: (options) => tokens('', options) }] : []);
+}
+
+/** Outside of Google nobody has that name. */
+function isUnknownName(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOTFOUND';
 }
 
 function readToken({ status, headers, body }: JsonAnswer, at: number): ExpiringCredential | NoCredential {
