@@ -12,6 +12,8 @@ export interface AuthenticationOptions {
   http: Http;
   tokens: Tokens;
   credentials: CredentialSource;
+  /** The versions of the credentials for a source, as far as they are known: with others another one may be the best. */
+  credentialVersions: (source: ImageSource) => string;
 }
 
 /** Sends a request about a repository with whatever the registry wants to see; the answer is never the registry's own 401 or 403. */
@@ -44,9 +46,10 @@ const maxRemembered = 10_000;
  *  (warm: the only      each as it is known, then                            read again                or an Error (retry) where an
  *  request)             read again                                                                     offer could not be read
  * ```
- * A registry may say 404 to whom it hides the repository: that is believed of what worked before, and when there is no other credential.
+ * A registry may say 404 to whom it hides the repository: that is believed of what worked before, and when there is no other credential. Tags come and
+ * go, but a repository with tags has a list of them: where there is none, the others are asked too.
  */
-export function createAuthentication({ http, tokens, credentials }: AuthenticationOptions): AuthenticatedHttp {
+export function createAuthentication({ http, tokens, credentials, credentialVersions }: AuthenticationOptions): AuthenticatedHttp {
   const attempt = createAttempts(http, tokens);
   const worked = new BoundedMap<string, string>(maxRemembered);
 
@@ -67,7 +70,7 @@ export function createAuthentication({ http, tokens, credentials }: Authenticati
   };
 
   return async (source, request) => {
-    const key = `${formatRepository(source)} ${accessKey(source)}`;
+    const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
     const best = worked.get(key);
     const offers = credentials(source);
     const candidates: Candidate[] = [...offers.map((offer) => ({ source: offer.source, offer })), anonymous];
@@ -82,7 +85,8 @@ export function createAuthentication({ http, tokens, credentials }: Authenticati
       // A public image is read with a credential as soon as there is one: some registries give more to whom they know.
       const isWorthIt = offer !== undefined || tries.some(({ kind }) => kind === 'refused');
       if (tried.answer.status < 400 && isWorthIt) worked.set(key, name);
-      if (tried.answer.status !== 404 || name === best) return tried.answer;
+      const isBelieved = name === best && request.kind !== 'tags';
+      if (tried.answer.status !== 404 || isBelieved) return tried.answer;
       hidden ??= tried.answer;
     }
     const unreadable = tries.find(({ kind }) => kind === 'failed');

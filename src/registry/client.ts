@@ -76,7 +76,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const registries = new Registries({ registries: options.registries, allowedRegistries, timeoutMs, lookup });
   const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });
   const http = createHttp({ limits, timeoutMs, onRequest });
-  const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials });
+  const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials, credentialVersions });
   const sendForList = conditional(send);
   const images = createImages(credentialVersions);
   const lists = new SingleFlight<string[] | undefined>();

@@ -1,11 +1,19 @@
 /** Which of several credentials is used, and what is said when none is accepted. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { Credential, CredentialOffer, CredentialSource, NoCredential } from '../../src/registry/credential.ts';
+import { test, type TestContext } from 'node:test';
+import type { RegistryClientOptions } from '../../src/registry/client.ts';
+import {
+  basicAuthorization,
+  type Credential,
+  type CredentialOffer,
+  type CredentialSource,
+  type NoCredential,
+} from '../../src/registry/credential.ts';
 import { fakeDigest } from '../harness/fake-registry.ts';
 import { asked, startWorld } from './start-world.ts';
 
 const head = 'HEAD /v2/team/app/manifests/1';
+const list = 'GET /v2/team/app/tags/list';
 const wrong: Credential = { username: 'me', password: 'wrong' };
 const right: Credential = { username: 'me', password: 'secret' };
 const digest = fakeDigest('a');
@@ -134,6 +142,44 @@ test('a registry that hides what one may not see: 404 is not believed while ther
   fake.requests.length = 0;
   assert.equal(await client.headManifest(repository, '2'), undefined);
   assert.deepEqual(asked(fake), ['HEAD /v2/team/app/manifests/2'], 'what worked before is believed');
+});
+
+/** A registry that knew the credential of Secret B, and hides the repository from it since that of Secret A was mended. */
+async function startMended(t: TestContext, options: Partial<RegistryClientOptions> = {}) {
+  const guest: Credential = { username: 'guest', password: 'x' };
+  let mended = wrong;
+  const credentials = () => [
+    { source: 'Secret A', read: async () => mended },
+    { source: 'Secret B', read: async () => guest },
+  ];
+  const { fake, client, repository } = await startWorld(t, { credentials, ...options });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'guest', password: 'x' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  mended = right;
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  const hiddenFrom = basicAuthorization(guest);
+  fake.answerNext(({ authorization }) => (authorization === hiddenFrom ? { status: 404 } : undefined), { path: '/v2/team/', times: 99 });
+  fake.requests.length = 0;
+  return { fake, client, repository };
+}
+
+test('404 of what worked before is not believed any more when a Secret has changed', async (t) => {
+  let version = '1';
+  const { client, repository } = await startMended(t, { credentialVersions: () => version });
+  assert.equal(await client.headManifest(repository, '1'), undefined);
+  version = '2';
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+});
+
+test('that there is no list of tags is not believed of what worked before alone; who has one comes first from then on', async (t) => {
+  const { fake, client, repository } = await startMended(t);
+  assert.deepEqual(await client.listTags(repository), ['1']);
+  assert.deepEqual(asked(fake), [list, list]);
+  fake.requests.length = 0;
+  assert.deepEqual(await client.listTags(repository), ['1']);
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), [list, head]);
 });
 
 test('404 for all of them is 404', async (t) => {
