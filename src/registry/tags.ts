@@ -7,7 +7,11 @@ import type { Session } from './session.ts';
 
 const pageSize = 1000;
 const maxPages = 1000;
+/** All of them are kept until the best is chosen. */
+const maxTags = 200_000;
 const maxPageBytes = 8 * 1024 * 1024;
+/** Each page may take seconds: a slow registry must not hold a place for hours. */
+const maxMs = 5 * 60_000;
 
 /** All tags of a repository, page by page, without doubles and without what is no tag; undefined when the registry does not know it. */
 export async function listTags(session: Session): Promise<string[] | undefined> {
@@ -15,10 +19,12 @@ export async function listTags(session: Session): Promise<string[] | undefined> 
   const what = `listing tags of ${formatRepository(source)}`;
   const tags = new Set<string>();
   const seen = new Set<string>();
+  const startedAt = clock.now();
   let url: URL | undefined = new URL(`/v2/${source.path}/tags/list?n=${pageSize}`, registry.origin);
   while (url) {
     if (seen.has(url.href)) throw new Error(`${what}: the registry's pages go round in a circle`);
     if (seen.size === maxPages) throw new Error(`${what}: more than ${maxPages} pages`);
+    if (clock.now() - startedAt > maxMs) throw new Error(`${what}: it took longer than ${maxMs / 60_000} min (${seen.size} pages so far)`);
     seen.add(url.href);
     const page: HttpRequest = {
       registry,
@@ -35,6 +41,7 @@ export async function listTags(session: Session): Promise<string[] | undefined> 
     if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
     for (const tag of parsePage(what, answer)) tags.add(tag);
+    if (tags.size > maxTags) throw new Error(`${what}: more than ${maxTags} tags`);
     url = nextPage(what, answer, url);
   }
   return [...tags];

@@ -76,6 +76,8 @@ test('who knows newer credentials does not share the refusal of older ones', asy
 });
 
 let page = 0;
+/** A page of tags that nobody had before. */
+const tags = (count: number) => JSON.stringify({ tags: Array.from({ length: count }, (_, index) => `${page}-${index}`) });
 const bad: [name: string, answer: FakeAnswer | (() => FakeAnswer), expected: RegExp][] = [
   ['truncated JSON', { body: '{"tags":["a"' }, /^listing tags of .*\/team\/app: the answer is not valid JSON$/],
   ['no object', { body: 'null' }, /the answer is not a tag list/],
@@ -84,6 +86,7 @@ const bad: [name: string, answer: FakeAnswer | (() => FakeAnswer), expected: Reg
   ['a page that is too large', { body: 'x'.repeat(8 * 1024 * 1024 + 1) }, /the answer is larger than 8388608 bytes/],
   ['a link to itself', { body: '{"tags":["a"]}', headers: { link: `<${first}>; rel="next"` } }, /go round in a circle/],
   ['pages without end', () => ({ body: '{"tags":["a"]}', headers: { link: `<?last=${page++}>; rel="next"` } }), /more than 1000 pages/],
+  ['tags without end', () => ({ body: tags(50_000), headers: { link: `<?last=${page++}>; rel="next"` } }), /more than 200000 tags$/],
   [
     'a link to another host',
     { body: '{"tags":["a"]}', headers: { link: '<http://127.0.0.1:9/v2/x>; rel="next"' } },
@@ -98,6 +101,16 @@ for (const [name, answer, expected] of bad) {
     await assert.rejects(client.listTags(repository), (error: Error) => error.name === 'Error' && expected.test(error.message));
   });
 }
+
+test('a list that takes longer than five minutes is a plain error: retry', async (t) => {
+  let now = 0;
+  const { fake, client, repository } = await startWorld(t, { now: () => now });
+  fake.answerNext(() => ({ body: '{"tags":["a"]}', headers: { link: `<?last=${(now += 9_900)}>; rel="next"` } }), { times: 1000 });
+  await assert.rejects(client.listTags(repository), {
+    name: 'Error',
+    message: /^listing tags of .*\/team\/app: it took longer than 5 min \(31 pages so far\)$/,
+  });
+});
 
 test('a body that never ends is a timeout', async (t) => {
   const { fake, client, repository } = await startWorld(t, { timeoutMs: 50 });
