@@ -12,7 +12,7 @@ import { SingleFlight } from './single-flight.ts';
 export interface ImagePlatforms {
   readonly digest: string;
   readonly mediaType: string;
-  /** `linux/amd64`, `linux/arm/v7`: each once, in the order of the index; none for what is no image. */
+  /** `linux/amd64`, `linux/arm/v7`: each once, in the order of the index, and of very many the first; none for what is no image. */
   readonly platforms: readonly string[];
 }
 
@@ -34,6 +34,7 @@ export interface Images {
 }
 
 const maxImages = 10_000;
+const maxPlatforms = 100;
 const maxConfigBytes = 4 * 1024 * 1024;
 // Entries of an index that do not say their platform are asked one by one.
 const maxUnlabelled = 8;
@@ -72,7 +73,7 @@ export function createImages(credentialVersions: (source: ImageSource) => string
     const unlabelled = entries.filter(({ platform }) => platform === undefined).slice(0, maxUnlabelled);
     const asked = await Promise.all(unlabelled.map((entry) => factsOf(session, entry.digest, 1)));
     const told = entries.flatMap(({ platform }) => (platform ? formatPlatform(platform) : []));
-    return [...new Set([...told, ...asked.flatMap((facts) => facts?.platforms ?? [])])];
+    return [...new Set([...told, ...asked.flatMap((facts) => facts?.platforms ?? [])])].slice(0, maxPlatforms);
   };
 
   return {

@@ -13,7 +13,9 @@ const annotations = z.record(z.string(), z.unknown()).transform((record) => {
   const texts = Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(texts);
 });
-const platform = z.object({ os: text, architecture: text, variant: text.optional().catch(undefined) });
+/** Those of thousands of images are kept. */
+const platformText = z.string().max(64);
+const platform = z.object({ os: platformText, architecture: platformText, variant: platformText.optional().catch(undefined) });
 const descriptor = z.object({
   mediaType: text.optional().catch(undefined),
   artifactType: text.optional().catch(undefined),

@@ -78,6 +78,22 @@ test('entries without a platform are asked for it', async (t) => {
   assert.deepEqual((await client.readImage(repository, '1'))?.platforms, ['linux/riscv64']);
 });
 
+test('of very many platforms the first are known, and what is too long to be one is none', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const [fits, long] = ['x'.repeat(64), 'x'.repeat(65)];
+  const many = Array.from({ length: 101 }, (_, index) => entry(fakeDigest('b'), 'linux', `a${index}`));
+  const longOnes = [
+    entry(fakeDigest('c'), long, 'amd64'),
+    entry(fakeDigest('c'), 'linux', long),
+    entry(fakeDigest('c'), 'linux', 'arm', long),
+  ];
+  addIndex(fake, 'many', many);
+  addIndex(fake, 'long', [entry(fakeDigest('b'), fits, fits, fits), ...longOnes]);
+  const platforms = (await client.readPlatforms(repository, 'many'))?.platforms;
+  assert.deepEqual([platforms?.length, platforms?.at(-1)], [100, 'linux/a99']);
+  assert.deepEqual((await client.readPlatforms(repository, 'long'))?.platforms, [`${fits}/${fits}/${fits}`, 'linux/arm']);
+});
+
 test('a chart is an image of no platform', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   addImage(fake, { tag: '1', configType: 'application/vnd.cncf.helm.config.v1+json', config: { os: 'linux', architecture: 'amd64' } });
