@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ImageSource } from '../core/image-source.ts';
 import type { FoundSignature } from './found-signature.ts';
 import { annotation } from './simple-bundle.ts';
+import { signaturePredicate } from './statement.ts';
 
 /** What is read of a registry. */
 export interface SignatureRegistry {
@@ -15,6 +16,7 @@ export interface SignatureRegistry {
 export interface Referrer {
   readonly digest: string;
   readonly artifactType?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 const manifestSchema = z.object({
@@ -33,6 +35,7 @@ const simpleType = 'application/vnd.dev.cosign.simplesigning.v1+json';
 /** cosign 2 with signatures as referrers, its experiment. */
 const simpleReferrer = 'application/vnd.dev.cosign.artifact.sig.v1+json';
 const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
+const predicateAnnotation = 'dev.sigstore.bundle.predicateType';
 const maxBytes = { simple: 65_536, bundle: 1_048_576 };
 /** Whoever may push to the repository may push signatures: he must not keep us busy. The latest are the last. */
 const maxSignatures = 32;
@@ -62,8 +65,10 @@ interface Look {
   readonly signal: AbortSignal;
 }
 
-function isSignature({ artifactType = '' }: Referrer): boolean {
-  return artifactType === simpleReferrer || bundleType.test(artifactType);
+/** Attestations have the type of signatures. What an entry does not say, as in an index that cosign writes itself, its bundle will. */
+function isSignature({ artifactType = '', annotations = {} }: Referrer): boolean {
+  const { [predicateAnnotation]: predicate = signaturePredicate } = annotations;
+  return artifactType === simpleReferrer || (bundleType.test(artifactType) && predicate === signaturePredicate);
 }
 
 async function* readManifestOf(reference: string, { source, registry, signal }: Look): AsyncGenerator<FoundSignature> {

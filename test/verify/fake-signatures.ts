@@ -10,7 +10,7 @@ export interface FakeSignatures {
   /** As cosign 2 pushes them, all of one image. */
   putTag(digest: string, signatures: readonly SimpleSignature[]): void;
   /** As cosign 3 pushes one. */
-  putReferrer(digest: string, signature: BundleSignature, artifactType?: string): void;
+  putReferrer(digest: string, signature: BundleSignature, artifactType?: string, annotations?: Referrer['annotations']): void;
   putManifest(reference: string, bytes: Buffer): string;
   putBlob(bytes: Buffer): string;
   /** A referrer without anything behind it. */
@@ -52,9 +52,9 @@ export function createFakeSignatures(): FakeSignatures {
       const layers = signatures.map(({ payload, annotations }) => layerOf(type, payload, annotations));
       putManifest(`${digest.replace(':', '-')}.sig`, Buffer.from(JSON.stringify({ schemaVersion: 2, layers })));
     },
-    putReferrer(digest, { json }, artifactType = bundleType) {
+    putReferrer(digest, { json }, artifactType = bundleType, annotations = {}) {
       const manifest = { schemaVersion: 2, artifactType, layers: [layerOf(bundleType, json)], subject: { digest } };
-      putDescriptor(digest, { digest: putManifest('', Buffer.from(JSON.stringify(manifest))), artifactType });
+      putDescriptor(digest, { digest: putManifest('', Buffer.from(JSON.stringify(manifest))), artifactType, annotations });
     },
     registry: {
       async readManifest(_, reference) {

@@ -100,3 +100,11 @@ test('of very many only the last are read', async () => {
   for (let index = 0; index < 100; index++) fake.putReferrer(digest, bundle, bundleType);
   assert.equal((await findAll(fake)).length, 64);
 });
+
+test('attestations that say so are not read, and hide no signature', async () => {
+  const fake = createFakeSignatures();
+  const predicate = (type: string) => ({ 'dev.sigstore.bundle.predicateType': type });
+  fake.putReferrer(digest, bundle, bundleType, predicate('https://sigstore.dev/cosign/sign/v1'));
+  for (let index = 0; index < 32; index++) fake.putReferrer(digest, bundle, bundleType, predicate('https://slsa.dev/provenance/v1'));
+  assert.deepEqual(await findAll(fake), [bundle]);
+});
