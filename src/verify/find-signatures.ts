@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatRepository } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import type { FoundSignature } from './found-signature.ts';
 import { annotation } from './simple-bundle.ts';
@@ -10,6 +11,12 @@ export interface SignatureRegistry {
   readManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<{ readonly bytes: Buffer } | undefined>;
   readBlob(source: ImageSource, digest: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | undefined>;
   listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Referrer[]>;
+}
+
+export interface SignaturePorts {
+  readonly registry: SignatureRegistry;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
 }
 
 /** What the registry says of a manifest that refers to an image. */
@@ -39,6 +46,8 @@ const predicateAnnotation = 'dev.sigstore.bundle.predicateType';
 const maxBytes = { simple: 65_536, bundle: 1_048_576 };
 /** Whoever may push to the repository may push signatures: he must not keep us busy. The latest are the last. */
 const maxSignatures = 32;
+/** Each may take seconds, and each may have layers. */
+const maxMs = 5 * 60_000;
 
 /**
  * The signatures of a digest, each read when it is asked for:
@@ -47,22 +56,22 @@ const maxSignatures = 32;
  *  referrers        ──▶ manifests ──▶ their bundle              cosign 3 (and, as in cosign 2, layers)
  * ```
  */
-export async function* findSignatures(
-  source: ImageSource,
-  digest: string,
-  registry: SignatureRegistry,
-  signal: AbortSignal,
-): AsyncGenerator<FoundSignature> {
-  const look = { source, registry, signal };
+export async function* findSignatures(source: ImageSource, digest: string, ports: SignaturePorts): AsyncGenerator<FoundSignature> {
+  const { registry, signal, now } = ports;
+  const until = now() + maxMs;
+  const checkTime = () => {
+    if (now() > until)
+      throw new Error(`reading signatures of ${formatRepository(source)}@${digest} took longer than ${maxMs / 60_000} min`);
+  };
+  const look = { ...ports, source, checkTime };
   yield* readManifestOf(`${digest.replace(':', '-')}.sig`, look);
   const referrers = await registry.listReferrers(source, digest, undefined, signal);
   for (const { digest } of referrers.filter(isSignature).slice(-maxSignatures)) yield* readManifestOf(digest, look);
 }
 
-interface Look {
+interface Look extends SignaturePorts {
   readonly source: ImageSource;
-  readonly registry: SignatureRegistry;
-  readonly signal: AbortSignal;
+  readonly checkTime: () => void;
 }
 
 /** Attestations have the type of signatures. What an entry does not say, as in an index that cosign writes itself, its bundle will. */
@@ -71,13 +80,16 @@ function isSignature({ artifactType = '', annotations = {} }: Referrer): boolean
   return artifactType === simpleReferrer || (bundleType.test(artifactType) && predicate === signaturePredicate);
 }
 
-async function* readManifestOf(reference: string, { source, registry, signal }: Look): AsyncGenerator<FoundSignature> {
+async function* readManifestOf(reference: string, look: Look): AsyncGenerator<FoundSignature> {
+  const { source, registry, signal, checkTime } = look;
+  checkTime();
   const manifest = await registry.readManifest(source, reference, signal);
   if (manifest === undefined) return;
   const layers = parseLayers(manifest.bytes);
   if (layers === undefined) yield { kind: 'unreadable', why: `${reference} is no manifest with signatures` };
   for (const layer of (layers ?? []).slice(-maxSignatures)) {
-    const found = await readLayer(layer, { source, registry, signal });
+    checkTime();
+    const found = await readLayer(layer, look);
     if (found !== undefined) yield found;
   }
 }

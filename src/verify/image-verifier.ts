@@ -12,6 +12,7 @@ export interface ImageVerifierOptions {
   readonly readSecret: ReadSecret;
   /** What keyless signatures are verified with. */
   readonly trustRoot?: TrustMaterial | undefined;
+  readonly now?: () => number;
 }
 
 /** An image, and what is demanded of it by a policy. */
@@ -32,7 +33,7 @@ export type VerifyImage = (request: VerifyRequest, signal: AbortSignal) => Promi
 const maxRemembered = 10_000;
 
 /** Creates a verifier that remembers what it verified, by digest and the content of the keys: a signature that held goes on to hold. */
-export function createImageVerifier({ registry, readSecret, trustRoot }: ImageVerifierOptions): VerifyImage {
+export function createImageVerifier({ registry, readSecret, trustRoot, now = Date.now }: ImageVerifierOptions): VerifyImage {
   const verified = new Map<string, Verdict>();
   return async ({ source, digest, verification, namespace }, signal) => {
     const { usable, problems } = await readKeys(verification.keys, namespace, readSecret, signal);
@@ -42,7 +43,7 @@ export function createImageVerifier({ registry, readSecret, trustRoot }: ImageVe
     const known = cacheKey(digest, trust);
     const remembered = verified.get(known);
     if (remembered !== undefined) return remembered;
-    const verdict = await judgeSignatures(findSignatures(source, digest, registry, signal), digest, trust);
+    const verdict = await judgeSignatures(findSignatures(source, digest, { registry, signal, now }), digest, trust);
     if (verdict.kind === 'verified') remember(verified, known, verdict);
     return verdict.kind === 'verified'
       ? verdict

@@ -12,9 +12,12 @@ const signer = ecSigner();
 const simple = signSimple(digest, signer);
 const bundle = signBundle(digest, signer);
 
-async function findAll({ registry }: FakeSignatures): Promise<FoundSignature[]> {
+const find = ({ registry }: FakeSignatures) =>
+  findSignatures(web, digest, { registry, signal: new AbortController().signal, now: () => 0 });
+
+async function findAll(fake: FakeSignatures): Promise<FoundSignature[]> {
   const found: FoundSignature[] = [];
-  for await (const signature of findSignatures(web, digest, registry, new AbortController().signal)) found.push(signature);
+  for await (const signature of find(fake)) found.push(signature);
   return found;
 }
 
@@ -37,7 +40,7 @@ test('nothing is asked after the first that is enough', async () => {
   const fake = createFakeSignatures();
   fake.putTag(digest, [simple, simple]);
   fake.putReferrer(digest, bundle);
-  for await (const found of findSignatures(web, digest, fake.registry, new AbortController().signal)) {
+  for await (const found of find(fake)) {
     assert.deepEqual(found, simple);
     break;
   }

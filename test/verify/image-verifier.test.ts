@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { formatRepository } from '../../src/core/image-reference.ts';
 import type { Verification } from '../../src/core/verification.ts';
 import { wantSigner } from '../../src/core/wanted-signer.ts';
+import type { SignatureRegistry } from '../../src/verify/find-signatures.ts';
 import { createImageVerifier } from '../../src/verify/image-verifier.ts';
 import type { ReadSecret } from '../../src/verify/read-keys.ts';
 import { readTrustRoot } from '../../src/verify/trust-root.ts';
@@ -112,6 +114,26 @@ describe('keys that cannot be used', () => {
     world.putTag(digest, [signSimple(digest, ours)]);
     assert.equal((await world.verify(verification)).kind, 'verified');
   });
+});
+
+test('a registry so slow that reading signatures would last for hours is a plain error: retry', async () => {
+  let now = 0;
+  const fake = createFakeSignatures();
+  const readBlob: SignatureRegistry['readBlob'] = async (...asked) => {
+    now += 9_900;
+    return fake.registry.readBlob(...asked);
+  };
+  const verify = createImageVerifier({
+    registry: { ...fake.registry, readBlob },
+    readSecret: async () => ({ data: holding(ours) }),
+    now: () => now,
+  });
+  for (let index = 0; index < 32; index++) fake.putReferrer(digest, signBundle(digest, ecSigner()));
+  await assert.rejects(verify({ source: web, digest, verification: byKey, namespace: 'shop' }, signal), {
+    name: 'Error',
+    message: `reading signatures of ${formatRepository(web)}@${digest} took longer than 5 min`,
+  });
+  assert.equal(now, 31 * 9_900);
 });
 
 describe('without a trust root', () => {
