@@ -14,16 +14,21 @@ export interface SigningCertificatesOptions {
 
 const timeoutMs = 5_000;
 const keepMs = 24 * 3_600_000;
-/** File names come from strangers: what was not there, and how often is asked at all, is bounded. */
-const forgetFailureMs = 30_000;
+/** So much longer a certificate is good for while AWS cannot be asked. */
+const spareMs = 24 * 3_600_000;
+/** File names come from strangers: what was not there, and how often is asked at all, is bounded. What worked before is asked for apart from them. */
+const pauseMs = 30_000;
 const maxCertificates = 32;
 const maxFetchesPerMinute = 12;
 /** The certificates' own names: sns.amazonaws.com, and others with the region in them. */
 const signerName = /^sns[a-z0-9.-]*\.amazonaws\.com(?:\.cn)?$/;
 
-interface Entry {
+interface Held {
+  readonly certificate: X509Certificate;
+  /** Of no use from then on. */
   readonly until: number;
-  readonly certificate: Promise<X509Certificate | undefined>;
+  /** Not asked for before. */
+  askAt: number;
 }
 
 /**
@@ -31,10 +36,13 @@ interface Entry {
  * take it: it is trusted because TLS proves the host it comes from. Its own name and its validity are checked as well.
  */
 export function createSigningCertificates({ fetchText, now, onError }: SigningCertificatesOptions): FindSigningKey {
-  const entries = new Map<string, Entry>();
+  /** Apart from each other: however many names a stranger makes up, no certificate loses its place to one. */
+  const good = new Map<string, Held>();
+  const missingUntil = new Map<string, number>();
+  const flights = new Map<string, Promise<X509Certificate | undefined>>();
   let fetches: number[] = [];
 
-  const load = async (url: string): Promise<X509Certificate | undefined> => {
+  const read = async (url: string): Promise<X509Certificate | undefined> => {
     try {
       return new X509Certificate(await fetchText(url, AbortSignal.timeout(timeoutMs)));
     } catch (error) {
@@ -44,34 +52,65 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
       throw new ProofUnavailable(`the signing certificate cannot be had`, { cause: error });
     }
   };
-  const start = (url: string): Entry => {
+  const load = async (url: string): Promise<X509Certificate | undefined> => {
+    const certificate = await read(url);
+    const at = now();
+    if (certificate !== undefined && isSigner(certificate, at)) {
+      const askAt = at.getTime() + keepMs;
+      putLast(good, url, { certificate, until: askAt + spareMs, askAt });
+      return certificate;
+    }
+    good.delete(url);
+    putLast(missingUntil, url, at.getTime() + pauseMs);
+    return undefined;
+  };
+  /** Takes the turn of a fetch, or throws. */
+  const takeTurn = (held: Held | undefined): void => {
     const at = now().getTime();
+    if (held !== undefined) {
+      if (at < held.askAt) throw new ProofUnavailable('the signing certificate could not be had a moment ago');
+      held.askAt = at + pauseMs;
+      return;
+    }
     fetches = fetches.filter((time) => time > at - 60_000);
     if (fetches.length >= maxFetchesPerMinute) throw new ProofUnavailable('too many signing certificates were asked for in this minute');
     fetches.push(at);
-    const certificate = load(url);
-    const keep = (ms: number) => {
-      if (entries.get(url)?.certificate === certificate) entries.set(url, { until: now().getTime() + ms, certificate });
-    };
-    certificate.then(
-      (found) => keep(found === undefined ? forgetFailureMs : keepMs),
-      () => entries.delete(url),
-    );
-    return { until: at + timeoutMs, certificate };
+  };
+  /** One request for all who wait. */
+  const ask = async (url: string): Promise<X509Certificate | undefined> => {
+    let flight = flights.get(url);
+    if (flight === undefined) {
+      takeTurn(good.get(url));
+      flight = load(url).finally(() => flights.delete(url));
+      flights.set(url, flight);
+    }
+    return flight;
+  };
+  const find = async (url: string): Promise<X509Certificate | undefined> => {
+    const at = now().getTime();
+    const held = good.get(url);
+    if (held === undefined) return at < (missingUntil.get(url) ?? 0) ? undefined : ask(url);
+    const isUsable = at < held.until;
+    if (isUsable && at < held.askAt) return held.certificate;
+    try {
+      return await ask(url);
+    } catch (error) {
+      if (!isUsable) throw error;
+      return held.certificate;
+    }
   };
 
   return async ({ host }, fileName) => {
-    const url = `https://${host}/${fileName}`;
-    let entry = entries.get(url);
-    if (entry === undefined || entry.until <= now().getTime()) {
-      entry = start(url);
-      entries.delete(url);
-      entries.set(url, entry);
-      for (const oldest of [...entries.keys()].slice(0, -maxCertificates)) entries.delete(oldest);
-    }
-    const certificate = await entry.certificate;
+    const certificate = await find(`https://${host}/${fileName}`);
     return certificate !== undefined && isSigner(certificate, now()) ? certificate.publicKey : undefined;
   };
+}
+
+/** What was put first goes where there are too many. */
+function putLast<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of [...map.keys()].slice(0, -maxCertificates)) map.delete(oldest);
 }
 
 function isSigner(certificate: X509Certificate, now: Date): boolean {

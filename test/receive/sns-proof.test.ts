@@ -24,6 +24,9 @@ function start({ fetchText = () => Promise.resolve(signer.pem) }: { fetchText?: 
   return Object.assign(world, { judge });
 }
 
+/** The address of a certificate that nobody has. */
+const madeUp = (index: number) => certificateUrl.replace('0123456789abcdef', index.toString(16).padStart(16, '0'));
+
 const confirmation: Message = {
   ...notification,
   Type: 'SubscriptionConfirmation',
@@ -136,10 +139,50 @@ test('made-up file names cannot make us ask without end', async () => {
   const world = start({ fetchText: () => Promise.reject(new FetchRefused('x', 404)) });
   let unavailable = 0;
   for (let index = 0; index < 100; index++) {
-    const SigningCertURL = certificateUrl.replace('0123456789abcdef', index.toString(16).padStart(16, '0'));
-    await world.judge({ ...signer.signed(notification), SigningCertURL }).catch(() => unavailable++);
+    await world.judge({ ...signer.signed(notification), SigningCertURL: madeUp(index) }).catch(() => unavailable++);
   }
   assert.deepEqual([world.fetched.length, unavailable], [12, 88]);
+});
+
+test('however many names are made up, the genuine certificate keeps its place, and is asked for anew when it is time', async () => {
+  const world = start({
+    fetchText: (url) => (url === certificateUrl ? Promise.resolve(signer.pem) : Promise.reject(new FetchRefused(url, 404))),
+  });
+  const judgeGenuine = () => world.judge(signer.signed(notification));
+  const asked = () => world.fetched.filter((url) => url === certificateUrl).length;
+  const flood = async (minutes: number) => {
+    for (let index = 0; index < 20 * minutes; index++) {
+      world.at += 3_000;
+      await world.judge({ ...notification, Signature: '', SigningCertURL: madeUp(index) }).catch(() => undefined);
+    }
+  };
+  assert.deepEqual(await judgeGenuine(), { kind: 'authentic' });
+  await flood(10);
+  assert.deepEqual([await judgeGenuine(), asked()], [{ kind: 'authentic' }, 1]);
+  world.at += 24 * 3_600_000;
+  await flood(2);
+  assert.deepEqual([await judgeGenuine(), asked()], [{ kind: 'authentic' }, 2]);
+});
+
+test('a certificate that cannot be had anew is good for another day, is asked for at times, and counts no more when AWS has none', async () => {
+  let answer: () => Promise<string> = () => Promise.resolve(signer.pem);
+  const world = start({ fetchText: () => answer() });
+  const judge = () => world.judge(signer.signed(notification));
+  assert.equal((await judge()).kind, 'authentic');
+  answer = () => Promise.reject(new Error('connection refused'));
+  world.at += 25 * 3_600_000;
+  assert.deepEqual([await judge(), await judge()], [{ kind: 'authentic' }, { kind: 'authentic' }]);
+  assert.equal(world.fetched.length, 2);
+  world.at += 24 * 3_600_000;
+  await assert.rejects(judge(), ProofUnavailable);
+  await assert.rejects(judge(), ProofUnavailable);
+  assert.equal(world.fetched.length, 3);
+  world.at += 30_000;
+  answer = () => Promise.resolve(signer.pem);
+  assert.equal((await judge()).kind, 'authentic');
+  answer = () => Promise.reject(new FetchRefused(certificateUrl, 404));
+  world.at += 25 * 3_600_000;
+  assert.equal((await judge()).kind, 'refused');
 });
 
 test('topics of all partitions, and what is none', () => {
