@@ -2,6 +2,7 @@ import { readPolicy } from '../api-versions/read-policy.ts';
 import { describeError } from '../core/errors.ts';
 import { kindKey } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/kube-error.ts';
 import { readMetadata } from '../kube/parse-watch-event.ts';
 import { startReflector, type Reflector } from '../kube/reflector.ts';
 import { listPath } from '../kube/resource-path.ts';
@@ -13,6 +14,12 @@ import { policyResource, readContextOf } from './work-ports.ts';
 export interface NamedReflector {
   readonly name: string;
   readonly reflector: Reflector;
+}
+
+/** The watch of the policies of one namespace, or of all. */
+export interface PolicyWatch extends NamedReflector {
+  /** Resolves when the first list is there, or is forbidden: other namespaces need not wait for what may never come. */
+  readonly settled: Promise<void>;
 }
 
 /** The namespaces that are watched; undefined stands for all. */
@@ -32,21 +39,39 @@ export function watchPolicies(
   foundation: Foundation,
   client: KubeClient,
   { policies }: Pick<ClusterCache, 'policies'>,
-): NamedReflector {
+): PolicyWatch {
   const readContext = readContextOf(foundation);
+  const tell = watchErrors(foundation);
+  const forbidden = Promise.withResolvers<void>();
+  const reflector = startReflector({
+    client,
+    path: listPath(policyResource, namespace),
+    project(raw) {
+      const { namespace, name } = readMetadata(raw);
+      return readPolicy(raw, readContext, policies.get(namespace, name));
+    },
+    store: policies,
+    onError(error, nextTryMs) {
+      tell(error, nextTryMs);
+      if (isKubeError(error, 403)) forbidden.resolve();
+    },
+  });
   return {
     name: `policies${namespace === undefined ? '' : ` in ${namespace}`}`,
-    reflector: startReflector({
-      client,
-      path: listPath(policyResource, namespace),
-      project(raw) {
-        const { namespace, name } = readMetadata(raw);
-        return readPolicy(raw, readContext, policies.get(namespace, name));
-      },
-      store: policies,
-      onError: watchErrors(foundation),
-    }),
+    reflector,
+    settled: Promise.race([reflector.synced, forbidden.promise]),
   };
+}
+
+/** Resolves when all policies are known that may be: with none to be known, there is nothing to work with. */
+export async function untilKnown(watches: readonly PolicyWatch[]): Promise<void> {
+  await Promise.all([Promise.race(watches.map(({ reflector }) => reflector.synced)), ...watches.map(({ settled }) => settled)]);
+}
+
+/** Whether changes of all policies reach us that may: one namespace that is forbidden must not hold up the others. */
+export function areTelling(watches: readonly PolicyWatch[]): boolean {
+  const states = watches.map(({ reflector }) => reflector.state());
+  return states.some(({ connected }) => connected) && states.every(({ connected, isForbidden }) => connected || isForbidden);
 }
 
 /** The watches of workloads, as far as they have begun. */

@@ -21,13 +21,15 @@ import { unlessLate } from './await-targets.ts';
 import { createClusterCache } from './cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
 import {
+  areTelling,
   checkKinds,
   checkReflector,
+  untilKnown,
   watchErrors,
   watchPolicies,
   watchedNamespaces,
   workloadReflectors,
-  type NamedReflector,
+  type PolicyWatch,
 } from './reflectors.ts';
 import { giveBackMemory } from './give-back-memory.ts';
 import { keepRoom } from './keep-room.ts';
@@ -78,9 +80,9 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
     lull: { quietMs: 500, atMostMs: 5_000 },
   });
-  let reflectors: NamedReflector[] = [];
+  let reflectors: PolicyWatch[] = [];
   const allReflectors = () => [...reflectors, ...workloadReflectors(foundation, cache)];
-  const isWatching = () => reflectors.every(({ reflector }) => reflector.state().connected);
+  const isWatching = () => areTelling(reflectors);
   // Watches live on when the job that began them is over: what they ask is nobody's span.
   const asked = tracing === undefined ? client : traceCluster(client, tracing);
   const plain = createWorkPorts(foundation, { client: asked, cache, access, isWatching, registry, queues, recorder, queue, trustRoot });
@@ -92,7 +94,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   let stopped = false;
 
   const workWhenSynced = async () => {
-    await Promise.all([access.start(), ...reflectors.map(({ reflector }) => reflector.synced)]);
+    await Promise.all([access.start(), untilKnown(reflectors)]);
     // Workers need the policies; that their targets are known by then saves them a wait, and no kind may hold them up.
     await unlessLate(cache.workloads.settled([...cache.policies.values()].flatMap(wantedKinds)), maxKindsMs);
     if (stopped) return;

@@ -23,6 +23,8 @@ export interface ReflectorState {
   readonly connected: boolean;
   /** What went wrong last; absent once it works again. */
   readonly lastError?: string;
+  /** That was the API server's answer that this may not be asked. */
+  readonly isForbidden: boolean;
   /** When the last event came, in milliseconds since 1970. */
   readonly lastEventAt?: number;
   readonly objects: number;
@@ -68,8 +70,8 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   const { signal } = stopping;
   const firstList = Promise.withResolvers<void>();
   let resourceVersion: string | undefined;
-  let state: Omit<ReflectorState, 'objects' | 'lastError'> = { synced: false, connected: false };
-  let lastError: string | undefined;
+  let state: Omit<ReflectorState, 'objects' | 'lastError' | 'isForbidden'> = { synced: false, connected: false };
+  let lastError: unknown;
   let openedAt: number | undefined;
 
   const skip = (object: ObjectName, error: unknown) => {
@@ -168,7 +170,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
       const pauseMs = Math.max(backoffMs(failures[failing], random), retryAfterOf(failure));
       failures[failing] += 1;
       if (failure !== undefined) {
-        lastError = explain(failure);
+        lastError = failure;
         onError?.(failure, pauseMs);
       }
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -178,7 +180,12 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   const running = run();
   return {
     synced: firstList.promise,
-    state: () => ({ ...state, ...(lastError !== undefined && { lastError }), objects: store.size }),
+    state: () => ({
+      ...state,
+      ...(lastError !== undefined && { lastError: explain(lastError) }),
+      isForbidden: isKubeError(lastError, 403),
+      objects: store.size,
+    }),
     async stop() {
       stopping.abort();
       await running;

@@ -9,7 +9,7 @@ import { policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { isUseOf, rightsOf, type AuditLog, type Right } from '../harness/audit-log.ts';
 import { pushImage } from '../harness/push-image.ts';
-import { kubeconfigWithGrants } from '../harness/service-account.ts';
+import { giveGrants, kubeconfigWithGrants } from '../harness/service-account.ts';
 import { shippedGrants, type Grantee, type Installation } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { conversionCluster, olderPolicy } from './conversion-world.ts';
@@ -155,6 +155,32 @@ describe('the permissions of the chart', () => {
     assertNothingForbidden('namespaced');
     // Whose token this is only the whole cluster knows.
     assert.equal((await fetch(`${service.operationsUrl}/api/events`, { headers: { authorization: 'Bearer x' } })).status, 503);
+    await service.stop();
+  });
+
+  it('let the others work where one of the watched namespaces is forbidden, and that one as soon as it is allowed', async () => {
+    const late = await world.cluster.namespace('late');
+    const watched = [world.namespace, late];
+    const kubeconfig = await grant('work', 'partly', { watched: [world.namespace] });
+    const service = await world.start({ kubeconfig, roles: 'receive,work', config: { watch: { namespaces: watched } }, untilReady: false });
+    const readText = async (path: string) => (await fetch(`${service.operationsUrl}${path}`)).text();
+    await Promise.all(['allowed', 'late'].map((name) => push(name, '1.0.0')));
+    await world.createDeployment('allowed', image('allowed', '1.0.0'));
+    await world.createPolicy('allowed', `${world.quiet.host}/shop/allowed`, { strategy: 'SemVer' });
+    const targets = await createWorkloads(late, image('late', '1.0.0'));
+    const spec = { image: `${world.quiet.host}/shop/late`, select: { semver: {} }, targets };
+    const policy = { apiVersion: 'operator.technomad.dev/v1', kind: 'ImagePolicy', metadata: { name: 'late' }, spec };
+    await world.cluster.request('POST', policiesPath(late, 'v1'), policy);
+    await world.waitForFirstLook('allowed');
+    await Promise.all(['allowed', 'late'].map((name) => push(name, '1.1.0')));
+    await announce(service, 'allowed', '1.1.0');
+    await announce(service, 'unwanted', '1.1.0');
+    await world.waitForImage('allowed', image('allowed', '1.1.0'), endless);
+    const unwatched = async () => /^image_watcher_unwatched_pushes_total 1$/m.test(await readText('/metrics'));
+    await waitFor('the unwanted push to be over', unwatched, { timeoutMs: endless });
+    assert.match(await readText('/readyz?verbose'), new RegExp(`kubernetes policies in ${late} failed: .* 403 `));
+    await giveGrants(world.cluster, accountOf('partly'), shippedGrants('work', { watched: [late] }));
+    await waitForPatches(late, ['Deployment'], image('late', '1.1.0'));
     await service.stop();
   });
 

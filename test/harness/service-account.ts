@@ -38,6 +38,12 @@ export async function kubeconfigWithGrants(cluster: ControlPlane, account: Accou
 export async function createAccount(cluster: ControlPlane, account: Account, grants: readonly Grant[]): Promise<void> {
   const { name, namespace } = account;
   await cluster.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+  await giveGrants(cluster, account, grants);
+}
+
+/** Gives an account what it had nothing of in these places, as soon as the API server knows of it. */
+export async function giveGrants(cluster: ControlPlane, account: Account, grants: readonly Grant[]): Promise<void> {
+  const { name, namespace } = account;
   for (const [index, { namespace: place, rules }] of grants.entries()) {
     const scope = `/apis/${apiGroup}/v1${place === undefined ? '' : `/namespaces/${place}`}`;
     const [kind, roles] = place === undefined ? ['ClusterRole', 'clusterrole'] : ['Role', 'role'];
