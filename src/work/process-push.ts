@@ -21,7 +21,7 @@ export interface PushPorts extends PolicyPorts {
   readonly isWatching: () => boolean;
 }
 
-const catchUpMs = 1_000;
+const catchUpMs = { least: 1_000, most: 5_000 } as const;
 
 /** Brings one push to all policies that watch its repository. With several of them, each gets a job, whose fate is the push's. */
 export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
@@ -29,8 +29,9 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
   const isUnwanted = (policy: ImagePolicy) => endsEarly(policy, push) !== undefined;
   if (policies.every(isUnwanted) && !ports.isWatching()) {
     // "Nobody wants it" is final, and must not be said from memory.
-    const until = new Date(ports.now() + catchUpMs);
-    throw new WaitError('Retrying', until, 'the API server does not tell of changed policies at present');
+    const age = ports.now() - Date.parse(push.receivedAt);
+    const pauseMs = Math.min(Math.max(age, catchUpMs.least), catchUpMs.most);
+    throw new WaitError('Retrying', new Date(ports.now() + pauseMs), 'the API server does not tell of changed policies at present');
   }
   ports.witness?.matched?.(policies.map(policyKey));
   if (policies.length === 0) {

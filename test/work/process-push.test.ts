@@ -20,6 +20,19 @@ test('nobody wants it: not believed while the API server does not tell of change
   }
 });
 
+test('nobody wants it, while the API server does not tell: asked again after as long as it waits already, from 1 to 5 s', async () => {
+  const pauses: number[] = [];
+  for (const ageMs of [-3_000, 0, 3_000, 60_000]) {
+    const world = createWorld({ isWatching: () => false });
+    const push = pushOf({ tag: 'main', receivedAt: new Date(startTime - ageMs).toISOString() });
+    await assert.rejects(
+      processPush(push, contextOf(), world.ports),
+      (error) => error instanceof WaitError && pauses.push(error.until.getTime() - startTime) > 0,
+    );
+  }
+  assert.deepEqual(pauses, [1_000, 1_000, 3_000, 5_000]);
+});
+
 test('somebody wants it: done, whether the API server tells of changes or not', async () => {
   const world = createWorld({ isWatching: () => false });
   await processPush(pushOf(), contextOf(), world.ports);
