@@ -32,7 +32,7 @@ function* namesLike(pattern: RegExp): Generator<{ name: string; path: string }> 
 }
 
 describe('reasons', () => {
-  const conditions = 'NotActing ApprovalRequired PolicyChange';
+  const conditions = 'NotActing ApprovalRequired PolicyChange CrossNamespace';
   const ofKubernetes =
     'CrashLoopBackOff ImagePullBackOff OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy';
   const ofOthers = 'HelmRelease ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
