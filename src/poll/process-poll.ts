@@ -102,6 +102,9 @@ function toPolicyJob(
   { receivedAt }: PollJob,
   resolvedAt: string,
 ): PolicyJob {
+  const { tag, digest = '' } = candidate;
+  // A poll that is tried again may find something else, which must not be taken for the same job.
+  const cause = `poll:${receivedAt}:${tag}@${digest}`;
   const hint = { hint: candidate, ...(resolved !== undefined && { resolved, resolvedAt }) };
-  return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: `poll:${receivedAt}`, receivedAt, ...hint };
+  return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause, receivedAt, ...hint };
 }

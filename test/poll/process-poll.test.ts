@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../src/core/errors.ts';
 import { processPoll, type PollPorts } from '../../src/poll/process-poll.ts';
 import type { PollGate } from '../../src/poll/poll-gate.ts';
-import type { PollJob } from '../../src/queue/jobs.ts';
+import { policyJobId, type PollJob } from '../../src/queue/jobs.ts';
 import { processPush } from '../../src/work/process-push.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../core/samples.ts';
 import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from '../work/world.ts';
@@ -31,9 +31,32 @@ test('what no webhook announced is found, and reconciled by its own job', async 
   await poll(world);
   const { namespace, name, uid } = policyOf();
   assert.deepEqual(world.jobs, [
-    { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: `poll:${receivedAt}`, receivedAt, hint: { tag: '1.3.0' } },
+    {
+      schema: 1,
+      policy: { namespace, name, uid },
+      source: 'Poll',
+      cause: `poll:${receivedAt}:1.3.0@`,
+      receivedAt,
+      hint: { tag: '1.3.0' },
+    },
   ]);
   assert.deepEqual(world.requests, ['LIST shop/web']);
+});
+
+test('a poll that is tried again finds something else: that is another job, and the same find is none', async () => {
+  const world = createWorld();
+  await poll(world);
+  await poll(world);
+  world.tags.set('1.4.0', digestOf('c'));
+  await poll(world);
+  putMany(world, { web: latestSpec() });
+  runs(world, { web: `${image}:latest@${digestOf('c')}` });
+  for (const content of ['d', 'e']) {
+    world.tags.set('latest', digestOf(content));
+    await poll(world);
+  }
+  const ids = world.jobs.map(policyJobId);
+  assert.deepEqual([ids.length, new Set(ids).size, ids[0]], [5, 4, ids[1]]);
 });
 
 test('nothing to do is reported, without a job', async () => {
