@@ -26,9 +26,10 @@ export interface PollPorts extends PushPorts, TickPorts, UnannouncedPorts {
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
   const policies = ports.matchPolicies(job.repository).filter((policy) => isPolled(policy, job, ports));
   if (policies.length === 0) return;
+  // Of all its answers the oldest may be the one that counts.
+  const resolvedAt = ports.clock().toISOString();
   const { looks, finds } = await askRegistry(policies, job, context, ports);
   ports.metrics.polls.inc({ found: String(finds.length > 0) });
-  const resolvedAt = ports.clock().toISOString();
   await ports.addPolicyJobs(finds.map((find) => toPolicyJob(find, job, resolvedAt)));
   const failures: unknown[] = [];
   for (const look of looks) {

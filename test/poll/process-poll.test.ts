@@ -59,6 +59,22 @@ test('a poll that is tried again finds something else: that is another job, and 
   assert.deepEqual([ids.length, new Set(ids).size, ids[0]], [5, 4, ids[1]]);
 });
 
+test('an answer of the registry is as old as the question, however long the others took', async () => {
+  const world = createWorld();
+  putMany(world, { a: {}, b: {} });
+  let now = startTime;
+  const headManifest: PollPorts['headManifest'] = async (...question) => {
+    const head = await world.ports.headManifest(...question);
+    now += 60_000;
+    return head;
+  };
+  await poll(world, { headManifest, clock: () => new Date(now) });
+  assert.deepEqual(
+    world.jobs.map(({ resolvedAt }) => resolvedAt),
+    [receivedAt, receivedAt],
+  );
+});
+
 test('nothing to do is reported, without a job', async () => {
   const world = createWorld();
   runs(world, { web: `${image}:1.3.0` });
