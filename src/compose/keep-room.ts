@@ -9,7 +9,7 @@ export interface RoomPorts {
   readonly redis: RedisConnection;
   readonly prefix: string;
   readonly health: () => RedisHealth;
-  readonly queues: Pick<WorkQueues, 'forgetCompleted'>;
+  readonly queues: Pick<WorkQueues, 'forgetCompleted' | 'forgetFailed'>;
   readonly logger: Logger;
 }
 
@@ -18,8 +18,8 @@ const crowdedShare = 0.7;
 const everyMs = 1_000;
 
 /**
- * Keeps room for pushes in a Redis that is nearly full: finished jobs are forgotten early, and where that is not enough the oldest audit records. Otherwise what
- * is told of the past could keep out what is new, and in a full Redis no job could be finished.
+ * Keeps room for pushes in a Redis that is nearly full: completed jobs are forgotten early, where that is not enough the oldest audit records, and at last the oldest failed
+ * jobs, which could be replayed. Otherwise what is told of the past could keep out what is new, and in a full Redis no job could be finished.
  */
 export function keepRoom({ redis, prefix, health, queues, logger }: RoomPorts): { start(): void; stop(): void } {
   let timer: NodeJS.Timeout | undefined;
@@ -34,7 +34,9 @@ export function keepRoom({ redis, prefix, health, queues, logger }: RoomPorts): 
     // Half of what is too much: other replicas do the same.
     const tooMuch = isStillCrowded ? Math.ceil(((share - crowdedShare) * memoryLimit) / bytesPerRecord / 2) : 0;
     const records = await forgetOldestRecords(redis, prefix, tooMuch);
-    if (jobs + records > 0) logger.warn({ jobs, records, share }, 'redis is nearly full: what is done is forgotten early');
+    const failedJobs = await queues.forgetFailed(tooMuch - records);
+    if (jobs + records + failedJobs > 0)
+      logger.warn({ jobs, records, failedJobs, share }, 'redis is nearly full: what is done is forgotten early');
   };
   const look = async () => {
     if (isBusy) return;

@@ -73,10 +73,13 @@ export function pollJobId(job: Pick<PollJob, 'repository' | 'intervalMs'>): stri
 }
 
 /**
- * Completed jobs stay for an hour, which is how long a repeated delivery is recognised; failed ones for a week, to be seen and replayed. Said by workers:
- * jobs would all have to carry it through Redis.
+ * Completed jobs stay for an hour, which is how long a repeated delivery is recognised; failed ones for a week, to be seen and replayed, but no more than so many:
+ * an outage of days must not fill Redis. Said by workers: jobs would all have to carry it through Redis.
  */
-export const keptJobs = { removeOnComplete: { age: 3_600, count: 100_000 }, removeOnFail: { age: 7 * 24 * 3_600 } } as const;
+export const keptJobs = {
+  removeOnComplete: { age: 3_600, count: 100_000 },
+  removeOnFail: { age: 7 * 24 * 3_600, count: 10_000 },
+} as const;
 
 /** Tries do not end by number but by age (see worker.ts); BullMQ's default would give up after one. */
 export const jobOptions: JobsOptions = {

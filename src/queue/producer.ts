@@ -58,6 +58,8 @@ export interface WorkQueues {
   scheduleTick(everyMs: number): Promise<void>;
   /** Removes the traces of finished jobs, so that there is room for new ones; a delivery that is repeated after that is a new event. Says how many. */
   forgetCompleted(): Promise<number>;
+  /** Removes the oldest failed jobs, so many at most; says how many. */
+  forgetFailed(count: number): Promise<number>;
   /** The end of the time that ticks have looked at, in ms since 1970; undefined before the first tick. */
   readLastTick(): Promise<number | undefined>;
   writeLastTick(at: number): Promise<void>;
@@ -85,11 +87,14 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
       for (const queue of [pushes, policies]) {
         // What a Redis that is completely full still lets us do; nobody reads them.
         await queue.trimEvents(0);
-        // Asked to clean what is clean, it wants to write, which a full Redis refuses.
-        for (let removed = 1; removed > 0 && (await queue.getCompletedCount()) > 0; count += removed)
-          removed = (await queue.clean(0, bulkSize, 'completed')).length;
+        count += await clean(queue, 'completed', Infinity);
       }
       return count;
+    },
+    async forgetFailed(count) {
+      // What failed at a policy is in the record of its push, too.
+      const ofPolicies = await clean(policies, 'failed', count);
+      return ofPolicies + (await clean(pushes, 'failed', count - ofPolicies));
     },
     async readLastTick() {
       const value = await access.redis.get(`${access.prefix}:poll:ticked`);
@@ -115,6 +120,18 @@ function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueAccess):
   });
   queue.on('error', onError);
   return queue;
+}
+
+/** Removes finished jobs, the oldest first. */
+async function clean(queue: Pick<Queue, 'clean' | 'getJobCountByTypes'>, state: 'completed' | 'failed', count: number): Promise<number> {
+  let removed = 0;
+  // Asked to clean what is clean, it wants to write, which a full Redis refuses.
+  while (removed < count && (await queue.getJobCountByTypes(state)) > 0) {
+    const { length } = await queue.clean(0, Math.min(bulkSize, count - removed), state);
+    if (length === 0) break;
+    removed += length;
+  }
+  return removed;
 }
 
 /** How long an alarm sleeps. */

@@ -55,6 +55,7 @@ export const logFields = {
   notAfter: 'When a certificate ends',
   objects: 'How many objects',
   jobs: 'How many jobs of the queue',
+  failedJobs: 'How many jobs that had failed for good',
   records: 'How many audit records',
   share: 'How much of its `maxmemory` Redis uses: 0 to 1',
   bodyLimitBytes: 'The longest body that is taken',

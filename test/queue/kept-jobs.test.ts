@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { Queue } from 'bullmq';
 import { connectWorker } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
@@ -8,20 +8,19 @@ import { createWorker } from '../../src/queue/worker.ts';
 import { startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
-test('completed jobs are kept for an hour: a delivery that is repeated within is known', async (t) => {
+async function start(t: TestContext, process: (job: PushJob) => void) {
   const redis = await startRedis();
   const connection = connectWorker(redis.url);
   const access = { redis: connection, prefix: '{kept}', onError: () => undefined };
   const queue = new Queue('push', { connection, prefix: access.prefix });
   const pushes = createPushQueue(access, 0);
-  const found: string[] = [];
   const worker = createWorker<PushJob>({
     access,
     queue: 'push',
     concurrency: 1,
     now: Date.now,
     random: Math.random,
-    process: ({ id }) => Promise.resolve(void found.push(id)),
+    process: async (job) => process(job),
   });
   t.after(async () => {
     await worker.stop(5_000);
@@ -30,7 +29,13 @@ test('completed jobs are kept for an hour: a delivery that is repeated within is
   });
   worker.start();
   const event = { receiver: 'any', provider: 'generic', repository: { registry: 'r.example.com', path: 'shop/web' }, tag: '1.0.0' };
-  const deliver = (id: string) => pushes.add([{ id, ...event, receivedAt: new Date().toISOString() }]);
+  const deliver = (id: string, receivedAt = new Date()) => pushes.add([{ id, ...event, receivedAt: receivedAt.toISOString() }]);
+  return { queue, connection, deliver };
+}
+
+test('completed jobs are kept for an hour: a delivery that is repeated within is known', async (t) => {
+  const found: string[] = [];
+  const { queue, connection, deliver } = await start(t, ({ id }) => void found.push(id));
   const completed = async () => (await queue.getCompleted()).map(({ id = '' }) => id).toSorted((a, b) => a.localeCompare(b));
   await deliver('one');
   await waitFor('one to be completed', async () => (await completed()).length === 1);
@@ -44,4 +49,17 @@ test('completed jobs are kept for an hour: a delivery that is repeated within is
   assert.deepEqual(await completed(), ['three', 'two']);
   await deliver('one');
   await waitFor('one to be done again', () => found.length === 4);
+});
+
+test('of failed jobs the last ten thousand are kept', async (t) => {
+  const { queue, connection, deliver } = await start(t, () => {
+    throw new Error('for good');
+  });
+  const hourAgo = Date.now() - 3_600_000;
+  const older = Array.from({ length: 10_000 }, (_, index) => [hourAgo + index, `older-${index}`]);
+  await connection.zadd('{kept}:push:failed', ...older.flat());
+  await deliver('newest', new Date(0));
+  await waitFor('the newest to fail', async () => (await queue.getJobState('newest')) === 'failed');
+  assert.equal(await queue.getFailedCount(), 10_000);
+  assert.deepEqual(await connection.zrange('{kept}:push:failed', '0', '0'), ['older-1']);
 });
