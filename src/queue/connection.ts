@@ -21,6 +21,9 @@ const retryStrategy = (times: number): number => Math.min(50 * times, 1_000);
 /** Leaves time for the answer to a sender. */
 const commandTimeoutMs = 350;
 
+/** So long a worker waits for an answer until it takes the connection for dead: longer than it lets Redis wait for a job (`drainDelay`). */
+const silenceMs = 45_000;
+
 /**
  * For the way from a webhook to Redis: every command is answered or rejected within 350 ms, also when Redis is down (at once) or
  * hangs; nothing waits in an offline queue where a killed process would lose it.
@@ -34,7 +37,8 @@ export function connectProducer(place: RedisPlace): RedisConnection {
 
 /** For workers: commands wait until Redis is back, because a worker has nothing better to do. */
 export function connectWorker(place: RedisPlace): RedisConnection {
-  return connect(place, { maxRetriesPerRequest: null, connectTimeout: 5_000, reconnectOnError: andRepeat }, true);
+  const patience = { maxRetriesPerRequest: null, connectTimeout: 5_000, socketTimeout: silenceMs, reconnectOnError: andRepeat };
+  return connect(place, patience, true);
 }
 
 /** After a failover the address may be another server's, and only a new connection gets there. */
@@ -45,6 +49,7 @@ const andRepeat = (error: Error): false | 2 => isReadOnly(error) && 2;
 interface Patience {
   readonly maxRetriesPerRequest: number | null;
   readonly connectTimeout: number;
+  readonly socketTimeout?: number;
   readonly reconnectOnError: (error: Error) => false | 1 | 2;
 }
 

@@ -25,7 +25,10 @@ const bytesPerPush = 2_000;
 /** A small Redis is full within a second: the next look comes when so much of it may have been taken since the last one. */
 const shareBetweenLooks = 0.02;
 
-/** Looks at Redis once a second, at once when it comes (back), and more often while much is stored, so that no webhook has to. */
+/**
+ * Looks at Redis once a second, at once when it comes (back), and more often while much is stored, so that no webhook has to. A connection that goes on
+ * without answers is made anew: where a node crashed nobody tells of its end, and TCP gives up after a quarter of an hour.
+ */
 export function monitorRedis(
   redis: RedisConnection,
   prefix: string,
@@ -41,8 +44,11 @@ export function monitorRedis(
     // Asked on the connection that they are written on, Redis answers after them.
     const seenBytes = storedBytes;
     let next = await inspect(redis, prefix);
-    // One late answer is no outage: to turn everybody away for a second it takes two.
-    if (current.reachable && next.error === tooLate) next = await inspect(redis, prefix);
+    if (next.error === tooLate) {
+      // One late answer is no outage: to turn everybody away for a second it takes two.
+      if (current.reachable) next = await inspect(redis, prefix);
+      else await reconnect(redis, prefix);
+    }
     storedBytes -= seenBytes;
     looking = false;
     const changed = next.reachable !== current.reachable || next.durabilityProblem !== current.durabilityProblem;
@@ -90,6 +96,15 @@ export async function inspect(redis: RedisConnection, prefix: string): Promise<R
     };
   } catch (error) {
     return { reachable: false, memoryShare: 0, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function reconnect(redis: RedisConnection, prefix: string): Promise<void> {
+  try {
+    const server = await ownerOf(redis, prefix);
+    server.disconnect(true);
+  } catch {
+    // A Cluster that does not tell: the next look asks again.
   }
 }
 

@@ -10,7 +10,9 @@ const late = new Error('Command timed out');
 
 /** A connection that gives these answers, one for each INFO; looks are asked for by its `ready`. */
 function monitor(answers: (string | Error)[]) {
+  const reconnects: boolean[] = [];
   const connection = Object.assign(new EventEmitter(), {
+    disconnect: (reconnect: boolean) => void reconnects.push(reconnect),
     info: () => {
       const answer = answers.shift() ?? new Error('asked too often');
       return typeof answer === 'string' ? Promise.resolve(answer) : Promise.reject(answer);
@@ -23,7 +25,7 @@ function monitor(answers: (string | Error)[]) {
     for (let turns = 0; turns < 5; turns++) await turn();
     return watch.health().reachable;
   };
-  return { look, told, stop: () => watch.stop() };
+  return { look, told, reconnects, stop: () => watch.stop() };
 }
 
 test('one late answer of Redis turns nobody away', async () => {
@@ -39,5 +41,18 @@ test('two of them do, and so does a connection that is gone; until the next good
   for (let count = 0; count < 6; count++) looks.push(await look());
   assert.deepEqual(looks, [true, false, false, true, false, true]);
   assert.deepEqual(told, [true, false, true, false, true]);
+  stop();
+});
+
+test('a connection is made anew when it stays late, not for what a moment explains', async () => {
+  const { look, reconnects, stop } = monitor([well, late, late, new Error('Connection is closed.'), well, late, late, late, late]);
+  const counts = [];
+  for (let count = 0; count < 6; count++) {
+    await look();
+    counts.push(reconnects.length);
+  }
+  assert.deepEqual(counts, [0, 0, 0, 0, 0, 1]);
+  await look();
+  assert.deepEqual(reconnects, [true, true]);
   stop();
 });

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A way to a server that can break without a word, as with a node that crashes: nobody hears of an end. */
+export type SilentRelay = {
+  readonly port: number;
+  /** From now on the connections that are open swallow what they are sent; new ones get through. */
+  swallow(): void;
+  stop(): void;
+};
+
+/** Starts it on a free loopback port. */
+export async function startSilentRelay(target: number): Promise<SilentRelay> {
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => sockets.delete(socket));
+  };
+  // The end of one side is told to the other by the pipe alone.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
+    keep(client);
+    keep(upstream);
+    client.pipe(upstream).pipe(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    swallow() {
+      for (const socket of sockets) socket.unpipe();
+    },
+    stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
