@@ -10,6 +10,7 @@ const decisions: Record<Simulation['decision'], string> = {
   ignore: 'nothing to do, answered 200 with the reasons',
   malformed: 'not understood, answered 200, counted and logged',
   handshake: 'answered 200 as the sender requires',
+  refuse: 'refused, answered 413',
 };
 const proofs: Record<Authenticated, string> = {
   yes: 'yes, with the given secret',
@@ -29,6 +30,7 @@ export function toJson(
     authenticated,
     decision: simulation.decision,
     ...(simulation.malformed !== undefined && { malformed: simulation.malformed }),
+    ...(simulation.refused !== undefined && { refused: simulation.refused }),
     pushes: simulation.pushes.map(({ event, idempotencyKey }) => ({
       registry: event.repository.registry,
       repository: event.repository.path,
@@ -43,12 +45,12 @@ export function toJson(
 
 /** What people read. */
 export function formatSimulation(receiver: SimulatedReceiver, simulation: Simulation, authenticated: Authenticated): string {
-  const { decision, malformed, pushes, ignored } = simulation;
+  const { decision, malformed, refused, pushes, ignored } = simulation;
   const lines = [
     row('provider', receiver.provider.id),
     row('authenticated', proofs[authenticated]),
     row('decision', `${decision}: ${decisions[decision]}`),
-    ...(malformed === undefined ? [] : [row('because', malformed)]),
+    ...[malformed, refused].flatMap((why) => (why === undefined ? [] : [row('because', why)])),
     ...pushes.flatMap((push) => ['', ...formatPush(push)]),
     ...(ignored.length === 0 ? [] : ['', ...ignored.map(formatIgnored)]),
   ];

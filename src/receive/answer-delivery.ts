@@ -30,7 +30,15 @@ export type DeliveryAnswer =
       readonly malformed?: string;
       readonly handshake?: Readonly<Record<string, unknown>>;
     }
-  | { readonly status: 503; readonly why: string };
+  | { readonly status: 413 | 503; readonly why: string };
+
+/** One delivery is one request to the rate limit: it must not hold the process up, or fill Redis, by itself. */
+const maxPushes = 1_000;
+
+/** Why there are too many pushes in a delivery, or undefined. */
+export function refuseMany({ pushes }: ParsedDelivery): string | undefined {
+  return pushes.length > maxPushes ? `${pushes.length} pushes in one delivery: ${maxPushes} are the most` : undefined;
+}
 
 /** Reads an authentic delivery, stores its pushes, and says what to answer. */
 export async function answerDelivery(delivery: Delivery, receiver: Receiver, context: DeliveryContext): Promise<DeliveryAnswer> {
@@ -40,6 +48,8 @@ export async function answerDelivery(delivery: Delivery, receiver: Receiver, con
     return { status: 200, accepted: [], ignored, malformed: parsed.message };
   }
   if (parsed.handshake !== undefined) return { status: 200, accepted: [], ignored: parsed.ignored, handshake: parsed.handshake };
+  const tooMany = refuseMany(parsed);
+  if (tooMany !== undefined) return { status: 413, why: tooMany };
   const results = parsed.pushes.map((push) =>
     acceptPush(push, {
       receiver: receiver.name,

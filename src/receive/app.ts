@@ -95,6 +95,8 @@ function send(answer: Answer, reply: FastifyReply): FastifyReply {
   switch (answer.status) {
     case 401:
       return reply.code(401).send({ error: 'unauthorized' });
+    case 413:
+      return reply.code(413).send({ error: answer.why });
     case 429:
       return reply.code(429).header('retry-after', String(answer.retryAfterSeconds)).send({ error: 'too many requests' });
     case 503:

@@ -45,7 +45,7 @@ export function createReporter({ logger, metrics }: ReportOptions): Reporter {
     decided(receiver, answer, requestId) {
       const labels = { receiver: receiver.name, provider: receiver.provider.id };
       if (answer.status === 401) reportRefusal(answer.why, receiver);
-      if (answer.status === 503) logger.warn({ ...labels, why: answer.why }, 'delivery refused');
+      if (answer.status === 413 || answer.status === 503) logger.warn({ ...labels, why: answer.why }, 'delivery refused');
       if (!('accepted' in answer)) return;
       metrics.pushes.inc({ ...labels, result: 'accepted' }, answer.accepted.length);
       metrics.pushes.inc({ ...labels, result: 'ignored' }, answer.ignored.length);

@@ -1,5 +1,6 @@
 import type { RegistryAliases } from '../core/image-reference.ts';
 import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../core/push-event.ts';
+import { refuseMany } from './answer-delivery.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
 
 export interface SimulatedReceiver {
@@ -17,12 +18,14 @@ export interface SimulatedPush {
 }
 
 export interface Simulation {
-  /** `accept`: 202. `ignore`, `malformed`, `handshake`: 200, and nothing is stored. */
-  readonly decision: 'accept' | 'ignore' | 'malformed' | 'handshake';
+  /** `accept`: 202. `ignore`, `malformed`, `handshake`: 200, and nothing is stored. `refuse`: 413. */
+  readonly decision: 'accept' | 'ignore' | 'malformed' | 'handshake' | 'refuse';
   readonly pushes: readonly SimulatedPush[];
   readonly ignored: readonly IgnoredPush[];
   /** What is wrong with the body. */
   readonly malformed?: string;
+  /** Why it is refused. */
+  readonly refused?: string;
 }
 
 /** What an authentic delivery would do, without a queue: the same reading as `answerDelivery`. Pure. */
@@ -31,6 +34,8 @@ export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver
   const parsed = parse(delivery, provider);
   if (parsed instanceof MalformedBody) return { decision: 'malformed', pushes: [], ignored: [], malformed: parsed.message };
   if (parsed.handshake !== undefined) return { decision: 'handshake', pushes: [], ignored: parsed.ignored };
+  const refused = refuseMany(parsed);
+  if (refused !== undefined) return { decision: 'refuse', pushes: [], ignored: [], refused };
   const pushes = new Map<string, SimulatedPush>();
   const ignored = [...parsed.ignored];
   const context = { receiver: name, provider: provider.id, aliases, now, ...(registryOverride !== undefined && { registryOverride }) };

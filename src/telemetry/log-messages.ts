@@ -20,7 +20,10 @@ export const logMessages = {
   'push accepted': { levels: ['debug'], meaning: 'A webhook announced a tag, and Redis has it' },
   'delivery not authentic': { levels: ['warn', 'debug'], meaning: 'Answered 401; `why` is what the sender is not told. Each reason once' },
   'delivery not understood': { levels: ['warn', 'debug'], meaning: 'Authentic, but not what the provider sends: is it the right one?' },
-  'delivery refused': { levels: ['warn'], meaning: 'Answered 503: Redis could not take it, and the sender has to come again' },
+  'delivery refused': {
+    levels: ['warn'],
+    meaning: 'Answered 503: Redis could not take it, and the sender has to come again; or 413: it holds too many pushes',
+  },
   'delivery failed': { levels: ['error'], meaning: 'Answered 500 because of a bug of ours' },
   'a secret is so short that it can be guessed': { levels: ['warn'], meaning: 'Of a receiver: make it longer' },
   'a secret has changed': { levels: ['info'], meaning: 'Its file has another value, which counts from now on' },

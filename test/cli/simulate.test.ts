@@ -29,6 +29,7 @@ interface Output {
   readonly authenticated: string;
   readonly decision: string;
   readonly malformed?: string;
+  readonly refused?: string;
   readonly pushes: readonly Record<string, string>[];
   readonly ignored: readonly { reason: string }[];
 }
@@ -107,6 +108,16 @@ test('a body that is not understood', async () => {
   assert.deepEqual([code, decision, malformed], [1, 'malformed', 'the body is not JSON']);
   const { out } = await run('--provider', 'generic', '--file', file);
   assert.match(out, /^because +the body is not JSON$/m);
+});
+
+test('more pushes than one delivery may hold', async () => {
+  const tags = Array.from({ length: 1_001 }, (_, index) => `v${index}`);
+  const file = writeFile('many.json', JSON.stringify({ image: 'r.example.com/team/api', tags }));
+  const { code, decision, refused, pushes } = await runJson('--provider', 'generic', '--file', file);
+  const why = '1001 pushes in one delivery: 1000 are the most';
+  assert.deepEqual([code, decision, refused, pushes], [1, 'refuse', why, []]);
+  const { out } = await run('--provider', 'generic', '--file', file);
+  assert.match(out, /^because +1001 pushes in one delivery/m);
 });
 
 test('a handshake', async () => {

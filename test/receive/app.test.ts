@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { distribution } from '../../src/receive/providers/distribution.ts';
 import type { Provider } from '../../src/receive/providers/provider.ts';
+import { quay } from '../../src/receive/providers/quay.ts';
 import { authentic, ProofUnavailable, refused } from '../../src/receive/proof.ts';
 import { harbor } from '../../src/receive/providers/harbor.ts';
 import { countOf, digest, post, push } from './post.ts';
@@ -207,6 +208,21 @@ test('413: more than the limit, and not a byte less', async (t) => {
   const response = await post(world, { body: text.padEnd(2_049) });
   assert.deepEqual([response.statusCode, response.json()], [413, { error: 'the body is too large' }]);
   assert.equal(world.stored.length, 1);
+});
+
+test('413: more pushes than one delivery may hold, and none of them is stored', async (t) => {
+  const world = await startApp(t, { provider: quay });
+  const deliver = (count: number) => {
+    const tags = Array.from({ length: count }, (_, index) => [`v${index}`, 'layer']);
+    const body = JSON.stringify({ docker_url: 'quay.io/team/api', updated_tags: Object.fromEntries(tags) });
+    return post(world, { url: '/webhooks/prod/s3cret', body });
+  };
+  const response = await deliver(1_001);
+  assert.deepEqual([response.statusCode, response.json()], [413, { error: '1001 pushes in one delivery: 1000 are the most' }]);
+  assert.deepEqual([world.stored, await countOf(world, 'rejectedDeliveries')], [[], { 'too-large': 1 }]);
+  assert.ok(world.logged.some((line) => line.includes('"level":"warn"') && line.includes('1001 pushes in one delivery')));
+  assert.equal((await deliver(1_000)).statusCode, 202);
+  assert.equal(world.stored.length, 1_000);
 });
 
 test('429 with Retry-After: counted for each receiver, over both forms of its URL, and never by strangers', async (t) => {
