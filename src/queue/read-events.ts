@@ -37,13 +37,17 @@ export function createEventReader({ redis, prefix, onError }: QueueAccess): Even
   const queue = new Queue<PushJob>('push', { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true });
   queue.on('error', onError);
 
+  const readRecord = async (id: string) => readHash(await redis.hgetall(keys.hash(id)));
+
   return {
     async get(id) {
-      const record = readHash(await redis.hgetall(keys.hash(id)));
+      const record = await readRecord(id);
       if (record !== undefined) return record;
       const job = await queue.getJob(id);
       if (job === undefined || !isUnderstood(job.data)) return undefined;
-      return readJob(job.data, stateOf(await job.getState()), job.failedReason);
+      const state = stateOf(await job.getState());
+      // It was recorded before its job was over: a moment ago, or so long ago that it is forgotten.
+      return state === undefined ? readRecord(id) : readJob(job.data, state, job.failedReason);
     },
     async *list({ repository, before = start }) {
       const index = repository === undefined ? keys.byTime : keys.byRepository(repository);
@@ -89,7 +93,9 @@ async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
   return found.flat().map((queued) => ({ id: queued.event.id, at: Date.parse(queued.event.receivedAt), queued }));
 }
 
-function stateOf(state: string): EventState {
+/** undefined: the queue has nothing to do with it any more. */
+function stateOf(state: string): EventState | undefined {
+  if (state === 'completed' || state === 'unknown') return undefined;
   if (state === 'active') return 'working';
   if (state === 'delayed') return 'retrying';
   return state === 'failed' ? 'failed' : 'queued';

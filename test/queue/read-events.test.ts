@@ -134,6 +134,27 @@ test('what no worker has told of is shown as the queue knows it', async (t) => {
   });
 });
 
+test('what is done is never told as queued: its record counts, and when that is forgotten nothing is known', async (t) => {
+  const { log, reader, queue, access, prefix } = start();
+  const worker = createWorker<PushJob>({
+    access,
+    queue: 'push',
+    concurrency: 1,
+    process: (push) => log.matched(push, ['shop/web']),
+    now: () => at,
+    random: () => 1,
+  });
+  t.after(() => worker.stop(1_000));
+  await queue.add([event('a')]);
+  worker.start();
+  await waitFor('the job to be completed', async () => (await connection.zcard(`${prefix}:push:completed`)) === 1);
+  // The record is written after it was looked for, and before the job.
+  t.mock.method(connection, 'hgetall', () => Promise.resolve({}), { times: 1 });
+  assert.equal((await reader.get('a'))?.state, 'matched');
+  await connection.del(eventKeys(prefix).hash('a'));
+  assert.equal(await reader.get('a'), undefined);
+});
+
 test('a fate that is told before its event is not an event yet', async () => {
   const { log, reader, queue } = start();
   await log.settled('a', 'shop/web', fate);
