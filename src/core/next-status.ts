@@ -55,7 +55,7 @@ export function nextStatus(
     ...found,
     ...(counts !== undefined && { rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
-    ...(isBeside ? current && { waiting: current } : { conditions: nextConditions(policy, settled, now, claims) }),
+    ...(isBeside ? keptWait(current, ending) : { conditions: nextConditions(policy, settled, now, claims) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
@@ -72,7 +72,13 @@ function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { s
 function saysNothing({ conditions = [], waiting }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: LookCause): boolean {
   if (isHinted !== true || ending.kind !== 'unchanged' || ending.selection !== undefined) return false;
   const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
-  return isStalled || (waiting?.tag !== undefined && waiting.tag !== ending.tag);
+  return isStalled || (ending.place === undefined && waiting?.tag !== undefined && waiting.tag !== ending.tag);
+}
+
+/** Unless the look was at the place of what waits. */
+function keptWait(waiting: Waiting | undefined, ending: Outcome | Postponement): Pick<PolicyStatus, 'waiting'> {
+  const isSeen = ending.kind !== 'postponed' && ending.place !== undefined;
+  return isSeen || waiting === undefined ? {} : { waiting };
 }
 
 /** What was done is told, and nothing else. */

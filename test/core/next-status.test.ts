@@ -97,6 +97,7 @@ test('a push of an older tag heals nothing: the one that is selected is stalled 
   const { waiting: kept, conditions = [] } = pushed(older, throttled) ?? {};
   assert.deepEqual([kept, conditions], [throttled.waiting, throttled.conditions]);
   assert.equal(pushed({ ...older, tag: '1.3.0' }, throttled)?.waiting, undefined, 'its own wait is over');
+  assert.equal(pushed({ ...older, place: { seen: place } }, { ...before, waiting: place })?.waiting, undefined, 'it was looked at');
 });
 
 test('a condition keeps its time until its status changes', () => {
