@@ -22,14 +22,12 @@ async function start(t: TestContext, open: typeof connectProducer) {
 
 test('a connection that died silently is made anew', async (t) => {
   const { relay, connection } = await start(t, connectProducer);
-  const told: boolean[] = [];
-  const monitor = monitorRedis(connection, '{p}', ({ reachable }) => told.push(reachable), 100);
+  const monitor = monitorRedis(connection, '{p}', () => undefined, 100);
   t.after(() => monitor.stop());
   await waitFor('Redis to answer', () => monitor.health().reachable);
   relay.swallow();
   await waitFor('the silence to be noticed', () => !monitor.health().reachable);
   await waitFor('Redis to answer again', () => monitor.health().reachable);
-  assert.deepEqual(told, [true, false, true]);
 });
 
 test('a worker waits for an answer longer than Redis waits for a job, but not for ever', async (t) => {
