@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { configSchema, readableReceivers } from './config/schema.ts';
-import { openSecrets, type SecretStore } from './config/secrets.ts';
+import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
 import { normaliseRegistry } from './core/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
@@ -52,6 +52,8 @@ export interface Settings {
   /** The values of each receiver's secrets, by the receiver's name, as they were when last read. */
   readonly secretsOf: (receiver: string) => readonly string[];
   readonly secrets: Pick<SecretStore, 'reread' | 'guessable'>;
+  /** What the proxy in front of the API knows (operations.proxy.secret), as it is now. */
+  readonly proxySecret: () => string;
   /** Where traces go; undefined: they are off. */
   readonly traces: TraceSettings | undefined;
 }
@@ -64,7 +66,8 @@ export function loadSettings(source: ConfigSource): Settings {
   const parsed = configSchema.safeParse(raw);
   const secrets = openSecrets(readableReceivers.parse(raw).receivers.map(toSecretHolder), source.env);
   const traces = openTraceSettings(parsed.data?.traces, source.env);
-  const problems = [...secrets.problems, ...traces.problems];
+  const proxySecret = openProxySecret(parsed.data?.operations, source.env);
+  const problems = [...secrets.problems, ...traces.problems, ...proxySecret.problems];
   if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
   if (problems.length > 0) throw new ConfigError(label, problems);
   const config = deepFreeze(parsed.data);
@@ -76,8 +79,23 @@ export function loadSettings(source: ConfigSource): Settings {
     namespace: config.namespace ?? readNamespace(source) ?? 'image-watcher',
     secretsOf: secrets.of,
     secrets,
+    proxySecret: proxySecret.read,
     traces: traces.settings,
   };
+}
+
+function openProxySecret(
+  operations: Config['operations'] | undefined,
+  env: ConfigSource['env'],
+): { read: () => string; problems: ConfigProblem[] } {
+  if (operations?.auth !== 'proxy' || operations.proxy.secret === undefined) return { read: () => '', problems: [] };
+  const {
+    read,
+    problem = read().length < minSecretLength
+      ? `has fewer than ${minSecretLength} characters: openssl rand -hex 24 makes a good one`
+      : undefined,
+  } = openSecret(operations.proxy.secret, env);
+  return { read, problems: problem === undefined ? [] : [{ path: 'operations.proxy.secret', message: problem }] };
 }
 
 /** The configuration without the values of its secrets, for commands that need none; throws ConfigError with all problems at once. */

@@ -48,7 +48,7 @@ test('nothing configured: the defaults', () => {
       host: '0.0.0.0',
       port: 9090,
       auth: 'kubernetes',
-      proxy: { userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', trustedPeers: ['127.0.0.0/8', '::1'] },
+      proxy: { userHeader: 'X-Forwarded-User', secretHeader: 'X-Proxy-Secret', trustedPeers: ['127.0.0.0/8', '::1'] },
     },
     conversion: {
       host: '0.0.0.0',

@@ -25,7 +25,7 @@ export function composeApi(
   };
   const queue = createPushQueue(access, config.redis.minReplicas);
   return {
-    auth: authOf(config.operations, cluster),
+    auth: authOf(settings, cluster),
     reader: createEventReader(access),
     storePushes: (events) => queue.add(events),
     refusal: () => refuse(redis.health(), config.redis.durability),
@@ -36,7 +36,8 @@ export function composeApi(
   };
 }
 
-function authOf({ auth, proxy }: Foundation['settings']['config']['operations'], client: KubeClient | undefined): OperationsAuth {
+function authOf({ config, proxySecret }: Foundation['settings'], client: KubeClient | undefined): OperationsAuth {
+  const { auth, proxy } = config.operations;
   if (auth === 'none') return { kind: 'none' };
   if (client === undefined) {
     const why = 'this process cannot ask the API server who you are: it has not the role work; ask one that has';
@@ -44,6 +45,6 @@ function authOf({ auth, proxy }: Foundation['settings']['config']['operations'],
   }
   const review: Extract<OperationsAuth, { kind: 'proxy' }>['reviewAccess'] = (caller, { verb, namespace }) =>
     reviewAccess(client, caller, { group, resource: plural, verb, namespace });
-  if (auth === 'proxy') return { kind: 'proxy', proxy, reviewAccess: review };
+  if (auth === 'proxy') return { kind: 'proxy', proxy: { ...proxy, secret: proxySecret }, reviewAccess: review };
   return { kind: 'kubernetes', reviewToken: (token) => reviewToken(client, token), reviewAccess: review };
 }

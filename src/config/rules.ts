@@ -57,6 +57,13 @@ export function openOnlyOnLoopback({ host, auth }: { host: string; auth: string 
   context.addIssue({ code: 'custom', path: ['auth'], message });
 }
 
+/** Headers say who calls only where something shows that they are the proxy's. */
+export function proxyIsKnown({ auth, proxy }: { auth: string; proxy: { secret?: unknown } }, context: z.RefinementCtx): void {
+  if (auth !== 'proxy' || proxy.secret !== undefined) return;
+  const message = 'missing: anybody could send the headers of the proxy; name what only the proxy knows, as {env: NAME} or {file: PATH}';
+  context.addIssue({ code: 'custom', path: ['proxy', 'secret'], message });
+}
+
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

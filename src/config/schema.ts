@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { conversion } from './conversion.ts';
 import { credentials } from './credentials.ts';
 import { receiver } from './receiver.ts';
-import { headersComeFirst, hostsAreUnambiguous, namesAreUnique, openOnlyOnLoopback, redisIsOfOneForm } from './rules.ts';
+import { headersComeFirst, hostsAreUnambiguous, namesAreUnique, openOnlyOnLoopback, proxyIsKnown, redisIsOfOneForm } from './rules.ts';
 import { always, duration, headerName, host, name, network, port, requestsPerMinute, secretReference } from './scalars.ts';
 import { traces } from './traces.ts';
 
@@ -69,18 +69,27 @@ export const configSchema = z.strictObject({
       proxy: z
         .strictObject({
           userHeader: headerName.default('X-Forwarded-User').describe('The header that names the user.'),
-          groupsHeader: headerName.default('X-Forwarded-Groups').describe('The header that names the groups, separated by commas.'),
+          groupsHeader: headerName
+            .optional()
+            .describe(
+              'The header that names the groups, separated by commas; the proxy has to set it in every request. Without it users have no groups.',
+            ),
+          secret: secretReference
+            .optional()
+            .describe('What only the proxy knows, at least 16 characters: {env: NAME} or {file: PATH}. Required with auth: proxy.'),
+          secretHeader: headerName.default('X-Proxy-Secret').describe('The header in which the proxy sends the secret.'),
           trustedPeers: z
             .array(network.describe('An address or a network.'))
             .max(64)
             .default(['127.0.0.0/8', '::1'])
-            .describe('Where the proxy connects from; the headers of others are not believed.'),
+            .describe('Where the proxy connects from; requests from elsewhere are refused, even with the secret.'),
         })
         .describe('The proxy in front, with auth: proxy.')
         .prefault({}),
     })
     .describe('The listener of the cluster: health, metrics and the API.')
     .superRefine(openOnlyOnLoopback)
+    .superRefine(proxyIsKnown)
     .prefault({}),
   conversion,
   namespace: name

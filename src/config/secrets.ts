@@ -99,6 +99,24 @@ export function readSecret(reference: SecretReference, env: Environment): string
   return checkPresent('env' in reference ? env[reference.env] : withoutLineEnd(readFileSync(reference.file, 'utf8')), reference);
 }
 
+/** One secret that may change in its file, and what was wrong with it at the start. A file that cannot be read any more keeps its last value. */
+export function openSecret(reference: SecretReference, env: Environment): { readonly read: () => string; readonly problem?: string } {
+  try {
+    let value = readSecret(reference, env);
+    const read = () => {
+      try {
+        value = readSecret(reference, env);
+      } catch {
+        // Between two versions of a mounted Secret, or for good: what was valid is valid.
+      }
+      return value;
+    };
+    return { read };
+  } catch (error) {
+    return { read: () => '', problem: describeError(error) };
+  }
+}
+
 function checkPresent(value: string | undefined, reference: SecretReference): string {
   if (value === undefined) throw new Error(`${placeOf(reference)} is not set`);
   if (value === '') throw new Error(`${placeOf(reference)} is empty`);

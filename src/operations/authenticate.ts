@@ -1,5 +1,5 @@
 /** Who calls, as `operations.auth` says it is to be found out. */
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { AccessError, type Access, type Caller, type Question, type ReviewAccess, type ReviewToken } from './caller.ts';
 import { createRecent } from './recent.ts';
@@ -11,17 +11,22 @@ export type OperationsAuth =
   | { readonly kind: 'kubernetes'; readonly reviewToken: ReviewToken; readonly reviewAccess: ReviewAccess }
   | { readonly kind: 'proxy'; readonly proxy: TrustedProxy; readonly reviewAccess: ReviewAccess };
 
-/** A proxy in front that has authenticated the user and says who it is. */
+/** A proxy in front that has authenticated the user and names it in headers. */
 export interface TrustedProxy {
   readonly userHeader: string;
-  readonly groupsHeader: string;
-  /** Addresses or networks (10.0.0.0/8) that the headers are believed of. */
+  /** Without one, users have no groups: what a client sends is not read. */
+  readonly groupsHeader?: string | undefined;
+  /** Carries what only the proxy knows. */
+  readonly secretHeader: string;
+  readonly secret: () => string;
+  /** Addresses or networks (10.0.0.0/8) that it connects from. */
   readonly trustedPeers: readonly string[];
 }
 
 export interface ApiRequest {
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Of the connection, not of a header. */
+  /** Every occurrence of a header, whose name is in lower case. */
+  readonly valuesOf: (header: string) => readonly string[];
+  /** The address of the connection, not one from a header. */
   readonly peer: string;
 }
 
@@ -57,6 +62,9 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
       const isTrusted = trust(auth.proxy.trustedPeers);
       return async (request) => {
         if (!isTrusted(request.peer)) throw new AccessError(401, 'only the proxy in front may ask (operations.proxy.trustedPeers)');
+        if (!knowsSecret(request, auth.proxy)) {
+          throw new AccessError(401, `only the proxy in front may ask: ${auth.proxy.secretHeader} is not operations.proxy.secret`);
+        }
         return Promise.resolve(accessOf(readCaller(request, auth.proxy), auth.reviewAccess));
       };
     }
@@ -77,20 +85,36 @@ async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-function bearerOf({ headers }: ApiRequest): string | undefined {
-  const value = headers['authorization'];
-  return typeof value === 'string' ? /^Bearer +([\w.~+/=-]{1,16384})$/i.exec(value)?.[1] : undefined;
+function bearerOf({ valuesOf }: ApiRequest): string | undefined {
+  const [value, ...more] = valuesOf('authorization');
+  return value === undefined || more.length > 0 ? undefined : /^Bearer +([\w.~+/=-]{1,16384})$/i.exec(value)?.[1];
 }
 
-/** A header that came twice is joined with a comma by Node, and then is somebody else's than the proxy's. */
-function readCaller({ headers }: ApiRequest, { userHeader, groupsHeader }: TrustedProxy): Caller {
-  const user = headers[userHeader.toLowerCase()];
-  if (typeof user !== 'string' || user === '' || user.includes(',')) throw new AccessError(401, `the proxy names no user in ${userHeader}`);
+/** An address alone does not tell the proxy from others: a port-forward comes from loopback, and pods change their addresses. */
+function knowsSecret({ valuesOf }: ApiRequest, { secretHeader, secret }: TrustedProxy): boolean {
+  const [value, ...more] = valuesOf(secretHeader.toLowerCase());
+  return value !== undefined && more.length === 0 && timingSafeEqual(Buffer.from(hash(value)), Buffer.from(hash(secret())));
+}
+
+/**
+ * Each header has to be there exactly once. One that is missing is not the proxy's doing, so the other one cannot be told from what the client sent; one that
+ * is there twice is the client's and the proxy's.
+ */
+function readCaller(request: ApiRequest, { userHeader, groupsHeader }: TrustedProxy): Caller {
+  const user = readOnce(request, userHeader).trim();
+  if (user === '' || user.includes(',')) throw new AccessError(401, `the proxy names no user in ${userHeader}`);
   // Names of the cluster's own users and groups are not for people: system:masters may do everything.
   if (user.startsWith('system:')) throw new AccessError(403, 'users of the system cannot come through the proxy');
-  const groups = [headers[groupsHeader.toLowerCase()]].flat().join(',').split(',');
+  const groups = groupsHeader === undefined ? [] : readOnce(request, groupsHeader).split(',');
   const named = groups.map((group) => group.trim()).filter((group) => group !== '' && !group.startsWith('system:'));
   return { user, groups: [...named, 'system:authenticated'] };
+}
+
+function readOnce({ valuesOf }: ApiRequest, header: string): string {
+  const [value, ...more] = valuesOf(header.toLowerCase());
+  if (value === undefined) throw new AccessError(401, `the proxy has to send ${header} with every request, if need be without a value`);
+  if (more.length > 0) throw new AccessError(401, `${header} came more than once: the proxy has to replace what clients send`);
+  return value;
 }
 
 function trust(peers: readonly string[]): (peer: string) => boolean {

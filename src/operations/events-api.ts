@@ -53,7 +53,7 @@ export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
         const { host, origin, 'content-type': contentType } = request.headers;
         if (options.auth.kind === 'none' && !isLocalHost(host))
           return reply.code(403).send({ error: 'without authentication only as localhost' });
-        accesses.set(request, await authenticate({ headers: request.headers, peer: request.socket.remoteAddress ?? '' }));
+        accesses.set(request, await authenticate({ valuesOf: valuesIn(request.raw.rawHeaders), peer: request.socket.remoteAddress ?? '' }));
         const refusal = request.method === 'POST' ? refusePost({ host, origin, contentType }) : undefined;
         if (refusal !== undefined) return reply.code(refusal.status).send({ error: refusal.message });
       });
@@ -82,6 +82,12 @@ export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
     },
     { prefix: '/api' },
   );
+}
+
+/** Node joins a header that came twice, or drops one of them: only the raw list shows it. */
+function valuesIn(rawHeaders: readonly string[]) {
+  return (header: string): readonly string[] =>
+    rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === header);
 }
 
 /** Who may not know of an event hears the same as for one that does not exist. */
