@@ -30,17 +30,18 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
   let redis: Redis;
   let registry: Registry;
   let kubelet: ReturnType<typeof playKubelet>;
-  /** Of the Deployment, when the last Job ran. */
+  /** Of each Deployment, when the last Job ran. */
   let replicasAtJob: unknown;
   const services: Service[] = [];
+  let converting: Service | undefined;
   before(async () => {
     [cluster, redis, registry] = await Promise.all([startControlPlane({ audit: true }), startRedis(), startRegistry()]);
     await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
     // No Service leads anywhere here: the webhook is asked by its URL.
     kubelet = playKubelet(cluster, namespace, async (args) => {
-      const deployment = await cluster.request('GET', deploymentPath);
-      replicasAtJob = deployment.spec.replicas;
-      const { conversionUrl } = await waitFor('the service', () => services[0], { timeoutMs: 120_000 });
+      const { items } = await cluster.request<{ items: Manifest[] }>('GET', deploymentsPath);
+      replicasAtJob = items.map(({ metadata, spec }) => [metadata.name, (spec as { replicas: number }).replicas]);
+      const { conversionUrl } = await waitFor('the conversion webhook', () => converting, { timeoutMs: 120_000 });
       return args.flatMap((arg) => {
         if (arg === '--conversion-service') return ['--conversion-url'];
         return arg === `${namespace}/image-watcher-conversion` ? [conversionUrl, '--ca-secret', arg] : [arg];
@@ -70,29 +71,27 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
       () => true,
       () => false,
     );
-  const deploymentPath = `/apis/apps/v1/namespaces/${namespace}/deployments/image-watcher`;
+  const deploymentsPath = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   const policyNames = async (version: string) =>
     (await cluster.request<{ items: Manifest[] }>('GET', policiesPath('default', version))).items.map(({ metadata }) => metadata.name);
 
-  /** What the kubelet would start of a Deployment; ports and Redis are those of this machine. */
-  const startPod = async (): Promise<Service> => {
-    const deployment = await waitFor('the Deployment', () => cluster.request<Manifest>('GET', deploymentPath), { timeoutMs: 120_000 });
+  /** What the kubelet would start of a Deployment, with a token only where one is mounted; ports and Redis are those of this machine. */
+  const startPod = async (name: string): Promise<Service> => {
+    const path = `${deploymentsPath}/${name}`;
+    const deployment = await waitFor('the Deployment', () => cluster.request<Manifest>('GET', path), { timeoutMs: 120_000 });
     const [pod] = podTemplatesOf([deployment]);
-    const { args = [] } = pod?.spec.containers[0] ?? {};
+    const { automountServiceAccountToken: hasToken, serviceAccountName = '', containers } = pod?.spec ?? { containers: [] };
+    const { args = [] } = containers[0] ?? {};
     assert.deepEqual([args[0], args[1], args[3]], ['serve', '--roles', '--config']);
     const { data } = await cluster.request<{ data: Record<string, string> }>(
       'GET',
       `/api/v1/namespaces/${namespace}/configmaps/image-watcher`,
     );
-    const {
-      listen: _listen,
-      operations: _operations,
-      redis: _redis,
-      ...config
-    } = parse(data['config.yaml'] ?? '') as Record<string, unknown>;
+    const file = args[4]?.replace('/etc/image-watcher/', '') ?? '';
+    const { listen: _listen, operations: _operations, redis: _redis, ...config } = parse(data[file] ?? '') as Record<string, unknown>;
     const service = await startService({
       redisUrl: redis.url,
-      kubeconfig: await kubeconfigOf(cluster, { namespace, name: pod?.spec.serviceAccountName ?? '' }),
+      kubeconfig: hasToken === true ? await kubeconfigOf(cluster, { namespace, name: serviceAccountName }) : '/nonexistent',
       roles: args[2] ?? '',
       config,
       env: { SECRET: secret },
@@ -103,9 +102,20 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     return service;
   };
 
-  it('brings the definition, and a push reaches a workload', async () => {
-    const installing = runHelm('install');
-    const [service] = await Promise.all([startPod(), installing]);
+  const image = (tag: string) => `${registry.host}/shop/web:${tag}`;
+  const push = (tag: string) => pushImage({ host: registry.host, repository: 'shop/web', tag, content: tag });
+  const workload = '/apis/apps/v1/namespaces/default/deployments';
+  const untilItRuns = (tag: string) =>
+    waitFor(`${tag} to run`, async () => JSON.stringify(await cluster.request('GET', `${workload}/web`)).includes(image(tag)), {
+      timeoutMs: 60_000,
+    });
+  const announceTo = ({ publicUrl }: Service) =>
+    registry.notify({ url: `${publicUrl}/webhooks/registry`, headers: { Authorization: `Bearer ${secret}` } });
+
+  it('of one Deployment brings the definition, and a push reaches a workload', async () => {
+    const installing = runHelm('install', { mode: 'together' });
+    const starting = startPod('image-watcher').then((service) => (converting = service));
+    const [service] = await Promise.all([starting, installing]);
     assert.match(await installing, /There is no Ingress|Nothing leads there from outside/);
     assert.deepEqual(
       kubelet.ran.map(({ name, code, err }) => [name, code, code === 0 ? '' : err]),
@@ -114,12 +124,9 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     const definition = await cluster.request('GET', crdPath);
     assert.equal(definition.spec.conversion.strategy, 'Webhook');
 
-    const image = (tag: string) => `${registry.host}/shop/web:${tag}`;
-    const push = (tag: string) => pushImage({ host: registry.host, repository: 'shop/web', tag, content: tag });
     await push('1.0.0');
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: image('1.0.0') }] } };
-    const deployments = '/apis/apps/v1/namespaces/default/deployments';
-    await cluster.request('POST', deployments, {
+    await cluster.request('POST', workload, {
       metadata: { name: 'web' },
       spec: { selector: { matchLabels: { app: 'web' } }, template },
     });
@@ -134,13 +141,30 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
       async () => (await cluster.request('GET', `${policiesPath('default', 'v1')}/web`)).status?.observedGeneration,
       { timeoutMs: 120_000 },
     );
-    await registry.notify({ url: `${service.publicUrl}/webhooks/registry`, headers: { Authorization: `Bearer ${secret}` } });
+    await announceTo(service);
     await push('1.1.0');
-    await waitFor(
-      'the new image',
-      async () => JSON.stringify(await cluster.request('GET', `${deployments}/web`)).includes(image('1.1.0')),
-      { timeoutMs: 60_000 },
-    );
+    await untilItRuns('1.1.0');
+  });
+
+  it('becomes three Deployments with an upgrade, of which the one that receives has no credentials, and a push reaches a workload', async () => {
+    await runHelm('upgrade');
+    assert.equal(await exists(`${deploymentsPath}/image-watcher`), false);
+    assert.equal(await exists(`/api/v1/namespaces/${namespace}/serviceaccounts/image-watcher`), false);
+    await Promise.all(services.map((service) => service.stop()));
+    const [receiving, , convert] = await Promise.all(['receive', 'work', 'convert'].map((role) => startPod(`image-watcher-${role}`)));
+    assert.ok(receiving && convert);
+    converting = convert;
+    // Here no Service leads to the webhook.
+    const definition = await cluster.request('GET', crdPath);
+    const { webhook } = definition.spec.conversion;
+    const clientConfig = { ...webhook.clientConfig, url: convert.conversionUrl };
+    await cluster.request('PUT', crdPath, {
+      ...definition,
+      spec: { ...definition.spec, conversion: { strategy: 'Webhook', webhook: { ...webhook, clientConfig } } },
+    });
+    await announceTo(receiving);
+    await push('1.2.0');
+    await untilItRuns('1.2.0');
   });
 
   it('leaves no right of its jobs behind', async () => {
@@ -154,12 +178,14 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
   });
 
   it('is never forbidden anything', () => {
-    const requests = cluster.audit?.requestsOf({ namespace, name: 'image-watcher' }) ?? [];
-    assert.ok(requests.length > 0);
-    assert.deepEqual(
-      requests.filter(({ isForbidden }) => isForbidden),
-      [],
-    );
+    for (const role of ['receive', 'work', 'convert']) {
+      const requests = cluster.audit?.requestsOf({ namespace, name: `image-watcher-${role}` }) ?? [];
+      assert.equal(requests.length > 0, role !== 'receive', role);
+      assert.deepEqual(
+        requests.filter(({ isForbidden }) => isForbidden),
+        [],
+      );
+    }
   });
 
   it('brings the definition up to date with an upgrade, before the program', async () => {
@@ -167,13 +193,17 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     const versions = old.spec.versions.map((version: object) => ({ ...version, additionalPrinterColumns: [] }));
     await cluster.request('PUT', crdPath, { ...old, spec: { ...old.spec, versions } });
     kubelet.ran.length = 0;
-    const before = await cluster.request('GET', deploymentPath);
-    await runHelm('upgrade', { together: { replicas: 3, resources: {} } });
+    await runHelm('upgrade', { work: { replicas: 3, resources: {} } });
     assert.deepEqual(
       kubelet.ran.map(({ name, code }) => [name, code]),
       [['image-watcher-definition', 0]],
     );
-    assert.deepEqual([replicasAtJob, (await cluster.request('GET', deploymentPath)).spec.replicas], [before.spec.replicas, 3]);
+    assert.deepEqual(replicasAtJob, [
+      ['image-watcher-convert', 2],
+      ['image-watcher-receive', 2],
+      ['image-watcher-work', 2],
+    ]);
+    assert.equal((await cluster.request('GET', `${deploymentsPath}/image-watcher-work`)).spec.replicas, 3);
     assert.deepEqual(columnsOf(await cluster.request('GET', crdPath)), columnsOf(old));
   });
 
@@ -199,7 +229,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
       [['image-watcher-definition-migrate', 0, '']],
     );
     await Promise.all(services.map((service) => service.stop()));
-    assert.equal(await exists(deploymentPath), false);
+    assert.deepEqual((await cluster.request<{ items: object[] }>('GET', deploymentsPath)).items, []);
     assert.equal(await exists(`/api/v1/namespaces/${namespace}/serviceaccounts/image-watcher-definition`), false);
     assert.deepEqual(await storedVersions(), ['operator.technomad.dev/v1']);
     assert.deepEqual(await policyNames('v1'), ['web']);

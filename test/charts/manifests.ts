@@ -19,7 +19,11 @@ export function resourceOf({ apiVersion, kind, metadata }: Manifest, defaultName
 export interface PodTemplate {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly spec: { readonly serviceAccountName?: string; readonly containers: readonly { readonly args?: readonly string[] }[] };
+  readonly spec: {
+    readonly serviceAccountName?: string;
+    readonly automountServiceAccountToken?: boolean;
+    readonly containers: readonly { readonly args?: readonly string[] }[];
+  };
 }
 
 /** The pods that Deployments, StatefulSets and Jobs would make. */

@@ -88,10 +88,10 @@ describe('the permissions of the chart', { skip }, () => {
     );
 
   test('are those that the end-to-end tests run with', async () => {
-    const together = await renderChart({});
+    const together = await renderChart({ mode: 'together' });
     assertGranted(together, 'image-watcher', 'work', 'convert');
     assertGranted(together, 'image-watcher-definition', 'definition');
-    const separate = await renderChart({ mode: 'separate' });
+    const separate = await renderChart({});
     assertGranted(separate, 'image-watcher-work', 'work');
     assertGranted(separate, 'image-watcher-convert', 'convert');
     assertGranted(separate, 'image-watcher-receive');
@@ -105,12 +105,12 @@ describe('the permissions of the chart', { skip }, () => {
     );
     const fallback = { apiGroups: [''], resources: ['secrets'], resourceNames: ['oci-registry-creds'], verbs: ['get', 'list', 'watch'] };
     const wanted = [...shippedGrants('work', { watched: ['shop', 'ops'] }), { namespace: 'image-watcher', rules: [fallback] }];
-    assert.deepEqual(sorted(grantsOf(objects, 'image-watcher')), sorted(wanted));
+    assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(wanted));
   });
 
   test('grow by those of the user, and shrink by Secrets', async () => {
     const rule = { apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] };
-    const [grant] = grantsOf(await renderChart({ permissions: { extraRules: [rule], secrets: 'none' } }), 'image-watcher');
+    const [grant] = grantsOf(await renderChart({ permissions: { extraRules: [rule], secrets: 'none' } }), 'image-watcher-work');
     assert.deepEqual(grant?.rules.at(-1), rule);
     assert.ok(!JSON.stringify(grant).includes('secrets'));
   });

@@ -13,10 +13,9 @@ const namespaced = {
 /** Each of them has to be something that a cluster takes. */
 export const valueSets: Readonly<Record<string, Values>> = {
   'nothing at all': {},
-  'one Deployment with receivers': { config, envFrom },
-  'a Deployment for each role': { mode: 'separate', config, envFrom },
+  'a Deployment for each role': { config, envFrom },
+  'one Deployment for everything': { mode: 'together', config, envFrom },
   'everything on': {
-    mode: 'separate',
     config,
     envFrom,
     env: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/redis-ca/ca.crt' }],
@@ -45,7 +44,10 @@ export const valueSets: Readonly<Record<string, Values>> = {
       annotations: { 'example.com/a': 'b' },
     },
     httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['hooks.example.com'] },
-    networkPolicy: { operationsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }] },
+    networkPolicy: {
+      operationsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+      receiveEgress: [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] }],
+    },
     permissions: { extraRules: [{ apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] }] },
     conversion: { certificates: 'cert-manager', issuerRef: { kind: 'ClusterIssuer', name: 'internal' } },
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
@@ -67,7 +69,6 @@ export const valueSets: Readonly<Record<string, Values>> = {
     config: { redis: { url: 'rediss://redis.example.com:6379', cluster: true } },
   },
   'workers that KEDA scales by a Redis of your own': {
-    mode: 'separate',
     redis: { embedded: { enabled: false }, external: { secretName: 'redis' } },
     autoscaling: { work: { enabled: true, redis: { address: 'redis.example.com:6379', enableTLS: 'true' } } },
   },
@@ -78,7 +79,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
     ...namespaced,
     conversion: { certificates: 'cert-manager', issuerRef: { name: 'internal' } },
   },
-  'some namespaces, a Deployment for each role': { ...namespaced, mode: 'separate', conversion: { enabled: false } },
+  'some namespaces, one Deployment for everything': { ...namespaced, mode: 'together', conversion: { enabled: false } },
   'no extras': { networkPolicy: { enabled: false }, podDisruptionBudget: null, definition: { manage: false } },
   'another name': { nameOverride: 'updates' },
 };
@@ -92,12 +93,11 @@ export const wrongValues: readonly [about: string, values: Values, message: RegE
   ['no ClusterRole, and an own authority', namespaced, /conversion\.certificates: cert-manager/],
   ['a definition without its webhook', { conversion: { enabled: false } }, /needs the conversion webhook/],
   ['cert-manager without an issuer', { conversion: { certificates: 'cert-manager' } }, /conversion\.issuerRef\.name/],
-  ['scaling of what is together', { autoscaling: { receive: { enabled: true } } }, /mode: separate/],
+  ['scaling of what is together', { mode: 'together', autoscaling: { receive: { enabled: true } } }, /mode: separate/],
   ['no Redis', { redis: { embedded: { enabled: false } } }, /redis\.external\.secretName/],
   [
     'KEDA without a Redis',
     {
-      mode: 'separate',
       redis: { embedded: { enabled: false }, external: { secretName: 'redis' } },
       autoscaling: { work: { enabled: true } },
     },

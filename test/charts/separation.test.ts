@@ -1,0 +1,110 @@
+/** Whoever takes over the process that the internet reaches has nothing of the cluster in his hands: who is who in what the chart makes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lacksHelm } from '../harness/binaries.ts';
+import { renderChart, type Manifest, type Values } from '../harness/helm.ts';
+import { podTemplatesOf, type PodTemplate } from './manifests.ts';
+
+const skip = (await lacksHelm()) ?? false;
+const values: Values = { ingress: { enabled: true, host: 'hooks.example.com' }, envFrom: [{ secretRef: { name: 'receivers' } }] };
+
+type Labels = Readonly<Record<string, string>>;
+const isSelected = (labels: Labels, selector: Labels) => Object.entries(selector).every(([name, value]) => labels[name] === value);
+
+/** The pods that a Service leads to. */
+function podsBehind(objects: readonly Manifest[], service: string): PodTemplate[] {
+  const { spec } = objects.find(({ kind, metadata }) => kind === 'Service' && metadata.name === service) as unknown as {
+    spec: { selector: Labels };
+  };
+  return podTemplatesOf(objects).filter(({ labels }) => isSelected(labels, spec.selector));
+}
+
+const rolesOf = ({ spec }: PodTemplate) => spec.containers[0]?.args?.[2];
+
+test('by default the pods behind the Ingress only receive, and have no credentials of the cluster', { skip }, async () => {
+  const objects = await renderChart(values);
+  const pods = podsBehind(objects, 'image-watcher');
+  assert.deepEqual(pods.map(rolesOf), ['receive']);
+  for (const { spec } of pods) {
+    assert.equal(spec.automountServiceAccountToken, false);
+    // Nor by another way: a projected token.
+    assert.doesNotMatch(JSON.stringify(spec), /serviceAccountToken":\{/);
+    const account = objects.find(({ kind, metadata }) => kind === 'ServiceAccount' && metadata.name === spec.serviceAccountName);
+    assert.equal(account?.['automountServiceAccountToken'], false);
+    const isBound = ({ subjects }: Manifest) => (subjects as { name: string }[]).some(({ name }) => name === spec.serviceAccountName);
+    assert.deepEqual(
+      objects.filter((object) => object.kind.endsWith('Binding') && Array.isArray(object['subjects']) && isBound(object)),
+      [],
+    );
+  }
+});
+
+test('by default the API server asks other pods for conversions than those that the internet reaches', { skip }, async () => {
+  const objects = await renderChart(values);
+  assert.deepEqual(podsBehind(objects, 'image-watcher-conversion').map(rolesOf), ['convert']);
+});
+
+test('a process without an authority of its own has no token to write it with', { skip }, async () => {
+  const conversion = { certificates: 'cert-manager', issuerRef: { name: 'internal' } };
+  const [pod] = podsBehind(await renderChart({ conversion }), 'image-watcher-conversion');
+  assert.equal(pod?.spec.automountServiceAccountToken, false);
+});
+
+interface NetworkPolicySpec {
+  readonly podSelector: { readonly matchLabels: Labels };
+  readonly policyTypes: readonly string[];
+  readonly ingress: readonly {
+    readonly ports: readonly { port: string }[];
+    readonly from?: readonly { podSelector: { matchLabels: Labels } }[];
+  }[];
+  readonly egress?: readonly { readonly ports?: readonly { port: string | number }[]; readonly to?: readonly object[] }[];
+}
+
+const networkPoliciesOf = (objects: readonly Manifest[], { labels }: PodTemplate) =>
+  objects
+    .filter(({ kind }) => kind === 'NetworkPolicy')
+    .map(({ spec }) => spec as NetworkPolicySpec)
+    .filter(({ podSelector }) => isSelected(labels, podSelector.matchLabels));
+
+test('each pod is reached at its own ports alone, and Redis by those who use it', { skip }, async () => {
+  const objects = await renderChart(values);
+  const pods = podTemplatesOf(objects);
+  const portsOf = (pod: PodTemplate) =>
+    networkPoliciesOf(objects, pod)
+      .flatMap(({ ingress }) => ingress.flatMap(({ ports }) => ports.map(({ port }) => port)))
+      .sort();
+  const serving = pods.filter((pod) => pod.spec.containers[0]?.args?.[0] === 'serve');
+  assert.deepEqual(
+    serving.map((pod) => [rolesOf(pod), portsOf(pod)]),
+    [
+      ['receive', ['operations', 'webhooks']],
+      ['work', ['operations']],
+      ['convert', ['conversion', 'operations']],
+    ],
+  );
+  const redis = pods.find(({ name }) => name === 'image-watcher-redis');
+  assert.ok(redis);
+  const [policy] = networkPoliciesOf(objects, redis);
+  const peers = policy?.ingress.flatMap(({ from = [] }) => from.map(({ podSelector }) => podSelector.matchLabels)) ?? [];
+  const allowed = pods.filter(({ labels }) => peers.some((peer) => isSelected(labels, peer)));
+  assert.deepEqual(allowed.map(({ name }) => name).sort(), ['image-watcher-receive', 'image-watcher-work']);
+});
+
+test('receivers reach nothing but names and Redis, where somebody says so', { skip }, async () => {
+  const to = [{ ipBlock: { cidr: '203.0.113.0/24' } }];
+  const policyOf = async (receiveEgress?: readonly object[]) => {
+    const objects = await renderChart({ ...values, ...(receiveEgress && { networkPolicy: { receiveEgress } }) });
+    const [pod] = podsBehind(objects, 'image-watcher');
+    assert.ok(pod);
+    return networkPoliciesOf(objects, pod)[0];
+  };
+  assert.deepEqual((await policyOf())?.policyTypes, ['Ingress']);
+  const { policyTypes, egress } = (await policyOf([{ to }])) ?? {};
+  assert.deepEqual(policyTypes, ['Ingress', 'Egress']);
+  assert.deepEqual(
+    egress?.map(({ ports }) => ports?.map(({ port }) => port)),
+    [[53, 53], [6_379], undefined],
+  );
+  assert.deepEqual(egress?.[2]?.to, to);
+  assert.equal((await policyOf([]))?.egress?.length, 2);
+});
