@@ -1,5 +1,5 @@
 /** Conversion of ImagePolicy between v1alpha1 and v1: pure, and total, because one refused object makes a whole list fail. */
-import { projectStatus, mergeStatus } from './conversion/convert-status.ts';
+import { readOldStatus, writeOldStatus } from './conversion/convert-status.ts';
 import { mergeSpec } from './conversion/merge-spec.ts';
 import { readOldSpec, writeOldSpec } from './conversion/old-spec.ts';
 import { editedOrigin, newOrigin, originAnnotation, readOrigin, writeOrigin, type Origin } from './conversion/origin.ts';
@@ -11,8 +11,8 @@ import * as v1alpha1 from './v1alpha1.ts';
 
 /**
  * The object in the desired API version ("operator.technomad.dev/v1"). Never throws for an object, whatever is in it; throws for a
- * version that does not exist. The view in v1alpha1 carries the complete v1 spec and status in one annotation, and an edit of the view
- * changes only what the edited leaves stand for.
+ * version that does not exist. The view in v1alpha1 carries the complete v1 spec in one annotation and the complete v1 status in one field of its
+ * status, and an edit of the view changes only what the edited leaves stand for. Nothing in the metadata ever becomes status.
  */
 export function convertObject(object: unknown, desiredApiVersion: string): unknown {
   assertKnownVersion(desiredApiVersion);
@@ -33,22 +33,22 @@ function toV1alpha1(object: JsonObject): JsonObject {
   const { spec, status } = object;
   const { annotations, namespace } = readMetadata(object);
   const view = isObject(spec) ? writeOldSpec(projectSpec(spec, readOrigin(annotations), namespace)) : undefined;
-  const saved = writeSaved({ spec, status }, annotations);
+  const saved = writeSaved(spec, annotations);
   return assemble(object, v1alpha1.apiVersion, {
     spec: view,
-    status: isObject(status) ? projectStatus(status) : undefined,
+    status: isObject(status) ? writeOldStatus(status) : undefined,
     annotations: withField(annotations, savedAnnotation, saved),
   });
 }
 
 function toV1(object: JsonObject): JsonObject {
+  const { status } = object;
   const { annotations } = readMetadata(object);
-  const saved = readSaved(annotations[savedAnnotation]);
-  const { spec, origin } = mergeWrittenSpec(object, saved?.spec);
+  const { spec, origin } = mergeWrittenSpec(object, readSaved(annotations[savedAnnotation]));
   const text = isSameOrigin(origin, readOrigin(annotations)) ? annotations[originAnnotation] : writeOrigin(origin);
   return assemble(object, v1.apiVersion, {
     spec,
-    status: mergeWrittenStatus(object['status'], saved?.status),
+    status: isObject(status) ? readOldStatus(status) : undefined,
     annotations: withField(withField(annotations, savedAnnotation, undefined), originAnnotation, text),
   });
 }
@@ -63,12 +63,6 @@ function mergeWrittenSpec(object: JsonObject, saved: unknown): { spec: unknown; 
   const shown = projectSpec(saved, origin, namespace);
   const written = withoutOurPattern(read, shown);
   return { spec: mergeSpec(saved, { shown, written, namespace }), origin: editedOrigin(origin, shown, written) };
-}
-
-function mergeWrittenStatus(raw: unknown, saved: unknown): unknown {
-  // A status that is gone is gone as a whole: the API server drops it from objects that are made new, whatever annotation they bring.
-  if (!isObject(raw)) return isObject(saved) ? undefined : saved;
-  return isObject(saved) ? mergeStatus(saved, projectStatus(saved), raw) : mergeStatus({}, {}, raw);
 }
 
 function isSameOrigin(left: Origin, right: Origin): boolean {

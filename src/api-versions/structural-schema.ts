@@ -23,6 +23,7 @@ const kept = new Set([
   'required',
   'x-kubernetes-list-map-keys',
   'x-kubernetes-list-type',
+  'x-kubernetes-preserve-unknown-fields',
   'x-kubernetes-validations',
 ]);
 /** zod's bounds for integers: they say nothing that the format does not say. */
@@ -46,7 +47,7 @@ function simplify(node: Json): Json {
   }
   // A map: zod says false where there is none, which is the server's default.
   const values = node['additionalProperties'];
-  if (values !== null && typeof values === 'object') result['additionalProperties'] = simplify(values);
+  if (values !== null && typeof values === 'object' && !isEmpty(values)) result['additionalProperties'] = simplify(values);
   if (result['type'] === 'integer') tidyInteger(result);
   // The API server drops what is empty, and then takes every write of it for a change.
   if (isEmpty(result['properties'])) delete result['properties'];

@@ -57,6 +57,11 @@ export const statusSchema = z
     lastCheckedTime: z.iso.datetime().optional().describe('When the registry was last asked for this policy.'),
     lastAppliedTag: z.string().max(128).optional().describe('The tag that this policy last applied.'),
     conditions: z.array(condition).max(32).optional().describe('Ready, and Reconciling and Stalled while they are true.'),
+    v1: z
+      .looseObject({})
+      .optional()
+      .describe('The status as v1 has it, carried along unchanged: read it as v1.')
+      .meta({ 'x-kubernetes-preserve-unknown-fields': true }),
   })
   .describe('What the service found and did.');
 

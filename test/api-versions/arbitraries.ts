@@ -305,9 +305,14 @@ export const v1alpha1SpecArbitrary: fc.Arbitrary<JsonObject> = wire(
   ),
 );
 
+const shownStatus = { observedGeneration: count, lastCheckedTime: dateTime, lastAppliedTag: tag, conditions };
+
+/** Every v1alpha1 status as an older service writes it. */
+export const olderStatusArbitrary: fc.Arbitrary<JsonObject> = wire(some(shownStatus));
+
 /** Every v1alpha1 status that the API server accepts. */
 export const v1alpha1StatusArbitrary: fc.Arbitrary<JsonObject> = wire(
-  some({ observedGeneration: count, lastCheckedTime: dateTime, lastAppliedTag: tag, conditions }),
+  some({ ...shownStatus, v1: fc.oneof(v1StatusArbitrary, fc.dictionary(fc.string(), fc.jsonValue())) }),
 );
 
 /** Metadata as the API server sets it; the object lies in the namespace shop. */

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { convertObject } from '../../src/api-versions/convert.ts';
+import { isObject } from '../../src/api-versions/conversion/read-json.ts';
 import { savedAnnotation } from '../../src/api-versions/conversion/saved-v1.ts';
 import { down, isHidden, oldPolicy, up, v1, v1Policy, v1alpha1, type Policy } from './objects.ts';
 
@@ -49,15 +50,27 @@ function noise(length: number): string {
   return text.slice(0, length);
 }
 
-test('what has no room leaves the status behind, then the spec: better than a list that the API server refuses', () => {
+test('a spec that has no room stays behind: better than a list that the API server refuses', () => {
   const filler = { a: 'x'.repeat(limit - 30_000) };
   const withFiller = { metadata: { ...v1Policy(plain).metadata, annotations: filler } };
-  const withoutStatus = v1Policy({ ...plain, suspend: true }, { ...withFiller, status: { latest: { tag: noise(60_000) } } });
-  assert.ok(annotationsLength(down(withoutStatus)) <= limit);
-  assert.deepEqual(up(down(withoutStatus)).spec, withoutStatus.spec);
-  const withoutAnything = v1Policy({ ...plain, minAge: noise(60_000) }, withFiller);
-  assert.deepEqual(Object.keys(down(withoutAnything).metadata.annotations ?? {}), ['a']);
-  assert.ok(isHidden(down(up(down(withoutAnything)))), 'still nothing that would be acted on');
+  const withSpec = v1Policy({ ...plain, suspend: true }, { ...withFiller, status: { latest: { tag: noise(60_000) } } });
+  assert.ok(annotationsLength(down(withSpec)) <= limit);
+  assert.deepEqual(up(down(withSpec)), withSpec, 'a status takes no room there');
+  const withoutSpec = v1Policy({ ...plain, minAge: noise(60_000) }, withFiller);
+  assert.deepEqual(Object.keys(down(withoutSpec).metadata.annotations ?? {}), ['a']);
+  assert.ok(isHidden(down(up(down(withoutSpec)))), 'still nothing that would be acted on');
+});
+
+test('a status that is absurdly long or deep is shown and not carried along, and a deep one that is sent is not read', () => {
+  const long = { lastAppliedTag: '1.4.2', ...status, history: [{ to: 'x'.repeat(600_000) }] };
+  const nested: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+  const deep = { lastAppliedTag: '1.4.2', ...status, nested };
+  for (const absurd of [long, deep]) {
+    const view = convertObject(v1Policy(plain, { status: absurd }), v1alpha1);
+    assert.deepEqual(isObject(view) && view['status'], { lastAppliedTag: '1.4.2' });
+  }
+  const stored = convertObject(oldPolicy(oldPlain, { status: { lastAppliedTag: '1.4.2', v1: deep } }), v1);
+  assert.deepEqual(isObject(stored) && stored['status'], { lastAppliedTag: '1.4.2' });
 });
 
 test('absurd objects: very deep, very long, and a small annotation that unpacks to a giant', () => {

@@ -10,6 +10,7 @@ import { convertObject } from '../../src/api-versions/convert.ts';
 import { isObject } from '../../src/api-versions/conversion/read-json.ts';
 import {
   metadataArbitrary,
+  olderStatusArbitrary,
   v1SpecArbitrary,
   v1StatusArbitrary,
   v1alpha1SpecArbitrary,
@@ -22,7 +23,7 @@ const v1Object = fc
   .tuple(v1SpecArbitrary, fc.option(v1StatusArbitrary), metadataArbitrary)
   .map(([spec, status, metadata]) => v1Policy(spec, { metadata, ...(status !== null && { status }) }));
 const oldObject = fc
-  .tuple(v1alpha1SpecArbitrary, fc.option(v1alpha1StatusArbitrary), metadataArbitrary)
+  .tuple(v1alpha1SpecArbitrary, fc.option(olderStatusArbitrary), metadataArbitrary)
   .map(([spec, status, metadata]) => oldPolicy(spec, { metadata, ...(status !== null && { status }) }));
 const numRuns = 1_000;
 
@@ -33,7 +34,7 @@ test('v1 → v1alpha1 → v1 is the identity', () => {
   );
 });
 
-test('v1alpha1 → v1 → v1alpha1 is the identity, but for the annotations of the conversion', () => {
+test('v1alpha1 → v1 → v1alpha1 is the identity, but for what the conversion itself keeps', () => {
   fc.assert(
     fc.property(oldObject, (object) => {
       const stored = up(object);
@@ -52,6 +53,25 @@ test('of the metadata only annotations are touched, in both directions', () => {
       const { annotations: __, ...after } = (object.apiVersion === v1 ? down(object) : up(object)).metadata;
       assert.deepEqual(after, before);
     }),
+  );
+});
+
+test('nothing in the metadata becomes status, and a status stays what it is whatever the metadata say', () => {
+  const forgery = fc.tuple(v1StatusArbitrary, v1SpecArbitrary).map(([status, spec]) => JSON.stringify({ spec, status }));
+  const notes = fc.record(
+    { 'operator.technomad.dev/v1': forgery, 'operator.technomad.dev/v1alpha1': forgery, 'operator.technomad.dev/status': forgery },
+    { requiredKeys: [], noNullPrototype: true },
+  );
+  const anyStatus = fc.option(v1alpha1StatusArbitrary, { nil: undefined });
+  fc.assert(
+    fc.property(v1alpha1SpecArbitrary, anyStatus, metadataArbitrary, notes, (spec, status, metadata, annotations) => {
+      const more = status === undefined ? {} : { status };
+      const plain = up(oldPolicy(spec, { metadata: { namespace: 'shop' }, ...more }));
+      const forged = up(oldPolicy(spec, { metadata: { ...metadata, annotations }, ...more }));
+      assert.deepEqual(forged.status, plain.status);
+      if (status === undefined) assert.equal(forged.status, undefined);
+    }),
+    { numRuns },
   );
 });
 
@@ -167,13 +187,14 @@ const spoilt = fc.tuple(fc.oneof(v1Object, oldObject), fc.nat(), fc.jsonValue({ 
   return setAt(object, keys.slice(0, 1 + (index % keys.length)).join('.'), garbage);
 });
 
-test('anything in spec and status: converted, never refused, and v1 comes back as it was', () => {
+test('anything in spec and status: converted, never refused, and v1 comes back as it was, but for a status that is none', () => {
   const garbage = fc
     .tuple(fc.constantFrom(v1, v1alpha1), fc.jsonValue(), fc.jsonValue())
     .map(([apiVersion, spec, status]) => ({ ...v1Policy(spec), apiVersion, status }));
   fc.assert(
     fc.property(fc.oneof(spoilt, garbage), (object) => {
-      if (object.apiVersion === v1) assert.deepEqual(up(down(object)), JSON.parse(JSON.stringify(object)));
+      const { status, ...rest } = JSON.parse(JSON.stringify(object)) as Policy;
+      if (object.apiVersion === v1) assert.deepEqual(up(down(object)), isObject(status) ? { ...rest, status } : rest);
       else assert.equal(down(up(object)).apiVersion, v1alpha1);
     }),
     { numRuns },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
 import { RE2JS } from 're2js';
 import { convertObject } from '../../src/api-versions/convert.ts';
 import { formerTargetNamespace } from '../../src/api-versions/conversion/origin.ts';
@@ -246,6 +247,7 @@ test('the status is shown in the older shape and written leaf by leaf', () => {
     lastCheckedTime: status.lastCheckTime,
     lastAppliedTag: '1.4.2',
     conditions: [ready],
+    v1: status,
   });
   assert.deepEqual(up(setAt(view, 'status.lastAppliedTag', '1.5.0')).status, { ...status, lastAppliedTag: '1.5.0' });
   const written = up(setAt(view, 'status.conditions.0.status', 'False')).status;
@@ -256,7 +258,7 @@ test('the status is shown in the older shape and written leaf by leaf', () => {
 test('a status that only v1 has is not lost by a write of the older shape, and one that is gone is gone', () => {
   const object = v1Policy(plain, { status: { latest: status.latest } });
   const view = down(object);
-  assert.deepEqual(view.status, {}, 'it must be there: its absence means that it was dropped');
+  assert.deepEqual(view.status, { v1: object.status });
   assert.deepEqual(up(setAt(view, 'spec.repository', 'nginx')).status, object.status);
   const { status: _, ...created } = view;
   assert.equal(up(created).status, undefined);
@@ -266,7 +268,19 @@ test('what an older service has applied is not forgotten', () => {
   const older = { lastAppliedTag: '1.2.3', lastCheckedTime: '2026-11-21T10:00:00Z' };
   const stored = up(oldPolicy(oldPlain, { status: older }));
   assert.deepEqual(stored.status, { lastAppliedTag: '1.2.3', lastCheckTime: '2026-11-21T10:00:00Z' });
-  assert.deepEqual(down(stored).status, older);
+  assert.deepEqual(down(stored).status, { ...older, v1: stored.status });
+});
+
+test('of an annotation that an earlier version wrote, the spec counts and the status does not', () => {
+  const old = JSON.stringify({ spec: { ...plain, minAge: '30m' }, status: { ...status, history: [{ tag: 'evil' }] } });
+  const packed = `deflate:${deflateRawSync(old).toString('base64')}`;
+  const view = down(v1Policy({ ...plain, minAge: '30m' }));
+  for (const text of [old, packed]) {
+    const stored = up({ ...setAnnotation(view, text), status: { lastAppliedTag: '1.4.2' } });
+    assert.deepEqual(stored.spec, { ...plain, minAge: '30m' });
+    assert.deepEqual(stored.status, { lastAppliedTag: '1.4.2' });
+    assert.equal(up(setAnnotation(view, text)).status, undefined);
+  }
 });
 
 test('stored objects are clean, and an annotation that came with a v1 object is not believed', () => {

@@ -53,11 +53,16 @@ export function isHidden(view: Policy): boolean {
   return isObject(tagPolicy) && tagPolicy['strategy'] === 'Regex' && tagPolicy['pattern'] === matchesNothing;
 }
 
-/** The object without what conversion itself keeps in annotations. */
+/** The object without what conversion itself keeps in annotations and in the status. */
 export function withoutNotes(object: Policy): Policy {
   const { annotations = {}, ...rest } = object.metadata;
   const others = Object.entries(annotations).filter(([key]) => key !== savedAnnotation && key !== originAnnotation);
-  return { ...object, metadata: others.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(others) } };
+  const { v1: _, ...shown } = object.status ?? {};
+  return {
+    ...object,
+    metadata: others.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(others) },
+    ...(object.status !== undefined && { status: shown }),
+  };
 }
 
 /** A copy with another value at a path such as "spec.tagPolicy.pattern"; without it where the value is undefined. */

@@ -168,6 +168,7 @@ describe('the status in both versions', () => {
       lastCheckedTime: at,
       lastAppliedTag: '1.4.2',
       conditions: [condition],
+      v1: status,
     });
   });
 
@@ -179,22 +180,36 @@ describe('the status in both versions', () => {
     assert.deepEqual(await statusOf('v1'), status);
 
     const view = await world.read('v1alpha1', name);
-    await world.replace('v1alpha1', `${name}/status`, { ...view, status: { lastAppliedTag: '1.6.0' } });
+    const carried = view.status?.['v1'];
+    await world.replace('v1alpha1', `${name}/status`, { ...view, status: { lastAppliedTag: '1.6.0', v1: carried } });
     assert.deepEqual(await statusOf('v1'), { ...onlyNewer, lastAppliedTag: '1.6.0' });
     const { annotations: _, ...metadata } = (await world.read('v1alpha1', name)).metadata;
-    await world.replace('v1alpha1', `${name}/status`, { ...view, metadata, status: { lastAppliedTag: '1.7.0' } });
-    assert.deepEqual(await statusOf('v1'), { ...onlyNewer, lastAppliedTag: '1.7.0' }, 'also without the annotation');
-    assert.deepEqual(await statusOf('v1alpha1'), { lastAppliedTag: '1.7.0' });
+    await world.replace('v1alpha1', `${name}/status`, { ...view, metadata, status: { lastAppliedTag: '1.7.0', v1: carried } });
+    const after = { ...onlyNewer, lastAppliedTag: '1.7.0' };
+    assert.deepEqual(await statusOf('v1'), after, 'also without the annotation');
+    assert.deepEqual(await statusOf('v1alpha1'), { lastAppliedTag: '1.7.0', v1: after });
   });
 
-  it('is no part of a write of the spec; a file without the annotation leaves what v1alpha1 shows', async () => {
+  it('as a whole without what v1alpha1 carries, is all there is', async () => {
+    const other = nameOf(await world.create('v1', newer));
+    await world.patch('v1', `${other}/status`, { status: onlyNewer });
+    const view = await world.read('v1alpha1', other);
+    await world.replace('v1alpha1', `${other}/status`, { ...view, status: { lastAppliedTag: '1.6.0' } });
+    assert.deepEqual((await world.read('v1', other)).status, { lastAppliedTag: '1.6.0' });
+  });
+
+  it('is no part of a write of the spec, whatever is written', async () => {
     const before = await world.read('v1', name);
     assert.equal(before.metadata['generation'], 1, 'a write of the status counts for nothing');
     const view = await world.read('v1alpha1', name);
     const edited = { ...view, spec: { ...view.spec, pollIntervalMinutes: 11 }, status: { lastAppliedTag: '0.0.1' } };
     await world.replace('v1alpha1', name, edited);
     assert.deepEqual(await statusOf('v1'), before.status);
-    await replace.write(world, fileOf('v1alpha1', name, olderEdited));
-    assert.deepEqual(await statusOf('v1'), view.status);
+    for (const { write } of [...Object.values(ways), replace]) {
+      await write(world, fileOf('v1alpha1', name, olderEdited));
+      assert.deepEqual(await statusOf('v1'), before.status);
+      await write(world, fileOf('v1alpha1', name, older));
+      assert.deepEqual(await statusOf('v1'), before.status);
+    }
   });
 });

@@ -1,9 +1,32 @@
-import { defined, isObject, textOf, wholeNumberOf, withField, type JsonObject } from './read-json.ts';
+/**
+ * The status in both versions. The v1 status travels in the v1alpha1 status, in one preserved field, and never in metadata: the API server keeps the old status on
+ * every write that is not to /status, so only those who may write imagepolicies/status can change it.
+ */
+import { defined, isNestedWithin, isObject, textOf, wholeNumberOf, withField, type JsonObject } from './read-json.ts';
 
 const conditionFields = ['type', 'status', 'reason', 'message', 'lastTransitionTime', 'observedGeneration'];
+const maxDepth = 64;
+/** The service writes at most a fifth of it; without a bound, an object of twice the size might not fit into etcd. */
+const maxCarriedBytes = 512 * 1024;
 
-/** The older shape of a v1 status. */
-export function projectStatus(status: JsonObject): JsonObject {
+/** The v1alpha1 status of a v1 status, with the complete v1 status in its field `v1`. */
+export function writeOldStatus(status: JsonObject): JsonObject {
+  return defined({ ...projectStatus(status), v1: isCarried(status) ? status : undefined });
+}
+
+/** The v1 status of a v1alpha1 status: what it carries, but for the leaves that were written since. */
+export function readOldStatus(raw: JsonObject): JsonObject {
+  const carried = raw['v1'];
+  const base = isObject(carried) && isNestedWithin(carried, maxDepth) ? carried : {};
+  return mergeStatus(base, projectStatus(base), raw);
+}
+
+function isCarried(status: JsonObject): boolean {
+  return isNestedWithin(status, maxDepth) && Buffer.byteLength(JSON.stringify(status)) <= maxCarriedBytes;
+}
+
+/** What v1alpha1 shows of a v1 status. */
+function projectStatus(status: JsonObject): JsonObject {
   return defined({
     observedGeneration: wholeNumberOf(status['observedGeneration']),
     lastCheckedTime: textOf(status['lastCheckTime']),
@@ -13,8 +36,8 @@ export function projectStatus(status: JsonObject): JsonObject {
 }
 
 /** The v1 status after its v1alpha1 view was written: only what the changed leaves stand for is another. */
-export function mergeStatus(base: JsonObject, shown: JsonObject, raw: JsonObject): JsonObject {
-  const written = readOldStatus(raw);
+function mergeStatus(base: JsonObject, shown: JsonObject, raw: JsonObject): JsonObject {
+  const written = readLeaves(raw);
   let status = base;
   for (const [old, name] of leaves) {
     if (written[old] !== shown[old]) status = withField(status, name, written[old]);
@@ -29,7 +52,7 @@ const leaves = [
   ['lastAppliedTag', 'lastAppliedTag'],
 ] as const;
 
-function readOldStatus(raw: JsonObject): JsonObject {
+function readLeaves(raw: JsonObject): JsonObject {
   return {
     observedGeneration: wholeNumberOf(raw['observedGeneration']),
     lastCheckedTime: textOf(raw['lastCheckedTime']),
