@@ -10,6 +10,7 @@ import { target } from './v1-fields/target.ts';
 import { update } from './v1-fields/update.ts';
 import { verify } from './v1-fields/verify.ts';
 import { checkFollowedTag } from './validation/check-followed-tag.ts';
+import { checkPatterns } from './validation/check-patterns.ts';
 import { checkPinnedFields } from './validation/check-pinned-fields.ts';
 import { checkTargetsDiffer } from './validation/check-targets-differ.ts';
 
@@ -58,6 +59,7 @@ export const specSchema = withChecks(
     ],
   ),
   checkFollowedTag,
+  checkPatterns,
   checkPinnedFields,
 );
 

@@ -1,7 +1,7 @@
 import { PermanentError } from './errors.ts';
 import { parseTemplate } from './extract-template.ts';
+import { compilePattern, type Pattern } from './pattern.ts';
 import type { TagStrategy } from './strategies/strategy.ts';
-import { compilePattern } from './tag-pattern.ts';
 
 /** Which tags are candidates, and what of them is compared. Each field may be absent. */
 export interface TagFilter {
@@ -15,6 +15,10 @@ export interface TagFilter {
 
 /** What of a tag is compared, or why the tag is no candidate. */
 type Part = { readonly value: string } | { readonly rejection: string };
+type ReadPart = (tag: string) => Part;
+
+/** So many tags are remembered for as long as the policy is as it is: the selected one, which each resync asks about, and what it is compared with. */
+const rememberedTags = 8;
 
 /**
  * The strategy behind a filter: it is asked only about tags that pass, and only about the part of them that is to be compared.
@@ -23,13 +27,28 @@ type Part = { readonly value: string } | { readonly rejection: string };
 export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrategy {
   const { allow, extract, ignore = [] } = filter;
   if (allow === undefined && extract === undefined && ignore.length === 0) return strategy;
+  const { read, size } = buildReader(filter);
+  const costOf = (tag: string) => size * (tag.length + 1);
+  const described = { ...strategy, costOf, description: strategy.description + describe(filter) };
+  const filtered: TagStrategy = {
+    ...behind(described, remember(read, rememberedTags)),
+    remembering: () => behind(described, remember(read, Infinity)),
+  };
+  const { movingTag } = strategy;
+  const rejection = movingTag === undefined ? undefined : filtered.reject(movingTag);
+  if (rejection === undefined) return filtered;
+  throw new PermanentError(
+    'InvalidTagPolicy',
+    `tags: no tag is left to follow: ${rejection}; remove tags, which select.digest does not need`,
+  );
+}
+
+function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
   const { knowing } = strategy;
-  const read = buildReader(filter);
   // Where images are compared, nothing of the name is.
   const partOf = knowing === undefined ? read : (tag: string) => wholeOf(tag, read(tag));
-  const filtered: TagStrategy = {
+  return {
     ...strategy,
-    description: strategy.description + describe(filter),
     reject(tag) {
       const part = partOf(tag);
       return 'rejection' in part ? part.rejection : strategy.reject(part.value);
@@ -42,43 +61,52 @@ export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrateg
       const part = partOf(tag);
       return 'value' in part ? part.value : undefined;
     },
-    ...(knowing !== undefined && { knowing: (created) => filterTags(knowing(created), filter) }),
+    ...(knowing !== undefined && { knowing: (created) => behind({ ...knowing(created), description: strategy.description }, read) }),
   };
-  const { movingTag } = strategy;
-  const rejection = movingTag === undefined ? undefined : filtered.reject(movingTag);
-  if (rejection === undefined) return filtered;
-  throw new PermanentError(
-    'InvalidTagPolicy',
-    `tags: no tag is left to follow: ${rejection}; remove tags, which select.digest does not need`,
-  );
+}
+
+/** The answers for the last tags that were asked about. */
+function remember(read: ReadPart, limit: number): ReadPart {
+  const parts = new Map<string, Part>();
+  return (tag) => {
+    const part = parts.get(tag) ?? read(tag);
+    parts.delete(tag);
+    parts.set(tag, part);
+    const [oldest = tag] = parts.size > limit ? parts.keys() : [];
+    if (parts.size > limit) parts.delete(oldest);
+    return part;
+  };
 }
 
 function wholeOf(tag: string, part: Part): Part {
   return 'value' in part ? { value: tag } : part;
 }
 
-function buildReader({ allow, extract, ignore = [] }: TagFilter): (tag: string) => Part {
-  const ignored = ignore.map((pattern, index) => ({ pattern, compiled: inField(`tags.ignore[${index}]`, () => compilePattern(pattern)) }));
-  const read = allow === undefined ? readWhole(extract) : readAllowed(allow, extract);
-  return (tag) => {
-    const hit = ignored.find(({ compiled }) => compiled.matcher(tag).find());
-    return hit === undefined ? read(tag) : { rejection: `"${tag}" is ignored by "${hit.pattern}"` };
+/** `size`: how many instructions of patterns a tag is compared with. */
+function buildReader({ allow, extract, ignore = [] }: TagFilter): { read: ReadPart; size: number } {
+  const ignored = ignore.map((text, index) => inField(`tags.ignore[${index}]`, () => compilePattern(text)));
+  const allowed = allow === undefined ? undefined : inField('tags.allow', () => compilePattern(allow));
+  const read = allowed === undefined ? readWhole(extract) : readAllowed(allowed, extract);
+  return {
+    read(tag) {
+      const hit = ignored.find((pattern) => pattern.isFoundIn(tag));
+      return hit === undefined ? read(tag) : { rejection: `"${tag}" is ignored by "${hit.text}"` };
+    },
+    size: [...ignored, ...(allowed === undefined ? [] : [allowed])].reduce((sum, { size }) => sum + size, 0),
   };
 }
 
-function readWhole(extract: string | undefined): (tag: string) => Part {
+function readWhole(extract: string | undefined): ReadPart {
   if (extract === undefined) return (value) => ({ value });
   throw new PermanentError('InvalidTagPolicy', 'tags.extract: takes its groups from allow: write tags.allow as well');
 }
 
-function readAllowed(allow: string, extract: string | undefined): (tag: string) => Part {
-  const compiled = inField('tags.allow', () => compilePattern(allow));
-  const groups = { count: compiled.groupCount(), names: compiled.namedGroups() };
-  const expand = extract === undefined ? undefined : inField('tags.extract', () => parseTemplate(extract, groups));
+function readAllowed(allow: Pattern, extract: string | undefined): ReadPart {
+  const expand = extract === undefined ? undefined : inField('tags.extract', () => parseTemplate(extract, allow.groups));
   return (tag) => {
-    const matcher = compiled.matcher(tag);
-    if (!matcher.matches()) return { rejection: `"${tag}" does not match "${allow}"` };
-    const value = expand === undefined ? tag : expand((group) => matcher.group(group));
+    const groupOf = allow.matchWhole(tag);
+    if (groupOf === undefined) return { rejection: `"${tag}" does not match "${allow.text}"` };
+    const value = expand === undefined ? tag : expand(groupOf);
     return value === '' ? { rejection: `"${tag}" has nothing to compare: "${extract}" is empty` } : { value };
   };
 }

@@ -46,7 +46,7 @@ export const reasons = {
   // What the user has to mend.
   ChangeReverted: 'a GitOps tool puts the image back each time',
   InvalidPolicy: 'the spec cannot be understood',
-  InvalidTagPolicy: 'the pattern or the range of the tag policy cannot be parsed',
+  InvalidTagPolicy: 'the pattern or the range of the tag policy cannot be parsed, or the patterns are too large',
   NotYetSupported: 'the spec asks for what this version does not do yet',
   UnsupportedTargetKind: 'the target kind cannot be updated',
   TargetNotFound: 'the target does not exist',

@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js';
-import { describeError, PermanentError } from './errors.ts';
+import { PermanentError } from './errors.ts';
+import { compilePattern } from './pattern.ts';
 
 /** Who made a keyless signature: what the certificate says, once it was verified. */
 export interface SignerIdentity {
@@ -21,7 +21,8 @@ export interface SignerRule {
   readonly identityPattern?: string | undefined;
 }
 
-const maxPattern = 512;
+/** As long as `identity` may be; what is longer matches no pattern, so that a certificate cannot make a comparison cost more. */
+const maxIdentity = 1_024;
 
 /**
  * Builds the comparison with a keyless signer. The issuer and `identity` are compared as they are, `identityPattern` (RE2) with the whole identity: a
@@ -35,23 +36,13 @@ export function wantSigner({ issuer, identity, identityPattern }: SignerRule): W
     };
   }
   if (identityPattern === undefined || identity !== undefined) throw invalid('write either identity or identityPattern');
-  const pattern = compileIdentityPattern(identityPattern);
+  const pattern = compilePattern(identityPattern, 'InvalidPolicy');
   return {
     description: `/${identityPattern}/ (by ${issuer})`,
-    matches: (signer) => signer.issuer === issuer && pattern.matches(signer.identity),
+    matches: ({ issuer: by, identity }) => by === issuer && identity.length <= maxIdentity && pattern.matchWhole(identity) !== undefined,
   };
 }
 
-/** Compiles a pattern of identities; throws PermanentError(InvalidPolicy) with the parser's message. */
-export function compileIdentityPattern(text: string): RE2JS {
-  if (text.length > maxPattern) throw invalid(`the pattern is longer than ${maxPattern} characters`);
-  try {
-    return RE2JS.compile(text);
-  } catch (error) {
-    throw invalid(`the pattern "${text}" is not RE2 syntax: ${describeError(error)}`, error);
-  }
-}
-
-function invalid(message: string, cause?: unknown): PermanentError {
-  return new PermanentError('InvalidPolicy', message, { cause });
+function invalid(message: string): PermanentError {
+  return new PermanentError('InvalidPolicy', message);
 }

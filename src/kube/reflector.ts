@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../core/errors.ts';
 import { backoffMs } from './backoff.ts';
 import type { KubeClient } from './client.ts';
@@ -50,6 +50,8 @@ export interface ReflectorOptions<T extends StoredObject> {
   readonly onError?: (error: unknown, nextTryMs: number | undefined) => void;
 }
 
+/** So long the objects of a list are read until the event loop goes on. */
+const sliceMs = 5;
 // A watch that ends sooner than this is a failure, also when it ends without an error: resuming at once would spin.
 const shortLifeMs = 1_000;
 const maxRetryAfterMs = 60_000;
@@ -82,6 +84,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     const objects: T[] = [];
     const unreadable: ObjectName[] = [];
     let listVersion = '';
+    let sliceEnd = performance.now() + sliceMs;
     for await (const page of listPages(client, { path, pageSize, fieldSelector, accept: accept?.list, signal })) {
       listVersion = page.resourceVersion;
       for (const raw of page.items) {
@@ -92,6 +95,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
           unreadable.push(readMetadata(raw));
           skip(readMetadata(raw), error);
         }
+        // What tenants wrote may take milliseconds to read, each of hundreds.
+        if (performance.now() < sliceEnd) continue;
+        await nextTurn();
+        sliceEnd = performance.now() + sliceMs;
       }
     }
     const force = resourceVersion !== undefined && isNewer(resourceVersion, listVersion);

@@ -4,6 +4,7 @@ import type { ImageSource } from '../core/image-source.ts';
 import { hasChanges, type Candidate, type UpdatePlan } from '../core/plan-update.ts';
 import type { ChoosePorts, Chosen } from '../work/choice.ts';
 import { chooseBest } from '../work/choose-best.ts';
+import { rememberTags } from '../work/needed-tags.ts';
 import { planWith, type PlanPorts } from '../work/plan-with.ts';
 import type { AskOnce } from './ask-once.ts';
 
@@ -35,7 +36,8 @@ export async function lookAtAll(
   for (const policy of policies) {
     if (!isUsable(policy.spec)) continue;
     try {
-      const chosen = await chooseBest(policy, policy.spec, { announced: false, isOnlyFound: true }, { ...ports, ...ask }, signal);
+      const spec = await rememberTags(policy.spec, ports, signal);
+      const chosen = await chooseBest(policy, spec, { announced: false, isOnlyFound: true }, { ...ports, ...ask }, signal);
       if ('candidate' in chosen) looks.push({ policy, chosen, plan: planFor(policy, chosen, ask, ports) });
     } catch (error) {
       looks.push({ policy, error });

@@ -1,16 +1,24 @@
 import { PermanentError } from '../core/errors.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { TagStrategy } from '../core/strategies/strategy.ts';
 import { selectTag } from '../core/select-tag.ts';
 import type { ChoiceRequest, ChoosePorts, Chosen } from './choice.ts';
 import { listCandidates, noneSelected } from './choose-tag.ts';
 import { examineTag } from './examine-tag.ts';
 import { learnAll } from './learn-times.ts';
 import { neededTags } from './needed-tags.ts';
+import { inSlices } from './in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 
 /** How many are looked at before the best that can be used is given up. */
 const maxLooks = 10;
+
+async function selectInSlices(strategy: TagStrategy, tags: Iterable<string>, signal: AbortSignal): Promise<string | undefined> {
+  let best: string | undefined;
+  await inSlices(tags, signal, (tag) => (best = selectTag(strategy, best === undefined ? [tag] : [best, tag])));
+  return best;
+}
 
 /** The best of all that the registry holds; where that cannot be used, the next best. Throws PermanentError when there is none. */
 export async function chooseBest(
@@ -30,7 +38,7 @@ export async function chooseBest(
   const remaining = new Set(tags);
   const passedOver: { readonly reason: 'PlatformMissing' | 'NoMatchingTag'; readonly message: string }[] = [];
   while (passedOver.length < maxLooks) {
-    const tag = selectTag(known.strategy, remaining);
+    const tag = await selectInSlices(known.strategy, remaining, signal);
     if (tag === undefined) break;
     const found = await examineTag(tag, { policy, spec: known, source, request }, ports, signal);
     if ('candidate' in found) {

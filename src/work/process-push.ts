@@ -11,6 +11,7 @@ import type { EventLog } from '../queue/event-log.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { rejectHint } from './choose-candidate.ts';
+import { inSlices } from './in-slices.ts';
 import { lookAtPolicy, type PolicyPorts } from './process-policy.ts';
 import { reportOutcome, type ReportPorts } from './report.ts';
 import { resolveCandidate, type Hint } from './resolve-candidate.ts';
@@ -21,13 +22,21 @@ export interface PushPorts extends PolicyPorts {
   readonly isWatching: () => boolean;
 }
 
+/** How a push ends for a policy that is not even asked about it. */
+interface Ending {
+  readonly policy: ImagePolicy;
+  readonly ending: Outcome | undefined;
+}
+
 const catchUpMs = { least: 1_000, most: 5_000 } as const;
 
 /** Brings one push to all policies that watch its repository. With several of them, each gets a job, whose fate is the push's. */
 export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
   const policies = ports.matchPolicies(push.repository);
-  const isUnwanted = (policy: ImagePolicy) => endsEarly(policy, push) !== undefined;
-  if (policies.every(isUnwanted) && !ports.isWatching()) {
+  const endings: Ending[] = [];
+  // Each of a thousand policies may have patterns of its own.
+  await inSlices(policies, context.signal, (policy) => void endings.push({ policy, ending: endsEarly(policy, push) }));
+  if (endings.every(({ ending }) => ending !== undefined) && !ports.isWatching()) {
     // "Nobody wants it" is final, and must not be said from memory.
     const age = ports.now() - Date.parse(push.receivedAt);
     const pauseMs = Math.min(Math.max(age, catchUpMs.least), catchUpMs.most);
@@ -41,7 +50,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
   }
   const [first] = policies;
   if (policies.length === 1 && first !== undefined) return reconcileOne(push, first, context, ports);
-  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), fanOut(push, policies, context, ports)]);
+  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), fanOut(push, endings, context, ports)]);
 }
 
 /** That it matched is recorded with what became of it: one write to Redis less, and none while the image is on its way. */
@@ -57,9 +66,8 @@ async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobCont
   );
 }
 
-async function fanOut(push: PushJob, policies: readonly ImagePolicy[], context: JobContext, ports: PushPorts): Promise<void> {
+async function fanOut(push: PushJob, endings: readonly Ending[], context: JobContext, ports: PushPorts): Promise<void> {
   const report: ReportPorts = { ...ports, now: ports.clock };
-  const endings = policies.map((policy) => ({ policy, ending: endsEarly(policy, push) }));
   const interested = endings.flatMap(({ policy, ending }) => (ending === undefined ? [policy] : []));
   const jobs = await Promise.all(
     bySource(push, interested, ports).map(async ({ source, policies }) => {

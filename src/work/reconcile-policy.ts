@@ -24,6 +24,7 @@ import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen 
 import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
 import { gatherConsents, type ConsentPorts } from './gather-consents.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
+import { rememberTags } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
 import { isHealedBySecret, type SecretVersions } from './wake-policies.ts';
 import { verifyCandidate, type VerifyPorts } from './verify-candidate.ts';
@@ -75,13 +76,14 @@ async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal
 
 async function lookAt(
   policy: ImagePolicy,
-  spec: PolicySpec,
+  written: PolicySpec,
   request: ReconcileRequest,
   ports: ReconcilePorts,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   try {
-    await ports.awaitTargets(spec, signal);
+    await ports.awaitTargets(written, signal);
+    const spec = await rememberTags(written, ports, signal);
     const seen = imagesOf(spec, ports);
     const { rollbackTo } = request;
     if (rollbackTo !== undefined && policy.actions?.rollbackTo !== rollbackTo)

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { RE2JS } from 're2js';
 import { PermanentError } from '../../src/core/errors.ts';
+import { filterTags } from '../../src/core/filter-tags.ts';
+import { selectTag } from '../../src/core/select-tag.ts';
+import { strategies } from '../../src/core/strategies/index.ts';
 import { listCandidates, type ListTags } from '../../src/work/choose-tag.ts';
 import { latestSpec, specOf } from '../core/samples.ts';
 
@@ -28,4 +32,38 @@ test('nothing to choose from is for the user to mend, with an example', async ()
     candidates(specOf(), ['2026.03.01', 'dev', '2026.02.01']),
     says('NoMatchingTag', /none of the 3 tags .* is the highest stable version; for example "2026.03.01" is not a semantic version/),
   );
+});
+
+describe('patterns that are as large as they may be', () => {
+  const strategy = filterTags(strategies.alphabetical(), { allow: '(?:[a-z]?){128}(?:[a-z0-9]{0,9}-?){28}' });
+  const tagsOf = (count: number) => Array.from({ length: count }, (_, index) => `${'a'.repeat(100)}-${index}`);
+  const choose = (count: number) => listCandidates(strategy, specOf().repository, async () => tagsOf(count), new AbortController().signal);
+
+  test('let the event loop go on while tags are compared', async () => {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      pending = setImmediate(count);
+    };
+    let pending = setImmediate(count);
+    const chosen = await choose(500);
+    clearImmediate(pending);
+    assert.equal(chosen.length, 500);
+    assert.ok(turns >= 5, `${turns} turns`);
+  });
+
+  test('are given up where the tags are too many, without comparing them all', async () => {
+    const message = /the patterns of tags are too large for the 10000 tags of registry\.example\.com\/shop\/web: write smaller/;
+    await assert.rejects(choose(10_000), { reason: 'InvalidTagPolicy', message });
+  });
+
+  test('are compared with each tag once in a reconcile', (t) => {
+    const remembering = strategy.remembering?.();
+    assert.ok(remembering);
+    const { mock } = t.mock.method(RE2JS.prototype, 'matcher');
+    const tags = tagsOf(50);
+    for (const tag of tags) remembering.reject(tag);
+    assert.equal(selectTag(remembering, tags), tags.toSorted().at(-1));
+    assert.equal(mock.callCount(), 50);
+  });
 });

@@ -4,9 +4,6 @@ import { parseDuration } from '../../core/duration.ts';
 import { withChecks, withRules } from '../rules.ts';
 import { checkText } from '../validation/check-text.ts';
 
-/** Longest RE2 expression. */
-export const maxPattern = 512;
-
 const maxDuration = 8_784;
 const durationPattern = '^(?:[0-9]{1,4}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,8}s)?$';
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
+import { maxPatternLength } from '../../core/pattern.ts';
 import { has, withChecks, withRules } from '../rules.ts';
-import { checkPattern } from '../validation/check-pattern.ts';
 import { checkExtract } from '../validation/check-extract.ts';
-import { maxPattern } from './scalars.ts';
-
-const pattern = (what: string) => withChecks(z.string().min(1).max(maxPattern).describe(what), checkPattern);
+import { pattern } from './pattern.ts';
 
 /** `spec.tags`. */
 export const tags = withChecks(
@@ -15,7 +13,7 @@ export const tags = withChecks(
         extract: z
           .string()
           .min(1)
-          .max(maxPattern)
+          .max(maxPatternLength)
           .optional()
           .describe('What of the tag is compared: "$version" is the group "version" of allow. Without it the whole tag.'),
         ignore: z
@@ -24,7 +22,9 @@ export const tags = withChecks(
           .optional()
           .describe('RE2 expressions; a tag in which one of them is found is no candidate.'),
       })
-      .describe('Which tags are candidates, before one of them is chosen.'),
+      .describe(
+        'Which tags are candidates, before one of them is chosen. A pattern may compile to 1,000 instructions, all patterns of a policy to 2,000 together; "[a-z]{1,128}" is 257.',
+      ),
     [
       {
         rule: '!has(self.extract) || has(self.allow)',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { has, withChecks, withRules } from '../rules.ts';
-import { checkIdentityPattern } from '../validation/check-identity-pattern.ts';
-import { maxPattern, name } from './scalars.ts';
+import { has, withRules } from '../rules.ts';
+import { pattern } from './pattern.ts';
+import { name } from './scalars.ts';
 
 const secretRef = z
   .object({
@@ -25,15 +25,8 @@ const keyless = withRules(
         .regex(/^https?:\/\/[^\s]+$/, 'the URL of an issuer, such as "https://token.actions.githubusercontent.com"')
         .describe('Who vouched for the identity: the issuer of its OIDC token, such as "https://token.actions.githubusercontent.com".'),
       identity: z.string().min(1).max(1024).optional().describe('The identity as it is in the certificate: an e-mail address or a URL.'),
-      identityPattern: withChecks(
-        z
-          .string()
-          .min(1)
-          .max(maxPattern)
-          .describe(
-            'An RE2 expression that must match the whole identity, such as "https://github\\.com/shop/web/\\.github/workflows/release\\.yml@refs/tags/.*".',
-          ),
-        checkIdentityPattern,
+      identityPattern: pattern(
+        'An RE2 expression that must match the whole identity, such as "https://github\\.com/shop/web/\\.github/workflows/release\\.yml@refs/tags/.*".',
       ).optional(),
     })
     .describe('A signer, by what the certificate of the signature says.'),

@@ -1,5 +1,5 @@
 import { parseTemplate } from '../../core/extract-template.ts';
-import { compilePattern } from '../../core/tag-pattern.ts';
+import { compilePattern } from '../../core/pattern.ts';
 import { fieldOf, type Finding } from '../rules.ts';
 import { findingOf } from './finding-of.ts';
 
@@ -9,14 +9,12 @@ export function checkExtract(tags: unknown): Finding[] {
   const allow = fieldOf(tags, 'allow');
   // What is wrong with allow is told there.
   if (typeof extract !== 'string' || typeof allow !== 'string' || findingOf(() => compilePattern(allow)).length > 0) return [];
-  const pattern = compilePattern(allow);
-  const groups = { count: pattern.groupCount(), names: pattern.namedGroups() };
   let usesGroup = false;
   const noteUse = () => {
     usesGroup = true;
     return '';
   };
-  const findings = findingOf(() => parseTemplate(extract, groups)(noteUse));
+  const findings = findingOf(() => parseTemplate(extract, compilePattern(allow).groups)(noteUse));
   if (findings.length === 0 && !usesGroup) {
     const message = `"${extract}" has no group of allow, so all tags would be equal: write one, such as "$version" or "$1"`;
     findings.push({ message, reason: 'InvalidTagPolicy' });

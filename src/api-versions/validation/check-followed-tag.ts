@@ -1,19 +1,19 @@
-import { compilePattern } from '../../core/tag-pattern.ts';
+import { compilePattern, maxPatternLength } from '../../core/pattern.ts';
 import { fieldOf, type Finding } from '../rules.ts';
-import { findingOf } from './finding-of.ts';
+import { checkPatterns } from './check-patterns.ts';
 
 /** The tag that select.digest follows is one of those that tags lets pass. */
 export function checkFollowedTag(spec: unknown): Finding[] {
   const tag = fieldOf(fieldOf(fieldOf(spec, 'select'), 'digest'), 'tag');
   const tags = fieldOf(spec, 'tags');
-  if (typeof tag !== 'string') return [];
+  // What is wrong with the patterns themselves is told there.
+  if (typeof tag !== 'string' || checkPatterns(spec).length > 0) return [];
   const ignore = fieldOf(tags, 'ignore');
   const ignored: readonly unknown[] = Array.isArray(ignore) ? ignore : [];
   const isLost = (pattern: unknown, isAllowed: boolean) => {
-    // What is no pattern is told there.
-    if (typeof pattern !== 'string' || findingOf(() => compilePattern(pattern)).length > 0) return false;
+    if (typeof pattern !== 'string' || pattern.length > maxPatternLength) return false;
     const compiled = compilePattern(pattern);
-    return isAllowed ? !compiled.matches(tag) : compiled.matcher(tag).find();
+    return isAllowed ? compiled.matchWhole(tag) === undefined : compiled.isFoundIn(tag);
   };
   const why = (keys: (string | number)[]): Finding => ({
     keys: ['tags', ...keys],

@@ -1,8 +1,9 @@
+import { compilePattern } from '../../core/pattern.ts';
 import type { Finding } from '../rules.ts';
 import { specSchema } from '../v1alpha1.ts';
 import { checkImageName } from './check-image-name.ts';
-import { checkPattern } from './check-pattern.ts';
 import { checkRange } from './check-range.ts';
+import { findingOf } from './finding-of.ts';
 import { checkTargetKind, knownKinds } from './check-target-kind.ts';
 import { valueAt } from './json-path.ts';
 import { problem, type Problem } from './problem.ts';
@@ -30,7 +31,11 @@ function tagPolicyProblems(spec: unknown): Problem[] {
     return at(keys, [{ message: 'is missing: the strategy Regex needs an RE2 expression', reason: 'InvalidTagPolicy' }]);
   }
   if (typeof pattern !== 'string') return [];
-  if (strategy === 'Regex') return at(keys, checkPattern(pattern));
+  if (strategy === 'Regex')
+    return at(
+      keys,
+      findingOf(() => compilePattern(pattern)),
+    );
   return strategy === 'SemVer' ? at(keys, checkRange(pattern)) : [];
 }
 

@@ -15,6 +15,10 @@ export interface TagStrategy {
   compare(a: string, b: string): number;
   /** The part of the tag that is compared, where it is not the whole tag; undefined where the tag has no such part. */
   partOf?(tag: string): string | undefined;
+  /** What it costs at most to reject a tag or take its part, in steps of the policy's patterns; absent where it has none. */
+  costOf?(tag: string): number;
+  /** The same strategy, which remembers the part of every tag that it is asked about: for one reconcile, which asks about each of them several times. */
+  remembering?(): TagStrategy;
   /** Where the order is not in the names: the same strategy, told when the image of each tag was created. */
   readonly knowing?: (created: CreationTimes) => TagStrategy;
 }

@@ -10,6 +10,7 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
   ['an hour in seconds', specWith({ minAge: '3600s' })],
   ['the longest duration', specWith({ poll: { interval: '8784h' } })],
   ['groups by number, name and in braces', specWith({ tags: { allow: 'v(\\d+)-(?P<a>.)', extract: '$1.${a}-$0' } })],
+  ['the largest count, and the code point of a letter', specWith({ tags: { allow: '[a-z]{1,128}\\x{1F433}?{', ignore: ['b{2,}'] } })],
   ['a window over midnight', withWindow({ from: '22:00', to: '06:00', timeZone: 'America/New_York' })],
   ['the same name in two namespaces', specWith({ targets: [deployment, { ...deployment, namespace: 'other' }] })],
   ['the same name of two kinds', specWith({ targets: [deployment, { ...deployment, kind: 'StatefulSet' }] })],

@@ -1,4 +1,15 @@
-import { byCode, deployment, release, specWith, withKeyless, withTarget, withWindow, withSelector, type RefusedSpec } from './specs.ts';
+import {
+  byCode,
+  deployment,
+  release,
+  specWith,
+  withKeyless,
+  withTarget,
+  withWindow,
+  withSelector,
+  times,
+  type RefusedSpec,
+} from './specs.ts';
 
 /** What only code can check. */
 export const code: readonly RefusedSpec[] = [
@@ -22,6 +33,26 @@ export const code: readonly RefusedSpec[] = [
   byCode('allow', specWith({ tags: { allow: '(' } }), 'spec.tags.allow', 'missing closing )', 'InvalidTagPolicy'),
   byCode('a look-ahead', specWith({ tags: { allow: '(?!a)' } }), 'spec.tags.allow', 'is not RE2 syntax', 'InvalidTagPolicy'),
   byCode('ignore', specWith({ tags: { ignore: ['a', '['] } }), 'spec.tags.ignore[1]', 'is not RE2 syntax', 'InvalidTagPolicy'),
+  byCode(
+    'counts inside of counts',
+    specWith({ tags: { allow: '(?:[a-z]{0,100}-){0,10}' } }),
+    'spec.tags.allow',
+    'is too large: it compiles to',
+    'InvalidTagPolicy',
+  ),
+  byCode(
+    'patterns that are too large together',
+    specWith({ tags: { allow: '.{1,120}', ignore: times(8, (index) => `${index}.{1,120}x`) } }),
+    'spec',
+    'the patterns of the policy compile to',
+    'InvalidTagPolicy',
+  ),
+  byCode(
+    'a pattern of identities with counts inside of counts',
+    withKeyless([{ issuer: 'https://a.example', identityPattern: '(?:a{100}b){10}' }]),
+    'spec.verify.cosign.keyless[0].identityPattern',
+    'is too large',
+  ),
   byCode(
     'a pattern of identities',
     withKeyless([{ issuer: 'https://a.example', identityPattern: '(' }]),

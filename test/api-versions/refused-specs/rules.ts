@@ -61,6 +61,14 @@ export const rules: readonly RefusedSpec[] = [
   byRule('a minAge of nothing', specWith({ minAge: '0m' }), 'spec.minAge', 'write a duration longer than zero'),
   byRule('a timeout of nothing', specWith({ rollout: { timeout: '0h0s' } }), 'spec.rollout.timeout', 'write a duration longer than zero'),
   byRule('an interval of years', specWith({ poll: { interval: '8785h' } }), 'spec.poll.interval', 'at most 8784h'),
+  byRule('a large count', specWith({ tags: { allow: '[a-z]{1,129}' } }), 'spec.tags.allow', 'repetition counts of at most 128'),
+  byRule('a large count to begin with', specWith({ tags: { ignore: ['b', '.{900,}'] } }), 'spec.tags.ignore[1]', 'at most 128'),
+  byRule(
+    'a large count in a pattern of identities',
+    withKeyless([{ issuer: 'https://a.example', identityPattern: 'x*(?:a{2}){400}' }]),
+    'spec.verify.cosign.keyless[0].identityPattern',
+    'repetition counts of at most 128',
+  ),
   byRule('a verification by nobody', specWith({ verify: { cosign: {} } }), 'spec.verify.cosign', 'write keys, keyless or both'),
   byRule(
     'a signer without an identity',

@@ -1,7 +1,7 @@
 import type { Spec } from '../../../api-versions/v1-spec.ts';
 import { describeError } from '../../../core/errors.ts';
 import { formatRepository, parseImageReference } from '../../../core/image-reference.ts';
-import { compilePattern } from '../../../core/tag-pattern.ts';
+import { compilePattern } from '../../../core/pattern.ts';
 import { convertPollSchedule } from './poll-interval.ts';
 import { convertSelection } from './selection.ts';
 import { readKeelSettings, type KeelSettings } from './settings.ts';
@@ -52,7 +52,7 @@ function watchedImages({ containers, initContainers }: KeelWorkload, settings: K
   const pattern = settings.monitorContainers === undefined ? undefined : compilePattern(settings.monitorContainers);
   const all: readonly NamedImage[] = settings.initContainers ? [...containers, ...initContainers] : containers;
   return all
-    .filter(({ name }) => pattern === undefined || pattern.matcher(name).find())
+    .filter(({ name }) => pattern === undefined || pattern.isFoundIn(name))
     .map(({ name, image }) => {
       const { repository, tag = 'latest' } = parseImageReference(image);
       return { container: name, repository: formatRepository(repository), tag };

@@ -1,5 +1,5 @@
 import { describeError } from '../../../core/errors.ts';
-import { compilePattern } from '../../../core/tag-pattern.ts';
+import { compilePattern } from '../../../core/pattern.ts';
 import type { NoSelection, Selection } from './selection.ts';
 
 const pushOrder = 'Keel takes the match that was pushed last; here the image that was created last is selected.';
