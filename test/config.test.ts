@@ -41,6 +41,7 @@ test('nothing configured: the defaults', () => {
       requestsPerMinute: 60_000,
       headersTimeout: 10_000,
       requestTimeout: 20_000,
+      confirmWithin: 2_000,
       keepAliveTimeout: 72_000,
       maxConnections: 10_000,
     },

@@ -23,7 +23,7 @@ export function composeApi(
     prefix: config.redis.prefix,
     onError: (error: Error) => logger.debug({ err: error }, 'events'),
   };
-  const queue = createPushQueue(access, config.redis.minReplicas);
+  const queue = createPushQueue(access, config.redis.minReplicas, config.listen.confirmWithin);
   return {
     auth: authOf(settings, cluster),
     reader: createEventReader(access),

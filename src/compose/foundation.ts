@@ -31,11 +31,11 @@ interface Listener {
   close(): PromiseLike<unknown>;
 }
 
-/** Every request is answered within 500 ms; who has not sent all of his by then does not hold up the end. */
-const closeMs = 2_000;
-
-/** Ends a listener: answers what it has begun to read, within a time. A kept-alive connection ends with the answer that it waits for. */
-export async function closeListener(app: Listener): Promise<void> {
+/**
+ * Ends a listener: answers what it has begun to read, within a time that must be longer than any answer takes; a sender that is not done by then does not hold
+ * up the end. A kept-alive connection ends with the answer that it waits for.
+ */
+export async function closeListener(app: Listener, closeMs = 2_000): Promise<void> {
   const idle = setInterval(() => app.server.closeIdleConnections(), 20);
   const late = setTimeout(() => app.server.closeAllConnections(), closeMs);
   try {

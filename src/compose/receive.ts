@@ -21,7 +21,8 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
   const { settings, aliases, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const onError = (error: Error) => logger.debug({ err: error }, 'push queue');
-  const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas);
+  const { confirmWithin } = config.listen;
+  const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas, confirmWithin);
   const store = tracing === undefined ? (events: readonly PushEvent[]) => queue.add(events) : storeTraced(queue, tracing);
   let app: FastifyInstance | undefined;
   let secrets: { stop(): void } | undefined;
@@ -38,6 +39,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
       app = await buildReceiveApp({
         receivers,
         limits: limitsOf(config.listen),
+        confirmWithinMs: confirmWithin,
         requestsPerMinute: config.listen.requestsPerMinute,
         addToCount: createRequestCounts(redis.connection, config.redis.prefix),
         aliases,
@@ -57,7 +59,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
       secrets?.stop();
       if (app === undefined) return;
       await drainListener(app.server);
-      await closeListener(app);
+      await closeListener(app, confirmWithin + 1_000);
     },
   };
 }

@@ -28,7 +28,8 @@ export function redisPlaceOf({ config: { redis }, sentinelPassword }: Pick<Setti
 /** Connects as soon as Redis is there, and watches it. */
 export function openRedis(settings: Pick<Settings, 'config' | 'sentinelPassword'>, logger: Logger): RedisAccess {
   const { prefix, durability } = settings.config.redis;
-  const connection = connectProducer(redisPlaceOf(settings));
+  // A busy disk makes commands late by a second: with less patience for its own questions a process would not be ready then.
+  const connection = connectProducer(redisPlaceOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
   connection.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
   const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, durability, logger));
   return {

@@ -48,6 +48,12 @@ export const configSchema = z.strictObject({
         .describe('How many requests one receiver takes in a minute, of all replicas together; more are answered 429.'),
       headersTimeout: duration.default(10_000).describe('How long the headers of a request may take.'),
       requestTimeout: duration.default(20_000).describe('How long a request may take with its body; slower ones are answered 408.'),
+      confirmWithin: duration
+        .refine((value) => value <= 10_000, 'at most 10s: no sender waits longer')
+        .default(2_000)
+        .describe(
+          'How long the answer to a delivery may wait for Redis to confirm that it is stored, 10s at most; after that it is 503. Senders wait 3 s (Harbor) to 10 s.',
+        ),
       keepAliveTimeout: duration
         .default(72_000)
         .describe('How long a connection may be idle; longer than the load balancer in front keeps it.'),

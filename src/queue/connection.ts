@@ -18,17 +18,14 @@ export type RedisConnection = Redis | Cluster;
 /** A connection may come back at any moment: tried again quickly, for ever. */
 const retryStrategy = (times: number): number => Math.min(50 * times, 1_000);
 
-/** Leaves time for the answer to a sender. */
-const commandTimeoutMs = 350;
-
 /** So long a worker waits for an answer until it takes the connection for dead: longer than it lets Redis wait for a job (`drainDelay`). */
 const silenceMs = 45_000;
 
 /**
- * For the way from a webhook to Redis: every command is answered or rejected within 350 ms, also when Redis is down (at once) or
- * hangs; nothing waits in an offline queue where a killed process would lose it.
+ * For the way from a webhook to Redis: every command is answered or rejected, at once when Redis is down, within `commandTimeoutMs` when it hangs; nothing
+ * waits in an offline queue, where a killed process would lose it.
  */
-export function connectProducer(place: RedisPlace): RedisConnection {
+export function connectProducer(place: RedisPlace, commandTimeoutMs = 2_000): RedisConnection {
   const connection = connect(place, { maxRetriesPerRequest: 1, connectTimeout: 2_000, reconnectOnError: andFail }, false);
   if (connection instanceof Cluster) connection.on('+node', (node: Redis) => limitCommands(node, commandTimeoutMs));
   else limitCommands(connection, commandTimeoutMs);

@@ -31,10 +31,10 @@ export interface PushQueue {
   add(events: readonly PushEvent[], traceparent?: string): Promise<void>;
 }
 
-/** A queue for pushes whose `add` is an acknowledgement. */
-export function createPushQueue(access: QueueAccess, minReplicas: number): PushQueue {
+/** A queue for pushes whose `add` is an acknowledgement; replicas have `confirmWithinMs` for theirs, the write included. */
+export function createPushQueue(access: QueueAccess, minReplicas: number, confirmWithinMs = 2_000): PushQueue {
   const queue = openQueue<PushJob>('push', access);
-  const confirm = createReplicatedWrite(access.redis, access.prefix, minReplicas);
+  const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
   return {
     async add(events, traceparent) {
       const trace = traceparent === undefined ? {} : { traceparent };

@@ -44,11 +44,9 @@ export function monitorRedis(
     // Asked on the connection that they are written on, Redis answers after them.
     const seenBytes = storedBytes;
     let next = await inspect(redis, prefix);
-    if (next.error === tooLate) {
-      // One late answer is no outage: to turn everybody away for a second it takes two.
-      if (current.reachable) next = await inspect(redis, prefix);
-      else await reconnect(redis, prefix);
-    }
+    // One late answer is a busy disk, no outage: for that it takes two in a row.
+    if (next.error === tooLate && current.reachable) next = await inspect(redis, prefix);
+    if (next.error === tooLate) await reconnect(redis, prefix);
     storedBytes -= seenBytes;
     looking = false;
     const changed = next.reachable !== current.reachable || next.durabilityProblem !== current.durabilityProblem;

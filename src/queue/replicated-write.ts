@@ -1,34 +1,62 @@
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './connection.ts';
 import { ownerOf } from './key-owner.ts';
+import { writeTogether } from './write-together.ts';
 
-/** How long replicas may take; within the time that a sender is given. */
-const patienceMs = 300;
+/** A WAIT blocks its connection, and with it everybody else's commands: several short ones instead of one as long as the deadline. */
+const waitMs = 100;
+
+/** What is known of a connection to the server that has our keys. */
+interface ServerState {
+  /** How often the connection was lost. */
+  losses: number;
+  /** Tells how many replicas have all that was written before; those who ask at the same time share a WAIT. */
+  readonly countReplicas: () => Promise<number>;
+}
 
 /**
- * Writes, and resolves when `minReplicas` replicas have it; rejects when that is not sure. WAIT speaks of what its own connection has written: on a new
- * one, to a server that was promoted meanwhile and never saw the write, it would say yes. So what the connection did not outlive is no confirmation.
+ * Writes, and resolves when `minReplicas` replicas have it; rejects when that is not sure after `withinMs`, the write included. WAIT speaks of what its own
+ * connection has written: on a new one, to a server that was promoted meanwhile and never saw the write, it would say yes. So what the connection did not
+ * outlive is no confirmation.
  */
-export function createReplicatedWrite(connection: RedisConnection, prefix: string, minReplicas: number) {
-  const losses = new WeakMap<Redis, { count: number }>();
-  const lossesOf = (server: Redis): { count: number } => {
-    const known = losses.get(server);
+export function createReplicatedWrite(
+  connection: RedisConnection,
+  prefix: string,
+  { minReplicas, withinMs }: { readonly minReplicas: number; readonly withinMs: number },
+) {
+  const states = new WeakMap<Redis, ServerState>();
+  const stateOf = (server: Redis): ServerState => {
+    const known = states.get(server);
     if (known !== undefined) return known;
-    const lost = { count: 0 };
-    server.on('close', () => lost.count++);
-    losses.set(server, lost);
-    return lost;
+    const state = { losses: 0, countReplicas: shareWaits(server, minReplicas) };
+    server.on('close', () => state.losses++);
+    states.set(server, state);
+    return state;
   };
   return async (write: () => Promise<unknown>): Promise<void> => {
     if (minReplicas === 0) return void (await write());
+    const deadline = performance.now() + withinMs;
     const server = await ownerOf(connection, prefix);
-    const lost = lossesOf(server);
-    const { count } = lost;
+    const state = stateOf(server);
+    const { losses } = state;
     await write();
-    const replicas = await server.wait(minReplicas, patienceMs);
-    if (lost.count !== count || (await ownerOf(connection, prefix)) !== server) {
+    let replicas: number;
+    do replicas = await state.countReplicas();
+    while (replicas < minReplicas && performance.now() < deadline);
+    if (state.losses !== losses || (await ownerOf(connection, prefix)) !== server) {
       throw new Error('the connection to Redis was lost before its replicas had confirmed the push');
     }
     if (replicas < minReplicas) throw new Error(`the push reached ${replicas} of ${minReplicas} Redis replicas in time`);
+  };
+}
+
+function shareWaits(server: Redis, minReplicas: number): () => Promise<number> {
+  let replicas = 0;
+  const ask = writeTogether(async () => {
+    replicas = await server.wait(minReplicas, waitMs);
+  });
+  return async () => {
+    await ask(undefined);
+    return replicas;
   };
 }

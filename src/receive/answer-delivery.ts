@@ -3,6 +3,7 @@ import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../co
 import type { RegistryAliases } from '../core/image-reference.ts';
 import type { Authentication } from './authenticate.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
+import type { StartWaiting } from './waiting-deliveries.ts';
 
 /** A configured endpoint for one sender. */
 export interface Receiver extends Authentication {
@@ -19,6 +20,7 @@ export interface DeliveryContext {
   readonly storePushes: StorePushes;
   /** Why nothing can be stored at present (Redis away or nearly full), or undefined. */
   readonly refusal: () => string | undefined;
+  readonly startWaiting: StartWaiting;
   readonly now: () => Date;
 }
 
@@ -64,10 +66,14 @@ export async function answerDelivery(delivery: Delivery, receiver: Receiver, con
   if (accepted.length === 0) return { status: 200, accepted, ignored };
   const refusal = context.refusal();
   if (refusal !== undefined) return { status: 503, why: refusal };
+  const stopWaiting = context.startWaiting({ bodyBytes: delivery.body.length, pushes: accepted.length });
+  if (stopWaiting === undefined) return { status: 503, why: 'too many deliveries wait for Redis' };
   try {
     await context.storePushes(accepted);
   } catch (error) {
     return { status: 503, why: `Redis did not confirm: ${error instanceof Error ? error.message : String(error)}` };
+  } finally {
+    stopWaiting();
   }
   return { status: 202, accepted, ignored };
 }

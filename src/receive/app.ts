@@ -9,21 +9,21 @@ import { serverOptions, type ListenLimits } from './listen-limits.ts';
 import { matchesAny } from './providers/authorization-header.ts';
 import { createRateLimit, type AddToCount } from './rate-limit.ts';
 import { createReporter, type ReportOptions } from './report-delivery.ts';
+import { boundWaiting } from './waiting-deliveries.ts';
 
 /** Runs the answering of a delivery, and tells a trace of it. */
 export type TraceDelivery = (receiver: Receiver, headers: Delivery['headers'], answer: () => Promise<Answer>) => Promise<Answer>;
 
-export interface ReceiveOptions extends DeliveryContext, ReportOptions {
+export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting'>, ReportOptions {
   readonly trace?: TraceDelivery | undefined;
   readonly receivers: readonly Receiver[];
   readonly limits: ListenLimits;
   /** Of each receiver that says nothing else. */
   readonly requestsPerMinute: number;
   readonly addToCount: AddToCount;
+  /** Every delivery is answered within this, authentication and Redis included: a sender gives up on a slow hook, or disables it. */
+  readonly confirmWithinMs: number;
 }
-
-/** A sender may disable or block a hook that is slow: every request is answered within this. */
-const deadlineMs = 450;
 
 interface Params {
   receiver: string;
@@ -49,7 +49,8 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
   const find = (request: FastifyRequest) => receivers.get((request.params as Params).receiver);
   const { take } = createRateLimit({ addToCount: options.addToCount, now: () => options.now().getTime() });
   const perMinute = (receiver: Receiver) => receiver.requestsPerMinute ?? options.requestsPerMinute;
-  const context = { ...options, takeTurn: (receiver: Receiver) => take(receiver.name, perMinute(receiver)) };
+  const takeTurn = (receiver: Receiver) => take(receiver.name, perMinute(receiver));
+  const context = { ...options, takeTurn, startWaiting: boundWaiting() };
 
   acceptAnyContentType(app);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
@@ -69,7 +70,10 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     if (receiver === undefined) return reply.code(404).send({ error: 'there is no such receiver' });
     const delivery = { headers: request.headers, body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
     const decide = async () => {
-      const answer = await withDeadline(answerRequest(delivery, (request.params as Params).token, receiver, context));
+      const answer = await withDeadline(
+        answerRequest(delivery, (request.params as Params).token, receiver, context),
+        options.confirmWithinMs,
+      );
       reporter.decided(receiver, answer, request.id);
       return answer;
     };
@@ -110,7 +114,7 @@ function send(answer: Answer, reply: FastifyReply): FastifyReply {
  * The write may still happen after the deadline; the sender repeats the delivery, and the same id makes it one event. After a process was held up, what has
  * arrived meanwhile comes first.
  */
-function withDeadline(answer: Promise<Answer>): Promise<Answer> {
+function withDeadline(answer: Promise<Answer>, deadlineMs: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const giveUp = () => resolve({ status: 503, why: `no answer within ${deadlineMs} ms` });
     const timer = setTimeout(() => setImmediate(giveUp), deadlineMs);

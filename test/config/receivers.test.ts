@@ -61,6 +61,7 @@ const rows: [name: string, text: string, paths: string[]][] = [
   ],
   ['a limit of nothing', receiver('unauthenticated: true, requestsPerMinute: 0'), ['receivers[0].requestsPerMinute']],
   ['headers that may take longer than all of it', 'listen: {headersTimeout: 1m, requestTimeout: 30s}', ['listen.headersTimeout']],
+  ['a wait that no sender waits for', 'listen: {confirmWithin: 11s}', ['listen.confirmWithin']],
   ['no connections', 'listen: {maxConnections: 0, maxHeaderBytes: 1}', ['listen.maxConnections', 'listen.maxHeaderBytes']],
 ];
 

@@ -16,6 +16,8 @@ export type ServiceOptions = {
   redisUrl: string;
   kubeconfig?: string;
   roles?: string;
+  /** More settings of the public listener. */
+  listen?: Record<string, unknown>;
   /** Whatever else belongs into the configuration file. */
   config?: Record<string, unknown>;
   /** Resolves as soon as the listeners answer, ready or not. */
@@ -33,6 +35,7 @@ export async function startService({
   redisUrl,
   kubeconfig,
   roles,
+  listen = {},
   config = {},
   untilReady = true,
   env = {},
@@ -45,7 +48,7 @@ export async function startService({
     portCount: 3,
     args: ([publicPort, operationsPort, conversionPort]) => {
       const listeners = {
-        listen: { host: '127.0.0.1', port: publicPort },
+        listen: { host: '127.0.0.1', port: publicPort, ...listen },
         operations: { host: '127.0.0.1', port: operationsPort },
         // The namespace exists in every cluster, so that the certificate can be kept there.
         namespace: 'default',

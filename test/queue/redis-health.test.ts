@@ -44,15 +44,15 @@ test('two of them do, and so does a connection that is gone; until the next good
   stop();
 });
 
-test('a connection is made anew when it stays late, not for what a moment explains', async () => {
-  const { look, reconnects, stop } = monitor([well, late, late, new Error('Connection is closed.'), well, late, late, late, late]);
+test('a connection is made anew when two answers in a row are late, and as long as they are; not for one, nor for what explains itself', async () => {
+  const closed = new Error('Connection is closed.');
+  const { look, reconnects, stop } = monitor([well, late, well, closed, well, late, late, late, late, well]);
   const counts = [];
-  for (let count = 0; count < 6; count++) {
+  for (let count = 0; count < 8; count++) {
     await look();
     counts.push(reconnects.length);
   }
-  assert.deepEqual(counts, [0, 0, 0, 0, 0, 1]);
-  await look();
-  assert.deepEqual(reconnects, [true, true]);
+  assert.deepEqual(counts, [0, 0, 0, 0, 1, 2, 3, 3]);
+  assert.ok(reconnects.every((reconnect) => reconnect));
   stop();
 });

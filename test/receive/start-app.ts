@@ -54,6 +54,7 @@ export async function startApp(
     limits,
     requestsPerMinute: 100_000,
     addToCount: createCounts(),
+    confirmWithinMs: 2_000,
     aliases: new Map(),
     storePushes: async (events) => void stored.push(...events),
     refusal: () => undefined,
