@@ -2,7 +2,8 @@
 import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../core/push-event.ts';
 import type { RegistryAliases } from '../core/image-reference.ts';
 import type { Authentication } from './authenticate.ts';
-import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
+import { limitEntries } from './providers/entries.ts';
+import { MalformedBody, OversizedDelivery, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
 import type { StartWaiting } from './waiting-deliveries.ts';
 
 /** A configured endpoint for one sender. */
@@ -34,24 +35,20 @@ export type DeliveryAnswer =
     }
   | { readonly status: 413 | 503; readonly why: string };
 
-/** One delivery is one request to the rate limit: it must not hold the process up, or fill Redis, by itself. */
-const maxPushes = 1_000;
-
-/** Why there are too many pushes in a delivery, or undefined. */
-export function refuseMany({ pushes }: ParsedDelivery): string | undefined {
-  return pushes.length > maxPushes ? `${pushes.length} pushes in one delivery: ${maxPushes} are the most` : undefined;
-}
+/** So many of the ignored entries are listed in an answer; the rest is counted. */
+const maxListed = 20;
+/** Longer than any repository or tag can be. */
+const maxNameLength = 256;
 
 /** Reads an authentic delivery, stores its pushes, and says what to answer. */
 export async function answerDelivery(delivery: Delivery, receiver: Receiver, context: DeliveryContext): Promise<DeliveryAnswer> {
-  const parsed = parse(delivery, receiver.provider);
+  const parsed = readDelivery(delivery, receiver.provider);
+  if (parsed instanceof OversizedDelivery) return { status: 413, why: parsed.message };
   if (parsed instanceof MalformedBody) {
     const ignored = [{ reason: `not understood: ${parsed.message}`, code: 'Malformed' as const }];
     return { status: 200, accepted: [], ignored, malformed: parsed.message };
   }
   if (parsed.handshake !== undefined) return { status: 200, accepted: [], ignored: parsed.ignored, handshake: parsed.handshake };
-  const tooMany = refuseMany(parsed);
-  if (tooMany !== undefined) return { status: 413, why: tooMany };
   const results = parsed.pushes.map((push) =>
     acceptPush(push, {
       receiver: receiver.name,
@@ -90,19 +87,23 @@ export function toResponseBody(answer: Extract<DeliveryAnswer, { accepted: unkno
       ...(digest !== undefined && { digest }),
     })),
     // Codes are for metrics; the sender reads the sentence.
-    ignored: answer.ignored.map(({ reason, repository, tag }) => ({
+    ignored: answer.ignored.slice(0, maxListed).map(({ reason, repository, tag }) => ({
       reason,
-      ...(repository !== undefined && { repository }),
-      ...(tag !== undefined && { tag }),
+      ...(repository !== undefined && { repository: repository.slice(0, maxNameLength) }),
+      ...(tag !== undefined && { tag: tag.slice(0, maxNameLength) }),
     })),
+    ...(answer.ignored.length > maxListed && { ignoredMore: answer.ignored.length - maxListed }),
   };
 }
 
-function parse(delivery: Delivery, provider: Provider): ParsedDelivery | MalformedBody {
+/** Reads a payload within the limits of a delivery. Pure; what is wrong with it is a value. */
+export function readDelivery(delivery: Delivery, provider: Provider): ParsedDelivery | MalformedBody | OversizedDelivery {
   try {
-    return provider.parse(delivery);
+    const parsed = provider.parse(delivery);
+    limitEntries(parsed.pushes.length + parsed.ignored.length);
+    return parsed;
   } catch (error) {
-    if (error instanceof MalformedBody) return error;
+    if (error instanceof MalformedBody || error instanceof OversizedDelivery) return error;
     throw error;
   }
 }

@@ -36,7 +36,8 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     ...serverOptions(options.limits),
     // Paths may hold tokens: Fastify's own request log is off, ours names the receiver.
     logger: false,
-    routerOptions: { maxParamLength: 512 },
+    // Nothing of a query is ever used, so none is parsed.
+    routerOptions: { maxParamLength: 512, querystringParser: () => ({}) },
     forceCloseConnections: 'idle',
     // Until the last connection is closed we can still store what it says.
     return503OnClosing: false,

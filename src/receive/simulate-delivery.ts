@@ -1,7 +1,7 @@
 import type { RegistryAliases } from '../core/image-reference.ts';
 import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../core/push-event.ts';
-import { refuseMany } from './answer-delivery.ts';
-import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
+import { readDelivery } from './answer-delivery.ts';
+import { MalformedBody, OversizedDelivery, type Delivery, type Provider } from './providers/provider.ts';
 
 export interface SimulatedReceiver {
   readonly name: string;
@@ -31,11 +31,10 @@ export interface Simulation {
 /** What an authentic delivery would do, without a queue: the same reading as `answerDelivery`. Pure. */
 export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver, now: Date): Simulation {
   const { name, provider, registryOverride, aliases } = receiver;
-  const parsed = parse(delivery, provider);
+  const parsed = readDelivery(delivery, provider);
+  if (parsed instanceof OversizedDelivery) return { decision: 'refuse', pushes: [], ignored: [], refused: parsed.message };
   if (parsed instanceof MalformedBody) return { decision: 'malformed', pushes: [], ignored: [], malformed: parsed.message };
   if (parsed.handshake !== undefined) return { decision: 'handshake', pushes: [], ignored: parsed.ignored };
-  const refused = refuseMany(parsed);
-  if (refused !== undefined) return { decision: 'refuse', pushes: [], ignored: [], refused };
   const pushes = new Map<string, SimulatedPush>();
   const ignored = [...parsed.ignored];
   const context = { receiver: name, provider: provider.id, aliases, now, ...(registryOverride !== undefined && { registryOverride }) };
@@ -46,13 +45,4 @@ export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver
     else ignored.push(event);
   }
   return { decision: pushes.size > 0 ? 'accept' : 'ignore', pushes: [...pushes.values()], ignored };
-}
-
-function parse(delivery: Delivery, provider: Provider): ParsedDelivery | MalformedBody {
-  try {
-    return provider.parse(delivery);
-  } catch (error) {
-    if (error instanceof MalformedBody) return error;
-    throw error;
-  }
 }

@@ -1,10 +1,14 @@
 import { verify } from 'node:crypto';
 import { z } from 'zod';
 import { authentic, refused, type Verdict, type VerifyProof } from './proof.ts';
+import { limitedText } from './providers/optional-text.ts';
 import { parseJsonBody } from './providers/json-body.ts';
-import { MalformedBody } from './providers/provider.ts';
+import { MalformedBody, OversizedDelivery } from './providers/provider.ts';
 import type { FindSigningKey } from './signing-certificates.ts';
 import { parseTopic, type SnsTopic } from './sns-topic.ts';
+
+/** Of what says who it is only inside, strangers have as much parsed. An event of a registry has some kilobytes. */
+const maxMessageBytes = 65_536;
 
 const text = z.string();
 const message = z.object({
@@ -17,8 +21,8 @@ const message = z.object({
   Token: text.nullish(),
   TopicArn: text,
   SignatureVersion: z.enum(['1', '2']),
-  Signature: text.max(4_096),
-  SigningCertURL: text.max(512),
+  Signature: limitedText(4_096),
+  SigningCertURL: limitedText(512),
 });
 type SnsMessage = z.output<typeof message>;
 
@@ -44,6 +48,7 @@ const fileName = /^\/(SimpleNotificationService-[0-9a-f]{16,128}\.pem)$/;
 export function createSnsProof({ topics, findSigningKey, confirm }: SnsOptions): VerifyProof {
   const known = new Map(topics.map((arn) => [arn, parseTopic(arn)]));
   return async ({ body }): Promise<Verdict> => {
+    if (body.length > maxMessageBytes) return refused('longer than a message of SNS that tells of a push');
     const parsed = read(body);
     if (parsed === undefined) return refused('not a message of SNS');
     const topic = known.get(parsed.TopicArn);
@@ -63,7 +68,7 @@ function read(body: Buffer): SnsMessage | undefined {
   try {
     return parseJsonBody(message, body);
   } catch (error) {
-    if (error instanceof MalformedBody) return undefined;
+    if (error instanceof MalformedBody || error instanceof OversizedDelivery) return undefined;
     throw error;
   }
 }

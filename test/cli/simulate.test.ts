@@ -114,10 +114,10 @@ test('more pushes than one delivery may hold', async () => {
   const tags = Array.from({ length: 1_001 }, (_, index) => `v${index}`);
   const file = writeFile('many.json', JSON.stringify({ image: 'r.example.com/team/api', tags }));
   const { code, decision, refused, pushes } = await runJson('--provider', 'generic', '--file', file);
-  const why = '1001 pushes in one delivery: 1000 are the most';
+  const why = '1001 entries in one delivery; the limit is 1000';
   assert.deepEqual([code, decision, refused, pushes], [1, 'refuse', why, []]);
   const { out } = await run('--provider', 'generic', '--file', file);
-  assert.match(out, /^because +1001 pushes in one delivery/m);
+  assert.match(out, /^because +1001 entries in one delivery/m);
 });
 
 test('a handshake', async () => {

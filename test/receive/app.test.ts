@@ -218,11 +218,41 @@ test('413: more pushes than one delivery may hold, and none of them is stored', 
     return post(world, { url: '/webhooks/prod/s3cret', body });
   };
   const response = await deliver(1_001);
-  assert.deepEqual([response.statusCode, response.json()], [413, { error: '1001 pushes in one delivery: 1000 are the most' }]);
+  assert.deepEqual([response.statusCode, response.json()], [413, { error: '1001 entries in one delivery; the limit is 1000' }]);
   assert.deepEqual([world.stored, await countOf(world, 'rejectedDeliveries')], [[], { 'too-large': 1 }]);
-  assert.ok(world.logged.some((line) => line.includes('"level":"warn"') && line.includes('1001 pushes in one delivery')));
+  assert.ok(world.logged.some((line) => line.includes('"level":"warn"') && line.includes('1001 entries in one delivery')));
   assert.equal((await deliver(1_000)).statusCode, 202);
   assert.equal(world.stored.length, 1_000);
+});
+
+test('413: entries that are no pushes count too', async (t) => {
+  const world = await startApp(t, { provider: distribution });
+  const deliver = (count: number) => post(world, { body: JSON.stringify({ events: Array.from({ length: count }, () => ({})) }) });
+  const refused = await deliver(1_001);
+  assert.deepEqual([refused.statusCode, refused.json()], [413, { error: '1001 entries in one delivery; the limit is 1000' }]);
+  const taken = await deliver(1_000);
+  const { ignored, ignoredMore } = taken.json<{ ignored: object[]; ignoredMore: number }>();
+  assert.deepEqual([taken.statusCode, ignored.length, ignoredMore], [200, 20, 980]);
+  assert.deepEqual(await countOf(world, 'pushes'), { accepted: 0, ignored: 1_000 });
+});
+
+test('at most 20 ignored entries are listed, the rest is counted, and names are cut', async (t) => {
+  const world = await startApp(t, { provider: quay });
+  const deliver = async (tags: unknown[]) => {
+    const body = JSON.stringify({ docker_url: 'quay.io/team/api', updated_tags: tags });
+    return (await post(world, { url: '/webhooks/prod/s3cret', body })).json<{
+      accepted: object[];
+      ignored: object[];
+      ignoredMore?: number;
+    }>();
+  };
+  const junk = Array.from({ length: 20 }, () => 7);
+  const all = await deliver(['1.0', ...junk]);
+  assert.deepEqual([all.accepted.length, all.ignored.length, 'ignoredMore' in all], [1, 20, false]);
+  const some = await deliver([...junk, '1.0', 'x'.repeat(100_000)]);
+  assert.deepEqual([some.accepted.length, some.ignored.length, some.ignoredMore], [1, 20, 1]);
+  const { ignored } = await deliver(['x'.repeat(100_000)]);
+  assert.deepEqual(ignored, [{ reason: 'not a valid tag', repository: 'team/api', tag: 'x'.repeat(256) }]);
 });
 
 test('429 with Retry-After: counted for each receiver, over both forms of its URL, and never by strangers', async (t) => {

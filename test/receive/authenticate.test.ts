@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { authenticate, type Authentication } from '../../src/receive/authenticate.ts';
 import { authentic, ProofUnavailable, refused, type VerifyProof } from '../../src/receive/proof.ts';
+import { ghcr } from '../../src/receive/providers/ghcr.ts';
 import { harbor } from '../../src/receive/providers/harbor.ts';
 
 const yes: VerifyProof = () => Promise.resolve(authentic);
@@ -39,4 +41,30 @@ test('a bug in a proof is not taken for a refusal', async () => {
   const proofs: VerifyProof[] = [() => Promise.reject(new TypeError('x is not a function'))];
   const receiver = { provider: harbor, unauthenticated: false, secrets: () => [], proofs };
   await assert.rejects(authenticate({ headers: {}, body: Buffer.alloc(0) }, undefined, receiver), TypeError);
+});
+
+test('a large body is hashed with one secret at a time: others get their turn in between, and every secret is tried', async () => {
+  const body = Buffer.alloc(1_048_576, ' ');
+  const secrets = Array.from({ length: 16 }, (_, index) => `secret-${index}`);
+  const receiver = { provider: ghcr, unauthenticated: false, secrets: () => secrets };
+  const judge = (secret: string) => {
+    const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+    return authenticate({ headers: { 'x-hub-signature-256': signature }, body }, undefined, receiver);
+  };
+  let turns = 0;
+  const count = () => {
+    turns++;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  for (const [secret, kind] of [
+    ['secret-0', 'authentic'],
+    ['secret-15', 'authentic'],
+    ['another', 'refused'],
+  ] as const) {
+    turns = 0;
+    assert.equal((await judge(secret)).kind, kind);
+    assert.ok(turns >= 15, `${turns} turns`);
+  }
+  clearImmediate(timer);
 });

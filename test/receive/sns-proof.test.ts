@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { before, test } from 'node:test';
 import { FetchRefused, ProofUnavailable, type FetchText } from '../../src/receive/proof.ts';
 import { createSigningCertificates } from '../../src/receive/signing-certificates.ts';
 import { createSnsProof } from '../../src/receive/sns-proof.ts';
 import { parseTopic } from '../../src/receive/sns-topic.ts';
+import { cpuCost } from './cpu-cost.ts';
 import { certificateUrl, makeSigner, notification, now, topic, type Message } from './keys.ts';
+import { blownUp, hostileBodies, megabyte } from './providers/hostile-bodies.ts';
 
 let signer: Awaited<ReturnType<typeof makeSigner>>;
 before(async () => (signer = await makeSigner()));
@@ -94,6 +97,27 @@ test('refused without asking anybody: other topics, other hosts, other files', a
   ];
   for (const message of wrong) assert.equal((await world.judge(signer.signed(message))).kind, 'refused', JSON.stringify(message));
   assert.deepEqual(world.fetched, []);
+});
+
+test('less than 5 ms for any body, before anything is known of the sender', async () => {
+  const { publicKey } = new X509Certificate(signer.pem);
+  const verify = createSnsProof({ topics: [topic], findSigningKey: () => Promise.resolve(publicKey), confirm: () => undefined });
+  const message = { ...signer.signed(notification), MessageId: 'changed', MessageAttributes: { a: { Type: 'String', Value: 'b' } } };
+  const samples = [{ name: 'a notification', body: Buffer.from(JSON.stringify(message)) }];
+  for (const size of [65_536, megabyte]) {
+    for (const [name, body] of [...hostileBodies(size), ...blownUp(samples, size)]) {
+      const cost = await cpuCost(5, async () => {
+        assert.equal((await verify({ headers: {}, body })).kind, 'refused');
+      });
+      assert.ok(cost < 5, `${name} of ${size} bytes: ${cost} ms`);
+    }
+  }
+});
+
+test('refused: a message longer than any that tells of a push, though it is signed', async () => {
+  const world = start();
+  assert.deepEqual(await world.judge(signer.signed({ ...notification, Message: 'x'.repeat(60_000) })), { kind: 'authentic' });
+  assert.equal((await world.judge(signer.signed({ ...notification, Message: 'x'.repeat(65_536) }))).kind, 'refused');
 });
 
 test('refused: certificates of others, of another time, of nobody', async () => {

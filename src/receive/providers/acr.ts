@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
 import { verifyAuthorizationHeader } from './authorization-header.ts';
 import { readBinaryCloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
+import { readEntries } from './entries.ts';
 import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { limitedText, optionalText as text } from './optional-text.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
 /** What happened, in the registry's own words: the webhook's body, and the data of both Event Grid schemas. */
@@ -15,7 +16,7 @@ const change = z.object({
   request: z.object({ host: text }).nullish().catch(undefined),
 });
 const gridEvent = z.object({ id: text, topic: text, eventType: z.string(), eventTime: text, data: z.unknown().optional() });
-const validation = z.object({ validationCode: z.string().min(1).max(1024) });
+const validation = z.object({ validationCode: limitedText(1024, 1) });
 
 const validationType = 'Microsoft.EventGrid.SubscriptionValidationEvent';
 
@@ -59,7 +60,8 @@ function readEvents(delivery: Delivery): readonly (AcrEvent | undefined)[] {
   const binary = readBinaryCloudEvent(delivery);
   if (binary !== undefined) return [binary];
   const document = parseJsonBody(z.unknown(), delivery.body);
-  if (Array.isArray(document)) return document.map(readEvent);
+  const batch = readEntries(document);
+  if (batch !== undefined) return batch.map(readEvent);
   const event = readEvent(document);
   if (event === undefined) throw new MalformedBody('neither a webhook of the registry nor an event of Event Grid');
   return [event];

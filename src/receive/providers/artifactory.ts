@@ -17,7 +17,7 @@ const image = z.object({
   name: text,
   sha256: text,
   image_type: text,
-  platforms: z.array(z.unknown()).nullish().catch(undefined),
+  platforms: z.unknown().optional(),
 });
 const event = z.object({
   domain: z.string(),
@@ -33,7 +33,7 @@ export const artifactory: Provider = {
   verify(delivery, secrets) {
     // The secret itself, or with "use secret for payload signing" the HMAC: the same header for both.
     const value = headerOf(delivery, header);
-    return (value !== undefined && matchesAny(value, secrets)) || verifyHmac(delivery, secrets, { header, algorithm: 'sha256' });
+    return (value !== undefined && matchesAny(value, secrets)) || verifyHmac(delivery, secrets, { headers: [header], algorithm: 'sha256' });
   },
   parse(delivery) {
     return toParsedDelivery([readPush(parseJsonBody(event, delivery.body))]);
@@ -46,7 +46,7 @@ function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.outp
   if (domain !== 'docker' || type !== 'pushed') return { reason: `not a push: ${domain.slice(0, 64)}/${type.slice(0, 64)}`, ...names };
   if (!key || !name) return { code: 'Incomplete', reason: 'the event names no repository' };
   // Artifactory calls charts "oci", and perhaps some images too: only images have platforms.
-  if (imageType?.toLowerCase() === 'oci' && !data?.platforms?.length)
+  if (imageType?.toLowerCase() === 'oci' && !(Array.isArray(data?.platforms) && data.platforms.length > 0))
     return { code: 'NotAnImage', reason: 'not an image: image_type oci, no platforms', ...names };
   const digest = /^(?:list\.)?manifest\.json$/.test(data?.name ?? '') && data?.sha256 ? `sha256:${data.sha256}` : undefined;
   const registry = origin && URL.canParse(origin) ? new URL(origin).host : undefined;

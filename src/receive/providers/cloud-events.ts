@@ -1,8 +1,9 @@
 /** CloudEvents 1.0 over HTTP: whichever way an event travels, one envelope (https://github.com/cloudevents/spec, HTTP protocol binding). */
 import { z } from 'zod';
+import { readEntries } from './entries.ts';
 import { headerOf } from './header-of.ts';
 import { parseJsonBody } from './json-body.ts';
-import { optionalText } from './optional-text.ts';
+import { limitedText, optionalText } from './optional-text.ts';
 import { MalformedBody, type Delivery } from './provider.ts';
 
 /** The attributes that tell something, and the data as the sender wrote it. */
@@ -18,7 +19,7 @@ export interface CloudEvent {
 const structured = z
   .object({
     specversion: z.string(),
-    type: z.string().min(1).max(1024),
+    type: limitedText(1024, 1),
     id: optionalText,
     source: optionalText,
     subject: optionalText,
@@ -43,7 +44,7 @@ export function readCloudEvents(delivery: Delivery): readonly (CloudEvent | unde
   const binary = readBinaryCloudEvent(delivery);
   if (binary !== undefined) return [binary];
   const document = parseJsonBody(z.unknown(), delivery.body);
-  const events = (Array.isArray(document) ? document : [document]).map(readStructuredCloudEvent);
+  const events = (readEntries(document) ?? [document]).map(readStructuredCloudEvent);
   if (events.every((event) => event === undefined)) throw new MalformedBody('not a CloudEvent');
   return events;
 }

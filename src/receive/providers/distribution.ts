@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
 import { verifyAuthorizationHeader } from './authorization-header.ts';
+import { entries } from './entries.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';
-import type { ParsedDelivery, Provider } from './provider.ts';
+import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
 
-const envelope = z.object({ events: z.array(z.unknown()).max(10_000) });
+const envelope = z.object({ events: entries });
+const reference = z.object({ mediaType: text });
+/** The config comes first, and layers after it. */
+const maxReferences = 128;
 const notification = z.object({
   id: text,
   timestamp: text,
@@ -16,10 +20,7 @@ const notification = z.object({
     repository: text,
     tag: text,
     url: text,
-    references: z
-      .array(z.object({ mediaType: text }))
-      .nullish()
-      .catch(undefined),
+    references: z.unknown().optional(),
   }),
   request: z.object({ host: text }).nullish().catch(undefined),
 });
@@ -31,6 +32,7 @@ export const distribution: Provider = {
   verify: verifyAuthorizationHeader,
   parse(delivery) {
     const { events } = parseJsonBody(envelope, delivery.body);
+    if (events === undefined) throw new MalformedBody('events: not a list');
     const pushes: ClaimedPush[] = [];
     const ignored: IgnoredPush[] = [];
     for (const raw of events) {
@@ -49,7 +51,7 @@ function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
   const names = { ...(target.repository && { repository: target.repository }), ...(target.tag && { tag: target.tag }) };
   if (action !== 'push') return { reason: `not a push: ${action.slice(0, 64)}`, ...names };
   if (!target.repository) return { code: 'Incomplete', reason: 'the event names no repository' };
-  const artifact = target.references?.find((reference) => isArtifactConfig(reference.mediaType));
+  const configMediaType = artifactConfigOf(target.references);
   const registry = request?.host || hostOf(target.url);
   return {
     repository: target.repository,
@@ -57,15 +59,22 @@ function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
     ...(target.tag && { tag: target.tag }),
     ...(target.digest && { digest: target.digest }),
     ...(target.mediaType && { mediaType: target.mediaType }),
-    ...(artifact?.mediaType && { configMediaType: artifact.mediaType }),
+    ...(configMediaType && { configMediaType }),
     ...(id && { idempotencyKey: id }),
     ...(timestamp && { pushedAt: timestamp }),
   };
 }
 
+const artifactConfig = /^application\/(?:vnd\.(?:cncf\.helm|cncf\.notary|dev\.cosign|in-toto|oci\.empty|cyclonedx|syft)|spdx)/;
+
 /** Charts, signatures and the like are image manifests by media type; what they refer to tells (only sent with `includereferences`). */
-function isArtifactConfig(mediaType: string | null | undefined): boolean {
-  return /^application\/(?:vnd\.(?:cncf\.helm|cncf\.notary|dev\.cosign|in-toto|oci\.empty|cyclonedx|syft)|spdx)/.test(mediaType ?? '');
+function artifactConfigOf(references: unknown): string | undefined {
+  if (!Array.isArray(references)) return undefined;
+  for (const item of references.slice(0, maxReferences)) {
+    const mediaType = reference.safeParse(item).data?.mediaType;
+    if (mediaType && artifactConfig.test(mediaType)) return mediaType;
+  }
+  return undefined;
 }
 
 function hostOf(url: string | null | undefined): string | undefined {

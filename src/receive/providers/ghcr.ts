@@ -41,7 +41,8 @@ type Package = z.output<typeof packageDetails>;
 export const ghcr: Provider = {
   id: 'ghcr',
   documentation: 'https://docs.github.com/en/webhooks/webhook-events-and-payloads#package',
-  verify: (delivery, secrets) => verifyHmac(delivery, secrets, { header: 'x-hub-signature-256', algorithm: 'sha256', prefix: 'sha256=' }),
+  verify: (delivery, secrets) =>
+    verifyHmac(delivery, secrets, { headers: ['x-hub-signature-256'], algorithm: 'sha256', prefix: 'sha256=' }),
   parse(delivery): ParsedDelivery {
     const name = headerOf(delivery, 'x-github-event') ?? 'package';
     const { action, ...payload } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { IgnoredCode } from '../../core/ignored-codes.ts';
 import { formPayload } from './form-payload.ts';
 import { headerOf } from './header-of.ts';
-import { verifyHmac } from './hmac.ts';
+import { verifyHmac, type HmacScheme } from './hmac.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';
 import type { Delivery, ParsedDelivery, Provider } from './provider.ts';
@@ -22,14 +22,18 @@ const event = z.object({
     .catch(undefined),
 });
 
+/** A delivery of a package has some kilobytes: nothing larger is decoded for a sender who has not proved anything yet. */
+const maxSignedForm = 262_144;
+const scheme: HmacScheme = { headers: ['x-gitea-signature', 'x-forgejo-signature'], algorithm: 'sha256' };
+
 /** The container registry of Gitea and Forgejo. It tells tags in lower case and no digest. */
 export const gitea: Provider = {
   id: 'gitea',
   documentation: 'https://docs.gitea.com/usage/repository/webhooks',
   verify(delivery, secrets) {
     // Unlike GitHub, it signs the JSON and not the form that carries it.
-    const signed = { ...delivery, body: formPayload(delivery) ?? delivery.body };
-    return ['x-gitea-signature', 'x-forgejo-signature'].some((header) => verifyHmac(signed, secrets, { header, algorithm: 'sha256' }));
+    const payload = delivery.body.length > maxSignedForm ? undefined : formPayload(delivery);
+    return verifyHmac({ ...delivery, body: payload ?? delivery.body }, secrets, scheme);
   },
   parse(delivery) {
     const { action, package: pushed } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);

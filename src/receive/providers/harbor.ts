@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
 import { verifyAuthorizationHeader } from './authorization-header.ts';
+import { entries } from './entries.ts';
 import { hashBody } from './hash-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';
@@ -8,7 +9,7 @@ import type { Provider } from './provider.ts';
 import { fromUnixSeconds } from './unix-time.ts';
 
 const eventData = z.object({
-  resources: z.array(z.unknown()).max(10_000).nullish().catch(undefined),
+  resources: entries,
   repository: z.object({ repo_full_name: text, namespace: text, name: text }).nullish().catch(undefined),
 });
 const resource = z.object({ digest: text, tag: text, resource_url: text });

@@ -18,7 +18,7 @@ const pushActions = new Set(['CREATED', 'UPDATED']);
 export const nexus: Provider = {
   id: 'nexus',
   documentation: 'https://help.sonatype.com/en/webhooks.html',
-  verify: (delivery, secrets) => verifyHmac(delivery, secrets, { header: 'x-nexus-webhook-signature', algorithm: 'sha1' }),
+  verify: (delivery, secrets) => verifyHmac(delivery, secrets, { headers: ['x-nexus-webhook-signature'], algorithm: 'sha1' }),
   parse(delivery) {
     const { timestamp, action, component } = parseJsonBody(event, delivery.body);
     const { format, name, version: tag } = component ?? {};

@@ -23,10 +23,18 @@ export interface Provider {
   readonly id: string;
   /** The page that documents the sender's format. */
   readonly documentation: string;
-  /** Whether the sender proved that it knows one of the secrets; compares in constant time. */
+  /**
+   * Whether the sender proved that it knows one of the secrets; compares in constant time. Anybody can have it called with any request: it looks at headers
+   * and at the bytes of the body, and parses nothing.
+   */
   verify(delivery: Delivery, secrets: readonly string[]): boolean;
-  /** Reads a payload of any shape. Throws MalformedBody when it is not this sender's format; never anything else. */
+  /** Reads a payload of any shape. Throws MalformedBody when it is not this sender's format, OversizedDelivery when it holds too much; never anything else. */
   parse(delivery: Delivery): ParsedDelivery;
+}
+
+/** The delivery holds more than one request may ask of us. Answered 413, with the message. */
+export class OversizedDelivery extends Error {
+  override readonly name = 'OversizedDelivery';
 }
 
 /** The body cannot be what this sender sends. Answered 200, so that no sender disables the hook; counted and logged. */

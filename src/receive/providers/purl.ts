@@ -1,5 +1,8 @@
 import type { ClaimedPush } from '../../core/push-event.ts';
 
+/** The specification knows four of images. */
+const maxQualifiers = 32;
+
 /**
  * The image that a package URL of type `oci` names, or undefined when it is of another type:
  * `pkg:oci/app@sha256%3A…?repository_url=registry.example.com/team/app&tag=v1` (https://github.com/package-url/purl-spec).
@@ -8,7 +11,7 @@ export function readOciPurl(purl: string): ClaimedPush | undefined {
   const [, encodedName = '', version = '', query = ''] = /^pkg:\/*oci\/([^/@?#]+)(?:@([^?#]*))?(?:\?([^#]*))?(?:#.*)?$/i.exec(purl) ?? [];
   const name = decode(encodedName).toLowerCase();
   if (name === '') return undefined;
-  const qualifiers = new Map(query.split('&').map(readQualifier));
+  const qualifiers = new Map(query.split('&', maxQualifiers).map(readQualifier));
   const [registry = '', ...path] = (qualifiers.get('repository_url') ?? '')
     .replace(/^https?:\/\//i, '')
     .replace(/\/+$/, '')

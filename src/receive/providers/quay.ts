@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import { readEntries } from './entries.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';
 import { MalformedBody, type Provider } from './provider.ts';
@@ -9,13 +10,7 @@ const event = z.object({
   docker_url: text,
   repository: text,
   /** A list; older versions send a map of tags to ids of layers. */
-  updated_tags: z
-    .union([
-      z.array(z.unknown()).max(10_000),
-      z.record(z.string(), z.unknown()).transform((map) => Object.entries(map).map(([tag, id]) => (typeof id === 'string' ? tag : id))),
-    ])
-    .nullish()
-    .catch(undefined),
+  updated_tags: z.unknown().optional().transform(readTags),
 });
 
 /** Quay.io and Red Hat Quay: the notification "Push to Repository". No id, time or digest, so nothing tells two pushes of a tag apart. */
@@ -38,6 +33,11 @@ export const quay: Provider = {
     return { pushes, ignored };
   },
 };
+
+function readTags(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value) || typeof value !== 'object' || value === null) return readEntries(value);
+  return readEntries(Object.keys(value)) && Object.entries(value).map(([tag, id]) => (typeof id === 'string' ? tag : id));
+}
 
 /** `quay.example.com:8443/team/api` */
 function namesOf(url: string | null | undefined): { registry: string; repository: string } | undefined {

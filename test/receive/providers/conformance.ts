@@ -4,8 +4,11 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { isDigest } from '../../../src/core/image-reference.ts';
 import { acceptPush, isPushEvent, type PushEvent } from '../../../src/core/push-event.ts';
-import { MalformedBody, type Delivery, type Provider } from '../../../src/receive/providers/provider.ts';
+import { authenticate } from '../../../src/receive/authenticate.ts';
+import { MalformedBody, OversizedDelivery, type Delivery, type Provider } from '../../../src/receive/providers/provider.ts';
+import { cpuCost } from '../cpu-cost.ts';
 import { startApp } from '../start-app.ts';
+import { blownUp, hostileBodies, megabyte } from './hostile-bodies.ts';
 import { malformedBodies } from './malformed-bodies.ts';
 import { mutationsOf, plainTextOf } from './mutations.ts';
 import { readSamples, sampleSecret, type Sample } from './read-samples.ts';
@@ -35,9 +38,10 @@ export function testProvider(suite: Suite): void {
   });
   describe(`${provider.id}: what resembles no sample`, () => {
     for (const [name, body] of malformedBodies) {
-      test(`${name}: no push, and nothing thrown but MalformedBody`, () => assert.deepEqual(eventsOf({ headers: {}, body }, suite), []));
+      test(`${name}: no push, and nothing thrown but MalformedBody and OversizedDelivery`, () =>
+        assert.deepEqual(eventsOf({ headers: {}, body }, suite), []));
     }
-    test('all of it is answered 200', async (t) => {
+    test('all of it is answered 200, or 413 where it is too much', async (t) => {
       const { app, stored } = await startApp(t, { provider, unauthenticated: true, registryOverride: suite.registry });
       for (const [name, body] of malformedBodies) {
         const { statusCode } = await app.inject({
@@ -46,7 +50,7 @@ export function testProvider(suite: Suite): void {
           headers: { 'content-type': 'application/json' },
           body,
         });
-        assert.equal(statusCode, 200, name);
+        assert.equal(statusCode, name === 'a hundred thousand events' ? 413 : 200, name);
       }
       assert.deepEqual(stored, []);
     });
@@ -63,6 +67,8 @@ export function testProvider(suite: Suite): void {
         for (const push of eventsOf(sample, { provider }).map(namesOf)) assert.ok(told.includes(JSON.stringify(push)), sample.name);
       }
     });
+    test('what costs the most: less than 5 ms before it is known who sends', () => isCheapForStrangers(samples, suite));
+    test('what costs the most: less than 100 ms for who is known, and a short answer', (t) => isCheapForSenders(t, samples, suite));
     for (const sample of samples.filter(({ body }) => body.length > 0)) {
       test(`${sample.name}, mutated: never a push that the sample does not name`, () => survivesMutation(sample, suite));
     }
@@ -79,7 +85,7 @@ function eventsOf(delivery: Delivery, { provider, registry }: Pick<Suite, 'provi
       .pushes.map((push) => acceptPush(push, context))
       .filter(isPushEvent);
   } catch (error) {
-    if (error instanceof MalformedBody) return [];
+    if (error instanceof MalformedBody || error instanceof OversizedDelivery) return [];
     throw error;
   }
 }
@@ -164,6 +170,50 @@ async function isLetInRight(t: Ending, sample: Sample, { provider, credentials, 
       assert.equal(body, '{"error":"unauthorized"}');
       assert.deepEqual(stored, []);
     }
+  }
+}
+
+/** With a header in the right form of every kind that the sender has: what is compared with the secrets is computed. */
+async function isCheapForStrangers(samples: readonly Sample[], { provider, credentials }: Suite): Promise<void> {
+  const digits = (length: number) => '0'.repeat(length);
+  const proofs = [digits(64), `sha256=${digits(64)}`, digits(40), `Bearer ${'a'.repeat(15_000)}`, `Basic ${'a'.repeat(15_000)}`];
+  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`x${index}`, 'a']));
+  const types = ['application/json', 'application/x-www-form-urlencoded', 'application/cloudevents-batch+json'];
+  const headerSets = [
+    many,
+    ...types.flatMap((type) =>
+      proofs.map((proof) => ({ ...Object.fromEntries(credentials.map((name) => [name, proof])), 'content-type': type })),
+    ),
+  ];
+  const receiver = { provider, unauthenticated: false, secrets: () => ['one-secret', 'and-the-next'] };
+  for (const [name, body] of [...hostileBodies(), ...samples.map((sample) => [sample.name, sample.body] as const)]) {
+    for (const headers of headerSets) {
+      const cost = await cpuCost(5, async () => {
+        assert.equal((await authenticate({ headers, body }, undefined, receiver)).kind, 'refused');
+      });
+      assert.ok(cost < 5, `${name} as ${JSON.stringify(headers).slice(0, 200)}: ${cost} ms`);
+    }
+  }
+}
+
+async function isCheapForSenders(t: Ending, samples: readonly Sample[], { provider, registry }: Suite): Promise<void> {
+  const { app } = await startApp(t, { provider, unauthenticated: true, registryOverride: registry });
+  const headers = new Map(samples.map((sample) => [sample.name, sample.headers]));
+  for (const [name, body] of [...hostileBodies(), ...blownUp(samples)]) {
+    assert.ok(body.length <= megabyte, name);
+    let answered = { statusCode: 0, body: '' };
+    const cost = await cpuCost(100, async () => {
+      answered = await app.inject({
+        method: 'POST',
+        url: '/webhooks/prod',
+        headers: headers.get(name.split(': ')[0] ?? '') ?? samples[0]?.headers ?? {},
+        body,
+      });
+    });
+    assert.ok(cost < 100, `${name}: ${cost} ms`);
+    assert.ok([200, 202, 413].includes(answered.statusCode), `${name}: ${answered.statusCode}`);
+    const { ignored = [] } = JSON.parse(answered.body) as { ignored?: readonly unknown[] };
+    assert.ok(ignored.length <= 20 && JSON.stringify(ignored).length < 32_768, name);
   }
 }
 
