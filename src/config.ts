@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { configSchema, readableReceivers } from './config/schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
+import type { SecretReference } from './config/scalars.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
 import { normaliseRegistry } from './core/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
@@ -45,6 +46,8 @@ export interface Settings {
   readonly kubeconfig: string | undefined;
   /** Who this program is in Azure, as the webhook of workload identity writes it into a pod. */
   readonly azure: AzureIdentity | undefined;
+  /** Of Redis, where it is not in its URL (redis.password). */
+  readonly redisPassword: string | undefined;
   /** What the Sentinels of Redis want to hear, if anything. */
   readonly sentinelPassword: string | undefined;
   /** The namespace that this process runs in. */
@@ -53,7 +56,7 @@ export interface Settings {
   readonly secretsOf: (receiver: string) => readonly string[];
   readonly secrets: Pick<SecretStore, 'reread' | 'guessable'>;
   /** What the proxy in front of the API knows (operations.proxy.secret), as it is now. */
-  readonly proxySecret: () => string;
+  readonly proxySecret: () => string | undefined;
   /** Where traces go; undefined: they are off. */
   readonly traces: TraceSettings | undefined;
 }
@@ -67,7 +70,8 @@ export function loadSettings(source: ConfigSource): Settings {
   const secrets = openSecrets(readableReceivers.parse(raw).receivers.map(toSecretHolder), source.env);
   const traces = openTraceSettings(parsed.data?.traces, source.env);
   const proxySecret = openProxySecret(parsed.data?.operations, source.env);
-  const problems = [...secrets.problems, ...traces.problems, ...proxySecret.problems];
+  const redisPassword = openOptional('redis.password', parsed.data?.redis.password, source.env);
+  const problems = [secrets, traces, proxySecret, redisPassword].flatMap((one) => one.problems);
   if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
   if (problems.length > 0) throw new ConfigError(label, problems);
   const config = deepFreeze(parsed.data);
@@ -75,6 +79,7 @@ export function loadSettings(source: ConfigSource): Settings {
     config,
     kubeconfig: kubeconfigOf(source),
     azure: azureIdentityOf(source.env),
+    redisPassword: redisPassword.read(),
     sentinelPassword: source.env['REDIS_SENTINEL_PASSWORD'] || undefined,
     namespace: config.namespace ?? readNamespace(source) ?? 'image-watcher',
     secretsOf: secrets.of,
@@ -84,18 +89,22 @@ export function loadSettings(source: ConfigSource): Settings {
   };
 }
 
-function openProxySecret(
-  operations: Config['operations'] | undefined,
-  env: ConfigSource['env'],
-): { read: () => string; problems: ConfigProblem[] } {
-  if (operations?.auth !== 'proxy' || operations.proxy.secret === undefined) return { read: () => '', problems: [] };
-  const {
-    read,
-    problem = read().length < minSecretLength
-      ? `has fewer than ${minSecretLength} characters: openssl rand -hex 24 makes a good one`
-      : undefined,
-  } = openSecret(operations.proxy.secret, env);
-  return { read, problems: problem === undefined ? [] : [{ path: 'operations.proxy.secret', message: problem }] };
+interface OpenSecret {
+  readonly read: () => string | undefined;
+  readonly problems: readonly ConfigProblem[];
+}
+
+function openOptional(path: string, reference: SecretReference | undefined, env: ConfigSource['env']): OpenSecret {
+  if (reference === undefined) return { read: () => undefined, problems: [] };
+  const { read, problem } = openSecret(reference, env);
+  return { read, problems: problem === undefined ? [] : [{ path, message: problem }] };
+}
+
+function openProxySecret(operations: Config['operations'] | undefined, env: ConfigSource['env']): OpenSecret {
+  const path = 'operations.proxy.secret';
+  const { read, problems } = openOptional(path, operations?.auth === 'proxy' ? operations.proxy.secret : undefined, env);
+  if (problems.length > 0 || (read()?.length ?? minSecretLength) >= minSecretLength) return { read, problems };
+  return { read, problems: [{ path, message: `has fewer than ${minSecretLength} characters: openssl rand -hex 24 makes a good one` }] };
 }
 
 /** The configuration without the values of its secrets, for commands that need none; throws ConfigError with all problems at once. */

@@ -21,15 +21,17 @@ interface Part {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes: readonly string[];
   readonly ports?: readonly string[];
+  readonly networks?: readonly string[];
 }
 interface RegistryConfig {
   readonly http: { readonly addr: string };
   readonly notifications: { readonly endpoints: readonly { readonly url: string; readonly headers: Readonly<Record<string, string[]>> }[] };
 }
 
-const { services, volumes } = parse(readText('docker-compose.yml')) as {
+const { services, volumes, networks } = parse(readText('docker-compose.yml')) as {
   services: Readonly<Record<'image-watcher' | 'redis' | 'registry', Part>>;
   volumes: object;
+  networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 };
 const { 'image-watcher': watcher, redis, registry } = services;
 const env = watcher.environment ?? {};
@@ -63,6 +65,13 @@ test('what is mounted is there, but for the kubeconfig of the user, who must not
       watcher.volumes.some((volume) => volume.includes(`:${path}:`)),
       path,
     );
+});
+
+test('Redis is reached by nobody but the service', () => {
+  assert.equal(redis.ports, undefined);
+  assert.deepEqual([redis.networks, networks], [['queue'], { queue: { internal: true } }]);
+  const inIt = Object.entries(services).filter(([, part]) => part.networks?.includes('queue'));
+  assert.deepEqual(inIt.map(([name]) => name).sort(), ['image-watcher', 'redis']);
 });
 
 test('a push to the registry is accepted, on a Redis that keeps it', async (context) => {

@@ -66,7 +66,7 @@ function isAction(text: string | undefined): text is CrdAction {
 }
 
 /** The cluster that the options name. */
-export function clusterOf(values: CrdValues): { kubeconfig?: string; context?: string } {
+export function clusterOf(values: Pick<CrdValues, 'kubeconfig' | 'context'>): { kubeconfig?: string; context?: string } {
   const kubeconfig = values.kubeconfig ?? kubeconfigOf(processSource());
   return { ...(kubeconfig !== undefined && { kubeconfig }), ...(values.context !== undefined && { context: values.context }) };
 }

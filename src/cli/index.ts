@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 import { crd } from './crd.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
+import { generatePassword } from './generate-password.ts';
 import { importCommand } from './import.ts';
 import { lint } from './lint.ts';
 import { release } from './release.ts';
@@ -29,4 +30,5 @@ export const commands: readonly Command[] = [
   resume,
   release,
   importCommand,
+  generatePassword,
 ];

@@ -19,14 +19,22 @@ export interface RedisAccess {
   stop(): void;
 }
 
+type RedisSettings = Pick<Settings, 'config' | 'redisPassword' | 'sentinelPassword'>;
+
 /** Where the configuration says that Redis is. */
-export function redisPlaceOf({ config: { redis }, sentinelPassword }: Pick<Settings, 'config' | 'sentinelPassword'>): RedisPlace {
+export function redisPlaceOf({ config: { redis }, redisPassword, sentinelPassword }: RedisSettings): RedisPlace {
   const { url, sentinels, cluster } = redis;
-  return { url, sentinels, cluster, sentinelPassword };
+  return { url: redisPassword === undefined ? url : withPassword(url, redisPassword), sentinels, cluster, sentinelPassword };
+}
+
+function withPassword(text: string, password: string): string {
+  const url = new URL(text);
+  url.password = encodeURIComponent(password);
+  return url.href;
 }
 
 /** Connects as soon as Redis is there, and watches it. */
-export function openRedis(settings: Pick<Settings, 'config' | 'sentinelPassword'>, logger: Logger): RedisAccess {
+export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess {
   const { prefix, durability } = settings.config.redis;
   // A busy disk makes commands late by a second: with less patience for its own questions a process would not be ready then.
   const connection = connectProducer(redisPlaceOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));

@@ -68,10 +68,12 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Sentinels and a Cluster are two things, and in a Cluster all our keys must be in one slot. */
-export function redisIsOfOneForm({ url, sentinels, cluster, prefix }: RedisForm, context: z.RefinementCtx): void {
-  if (!cluster) return;
+/** There is one password; Sentinels and a Cluster are two things, and in a Cluster all our keys must be in one slot. */
+export function redisIsOfOneForm({ url, password, sentinels, cluster, prefix }: RedisForm, context: z.RefinementCtx): void {
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if (password !== undefined && URL.canParse(url) && new URL(url).password !== '')
+    report('password', 'contradicts url, which has a password too: remove one of them');
+  if (!cluster) return;
   if (sentinels.length > 0) report('sentinels', 'contradicts cluster: a Cluster promotes its replicas without Sentinels');
   if (!/\{[^}]+\}/.test(prefix)) report('prefix', 'needs braces in a Cluster, such as "{image-watcher}": they keep all keys in one slot');
   if (!/^\/?0?$/.test(new URL(url).pathname)) report('url', 'names a database, and a Cluster has only 0');
@@ -79,6 +81,7 @@ export function redisIsOfOneForm({ url, sentinels, cluster, prefix }: RedisForm,
 
 interface RedisForm {
   readonly url: string;
+  readonly password?: unknown;
   readonly sentinels: readonly string[];
   readonly cluster: boolean;
   readonly prefix: string;

@@ -107,6 +107,11 @@ export const configSchema = z.strictObject({
         .url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' })
         .default('redis://redis:6379/0')
         .describe('Where Redis is: redis:// or, with TLS, rediss://. REDIS_URL overrides it.'),
+      password: secretReference
+        .optional()
+        .describe(
+          'Its password, instead of one in `url`: {env: NAME} or {file: PATH}, read at the start. The user, if there is one, stays in `url`.',
+        ),
       sentinels: z
         .array(host.describe('A host, with its port if it is not 26379.'))
         .max(64)

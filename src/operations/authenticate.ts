@@ -18,7 +18,7 @@ export interface TrustedProxy {
   readonly groupsHeader?: string | undefined;
   /** Carries what only the proxy knows. */
   readonly secretHeader: string;
-  readonly secret: () => string;
+  readonly secret: () => string | undefined;
   /** Addresses or networks (10.0.0.0/8) that it connects from. */
   readonly trustedPeers: readonly string[];
 }
@@ -93,7 +93,9 @@ function bearerOf({ valuesOf }: ApiRequest): string | undefined {
 /** An address alone does not tell the proxy from others: a port-forward comes from loopback, and pods change their addresses. */
 function knowsSecret({ valuesOf }: ApiRequest, { secretHeader, secret }: TrustedProxy): boolean {
   const [value, ...more] = valuesOf(secretHeader.toLowerCase());
-  return value !== undefined && more.length === 0 && timingSafeEqual(Buffer.from(hash(value)), Buffer.from(hash(secret())));
+  const known = secret();
+  if (value === undefined || more.length > 0 || known === undefined) return false;
+  return timingSafeEqual(Buffer.from(hash(value)), Buffer.from(hash(known)));
 }
 
 /**

@@ -39,6 +39,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
     // No Service leads anywhere here: the webhook is asked by its URL.
     kubelet = playKubelet(cluster, namespace, async (args) => {
+      if (args[0] !== 'crd') return args;
       const { items } = await cluster.request<{ items: Manifest[] }>('GET', deploymentsPath);
       replicasAtJob = items.map(({ metadata, spec }) => [metadata.name, (spec as { replicas: number }).replicas]);
       const { conversionUrl } = await waitFor('the conversion webhook', () => converting, { timeoutMs: 120_000 });
@@ -72,6 +73,14 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
       () => false,
     );
   const deploymentsPath = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  let password = '';
+  const readPassword = async () => {
+    const { data } = await cluster.request<{ data: { password: string } }>(
+      'GET',
+      `/api/v1/namespaces/${namespace}/secrets/image-watcher-redis`,
+    );
+    return Buffer.from(data.password, 'base64').toString();
+  };
   const policyNames = async (version: string) =>
     (await cluster.request<{ items: Manifest[] }>('GET', policiesPath('default', version))).items.map(({ metadata }) => metadata.name);
 
@@ -119,8 +128,13 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     assert.match(await installing, /There is no Ingress|Nothing leads there from outside/);
     assert.deepEqual(
       kubelet.ran.map(({ name, code, err }) => [name, code, code === 0 ? '' : err]),
-      [['image-watcher-definition', 0, '']],
+      [
+        ['image-watcher-redis-password', 0, ''],
+        ['image-watcher-definition', 0, ''],
+      ],
     );
+    password = await readPassword();
+    assert.match(password, /^[0-9a-f]{64}$/);
     const definition = await cluster.request('GET', crdPath);
     assert.equal(definition.spec.conversion.strategy, 'Webhook');
 
@@ -174,7 +188,13 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
       items.filter(({ metadata }) => metadata.name.includes('definition')),
       [],
     );
-    assert.equal(await exists(`/api/v1/namespaces/${namespace}/serviceaccounts/image-watcher-definition`), false);
+    for (const job of ['definition', 'redis-password'])
+      assert.equal(await exists(`/api/v1/namespaces/${namespace}/serviceaccounts/image-watcher-${job}`), false);
+    const roles = await cluster.request<{ items: Manifest[] }>('GET', `${rbac}/namespaces/${namespace}/roles`);
+    assert.deepEqual(
+      roles.items.map(({ metadata }) => metadata.name),
+      ['image-watcher-convert'],
+    );
   });
 
   it('is never forbidden anything', () => {
@@ -195,9 +215,13 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     kubelet.ran.length = 0;
     await runHelm('upgrade', { work: { replicas: 3, resources: {} } });
     assert.deepEqual(
-      kubelet.ran.map(({ name, code }) => [name, code]),
-      [['image-watcher-definition', 0]],
+      kubelet.ran.map(({ name, code, out }) => [name, code, name.endsWith('password') ? out : '']),
+      [
+        ['image-watcher-definition', 0, ''],
+        ['image-watcher-redis-password', 0, `Secret ${namespace}/image-watcher-redis: unchanged\n`],
+      ],
     );
+    assert.equal(await readPassword(), password);
     assert.deepEqual(replicasAtJob, [
       ['image-watcher-convert', 2],
       ['image-watcher-receive', 2],
@@ -228,6 +252,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
       kubelet.ran.map(({ name, code, err }) => [name, code, code === 0 ? '' : err]),
       [['image-watcher-definition-migrate', 0, '']],
     );
+    assert.equal(await readPassword(), password, 'the volume of Redis stays as well');
     await Promise.all(services.map((service) => service.stop()));
     assert.deepEqual((await cluster.request<{ items: object[] }>('GET', deploymentsPath)).items, []);
     assert.equal(await exists(`/api/v1/namespaces/${namespace}/serviceaccounts/image-watcher-definition`), false);

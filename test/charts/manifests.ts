@@ -45,16 +45,18 @@ export function podTemplatesOf(objects: readonly Manifest[]): PodTemplate[] {
     });
 }
 
-/** Each configuration of the program, as a file. */
+/** Each configuration of the program, as a file; the password of Redis is mounted for it. */
 export function configOf(objects: readonly Manifest[]): string[] {
   const folder = tempFolder('config');
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, 'a password');
   return objects
     .filter(({ kind }) => kind === 'ConfigMap')
     .flatMap(({ data }) => Object.entries(data as Record<string, string>))
     .filter(([name]) => name.endsWith('.yaml'))
     .map(([name, text]) => {
       const file = join(folder, name);
-      writeFileSync(file, text);
+      writeFileSync(file, text.replace('/etc/image-watcher-redis/password', passwordFile));
       return file;
     });
 }

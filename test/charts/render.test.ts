@@ -21,6 +21,7 @@ const otherKinds = [
   { group: 'monitoring.coreos.com', version: 'v1', kind: 'ServiceMonitor', plural: 'servicemonitors' },
   { group: 'monitoring.coreos.com', version: 'v1', kind: 'PrometheusRule', plural: 'prometheusrules' },
   { group: 'keda.sh', version: 'v1alpha1', kind: 'ScaledObject', plural: 'scaledobjects' },
+  { group: 'keda.sh', version: 'v1alpha1', kind: 'TriggerAuthentication', plural: 'triggerauthentications' },
   { group: 'cert-manager.io', version: 'v1', kind: 'Certificate', plural: 'certificates' },
   { group: 'gateway.networking.k8s.io', version: 'v1', kind: 'HTTPRoute', plural: 'httproutes' },
 ];
@@ -91,6 +92,7 @@ describe('the permissions of the chart', { skip }, () => {
     const together = await renderChart({ mode: 'together' });
     assertGranted(together, 'image-watcher', 'work', 'convert');
     assertGranted(together, 'image-watcher-definition', 'definition');
+    assertGranted(together, 'image-watcher-redis-password', 'redis-password');
     const separate = await renderChart({});
     assertGranted(separate, 'image-watcher-work', 'work');
     assertGranted(separate, 'image-watcher-convert', 'convert');

@@ -35,7 +35,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
     topologySpreadConstraints: [],
     serviceAccount: { annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/x' } },
     autoscaling: { receive: { enabled: true }, work: { enabled: true } },
-    redis: { embedded: { password: { secretName: 'redis' }, storage: { storageClassName: 'fast' } } },
+    redis: { embedded: { password: { secretName: 'redis', key: 'its-password' }, storage: { storageClassName: 'fast' } } },
     ingress: {
       enabled: true,
       host: 'hooks.example.com',
@@ -68,6 +68,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
     redis: { embedded: { enabled: false } },
     config: { redis: { url: 'rediss://redis.example.com:6379', cluster: true } },
   },
+  'workers that KEDA scales': { autoscaling: { work: { enabled: true } } },
   'workers that KEDA scales by a Redis of your own': {
     redis: { embedded: { enabled: false }, external: { secretName: 'redis' } },
     autoscaling: { work: { enabled: true, redis: { address: 'redis.example.com:6379', enableTLS: 'true' } } },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { redisPlaceOf } from '../../src/compose/redis.ts';
 import { ConfigError, loadSettings } from '../../src/config.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
@@ -18,8 +19,22 @@ test('Redis behind Sentinels', () => {
   assert.equal(sentinelPassword, 'of-the-sentinels');
 });
 
+test('a password in a file, whose user is in the URL', () => {
+  const passwordFile = join(tempFolder('redis'), 'password');
+  writeFileSync(passwordFile, 'a p@ss/word\n');
+  const settings = load(`{url: "redis://user@redis:6379/1", password: {file: ${passwordFile}}}`);
+  assert.deepEqual(redisPlaceOf(settings), {
+    url: 'redis://user:a%20p%40ss%2Fword@redis:6379/1',
+    sentinels: [],
+    cluster: false,
+    sentinelPassword: 'of-the-sentinels',
+  });
+});
+
 for (const [what, redis, path] of [
   ['a Cluster', '{cluster: true}', undefined],
+  ['two passwords', '{url: "redis://:one@redis", password: {env: REDIS_SENTINEL_PASSWORD}}', 'redis.password'],
+  ['a password that is not there', '{password: {file: /nonexistent}}', 'redis.password'],
   ['Sentinels of a Cluster', '{cluster: true, sentinels: [a]}', 'redis.sentinels'],
   ['keys in several slots', '{cluster: true, prefix: image-watcher}', 'redis.prefix'],
   ['a database of a Cluster', '{cluster: true, url: "redis://redis/3"}', 'redis.url'],

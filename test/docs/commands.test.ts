@@ -193,6 +193,7 @@ function usualArguments(eventId: string): Readonly<Record<string, readonly strin
     replay: [eventId],
     lint: ['policy.yaml'],
     simulate: ['--provider', 'harbor', '--file', 'body.json'],
+    'generate-password': ['--secret', 'shop/generated'],
   };
 }
 

@@ -229,4 +229,16 @@ describe('the permissions of the chart', () => {
     assertNothingForbidden('convert');
     await renamed.stop();
   });
+
+  it('let the job make the password of Redis, once, and no right of it is idle', async () => {
+    const kubeconfig = await grant('redis-password', 'redis-password');
+    const run = () => runCommand('generate-password', ['--secret', 'default/image-watcher-redis', '--kubeconfig', kubeconfig]);
+    const outputs = [await run(), await run()].map(({ code, out, err }) => [code, out, err]);
+    assert.deepEqual(outputs, [
+      [0, 'Secret default/image-watcher-redis: created\n', ''],
+      [0, 'Secret default/image-watcher-redis: unchanged\n', ''],
+    ]);
+    await assertAllUsed('redis-password');
+    assertNothingForbidden('redis-password');
+  });
 });

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import type { ControlPlane } from './control-plane.ts';
 import { kubeconfigWithGrants, type Account, type Grant, type Rule } from './service-account.ts';
 
-/** Whom the chart grants something: a role of the program, or (definition) the jobs that write the CustomResourceDefinition. */
-export type Grantee = 'work' | 'convert' | 'definition';
+/** Whom the chart grants something: a role of the program, the jobs that write the CustomResourceDefinition, or the one that makes the password of Redis. */
+export type Grantee = 'work' | 'convert' | 'definition' | 'redis-password';
 
 /** Where the service is, which namespaces it watches (all, unless given), and what its user grants it besides. */
 export interface Installation {
@@ -34,6 +34,8 @@ export function shippedGrants(grantee: Grantee, { namespace = 'default', watched
       return [{ namespace, rules: shippedRules('convert-secret') }, { rules: shippedRules('convert-crd') }];
     case 'definition':
       return [{ rules: shippedRules('definition') }, { namespace, rules: shippedRules('definition-endpoint') }];
+    case 'redis-password':
+      return [{ namespace, rules: shippedRules('redis-password') }];
   }
 }
 

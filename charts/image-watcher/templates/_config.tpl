@@ -2,7 +2,8 @@
 {{- define "image-watcher.config" -}}
 {{- $own := dict "listen" (dict "port" 8080) "operations" (dict "port" 9090) "namespace" .Release.Namespace }}
 {{- if .Values.redis.embedded.enabled }}
-{{- $_ := set $own "redis" (dict "url" (printf "redis://%s-redis.%s.svc:6379/0" (include "image-watcher.name" .) .Release.Namespace)) }}
+{{- $url := printf "redis://%s-redis.%s.svc:6379/0" (include "image-watcher.name" .) .Release.Namespace }}
+{{- $_ := set $own "redis" (dict "url" $url "password" (dict "file" "/etc/image-watcher-redis/password")) }}
 {{- end }}
 {{- if and .Values.conversion.enabled (eq .Values.conversion.certificates "cert-manager") }}
 {{- $_ := set $own "conversion" (dict "certFile" "/etc/image-watcher-conversion/tls.crt" "keyFile" "/etc/image-watcher-conversion/tls.key") }}
@@ -13,19 +14,10 @@
 {{- toYaml (mergeOverwrite $own (deepCopy .Values.config)) }}
 {{- end }}
 
-{{- /* The environment by which Redis is found. */}}
-{{- define "image-watcher.redisEnv" -}}
-{{- with .Values.redis }}
-{{- if .embedded.enabled }}
-{{- if .embedded.password.secretName }}
-- name: REDIS_PASSWORD
-  valueFrom: {secretKeyRef: {name: {{ .embedded.password.secretName }}, key: {{ .embedded.password.key }}}}
-- name: REDIS_URL
-  value: redis://:$(REDIS_PASSWORD)@{{ include "image-watcher.name" $ }}-redis.{{ $.Release.Namespace }}.svc:6379/0
-{{- end }}
-{{- else if .external.secretName }}
-- name: REDIS_URL
-  valueFrom: {secretKeyRef: {name: {{ .external.secretName }}, key: {{ .external.key }}}}
-{{- end }}
+{{- /* The Secret with the password of the embedded Redis, and its key. */}}
+{{- define "image-watcher.redisSecret" -}}
+{{- with .Values.redis.embedded.password -}}
+secretName: {{ .secretName | default (printf "%s-redis" (include "image-watcher.name" $)) }}
+items: [{key: {{ ternary .key "password" (ne .secretName "") }}, path: password}]
 {{- end }}
 {{- end }}

@@ -15,8 +15,8 @@ helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: {{ .delete }}
 {{- end }}
 
-{{- /* A Job that runs a command of the program: name, hooks, args. */}}
-{{- define "image-watcher.definitionJob" -}}
+{{- /* A Job that runs a command of the program: name, hooks, args; account, which is its component too. */}}
+{{- define "image-watcher.job" -}}
 {{- with .context }}
 apiVersion: batch/v1
 kind: Job
@@ -30,10 +30,10 @@ spec:
     metadata:
       labels:
         {{- include "image-watcher.labels" . | nindent 8 }}
-        app.kubernetes.io/component: definition
+        app.kubernetes.io/component: {{ $.account }}
     spec:
       restartPolicy: Never
-      serviceAccountName: {{ include "image-watcher.name" . }}-definition
+      serviceAccountName: {{ include "image-watcher.name" . }}-{{ $.account }}
       automountServiceAccountToken: true
       enableServiceLinks: false
       securityContext: {{- toYaml .Values.podSecurityContext | nindent 8 }}
