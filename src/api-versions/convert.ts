@@ -59,7 +59,7 @@ function mergeWrittenSpec(object: JsonObject, saved: unknown): { spec: unknown; 
   const raw = object['spec'];
   if (!isObject(raw)) return { spec: isObject(saved) ? undefined : saved, origin };
   const read = readOldSpec(raw);
-  if (!isObject(saved)) return { spec: mergeSpec({}, { shown: {}, written: read, namespace }), origin: newOrigin(read, namespace) };
+  if (!isObject(saved)) return { spec: mergeSpec({}, { shown: {}, written: read, namespace }), origin: newOrigin(read) };
   const shown = projectSpec(saved, origin, namespace);
   const written = withoutOurPattern(read, shown);
   return { spec: mergeSpec(saved, { shown, written, namespace }), origin: editedOrigin(origin, shown, written) };

@@ -5,7 +5,7 @@ import { parseDuration } from '../core/duration.ts';
 import { PermanentError, describeError } from '../core/errors.ts';
 import { filterTags } from '../core/filter-tags.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../core/image-reference.ts';
-import type { ImagePolicy, PolicyProblem, PolicySpec } from '../core/image-policy.ts';
+import { isUsable, type ImagePolicy, type PolicyProblem, type PolicySpec } from '../core/image-policy.ts';
 import type { UpdateWindow } from '../core/next-opening.ts';
 import { readActions } from '../core/policy-actions.ts';
 import type { Reason } from '../core/reasons.ts';
@@ -13,7 +13,8 @@ import { strategies } from '../core/strategies/index.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
 import type { Verification } from '../core/verification.ts';
 import { wantSigner } from '../core/wanted-signer.ts';
-import { formerTargetNamespace } from './conversion/origin.ts';
+import { refOf } from '../core/workload.ts';
+import { isOfV1alpha1 } from './conversion/is-expressible.ts';
 import { readRollout } from './read-rollout.ts';
 import { readTarget } from './read-target.ts';
 import { readStatus } from './read-status.ts';
@@ -53,15 +54,22 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
   const object = envelope.parse(raw);
   const { annotations, ...names } = object.metadata;
   const actions = readActions(annotations);
-  const formerNamespace = formerTargetNamespace(raw);
+  const spec = readSpecOnce(object.spec, names.namespace, context, before?.namespace === names.namespace ? before.spec : undefined);
   return {
     ...names,
     apiVersion,
-    ...(formerNamespace !== undefined && { formerNamespace }),
-    spec: readSpecOnce(object.spec, names.namespace, context, before?.namespace === names.namespace ? before.spec : undefined),
+    ...legacyTargetOf(spec, object.spec, names.namespace),
+    spec,
     status: readStatus(object.status),
     ...(Object.keys(actions).length > 0 && { actions }),
   };
+}
+
+/** Most policies have no target in another namespace: those are not looked at any further. */
+function legacyTargetOf(spec: ImagePolicy['spec'], raw: unknown, namespace: string): Pick<ImagePolicy, 'legacyTarget'> {
+  const [target] = isUsable(spec) ? spec.targets : [];
+  if (target?.name === undefined || target.namespace === namespace || !isOfV1alpha1(withoutNulls(raw))) return {};
+  return { legacyTarget: refOf(target) };
 }
 
 function readSpecOnce(raw: unknown, namespace: string, context: ReadContext, before: ImagePolicy['spec'] | undefined): ImagePolicy['spec'] {

@@ -40,11 +40,11 @@ ${policyHelp}`,
       }
       const { spec, candidate } = verdict;
       const { crossNamespace, guards } = config;
-      const { consents, ...view } = await gatherForExplain(client, policy, spec, crossNamespace);
+      const view = await gatherForExplain(client, policy, spec, crossNamespace);
       const { history = [], lastAppliedTag } = policy.status;
       const hasApplied = history.length > 0 || lastAppliedTag !== undefined;
       const plan = planUpdate({ spec, candidate, hasApplied, aliases, ...view });
-      const targets = explainPlan(plan, { policy, spec, candidate, crossNamespace, consents, now: new Date(), ...guards });
+      const targets = explainPlan(plan, { policy, spec, candidate, crossNamespace, now: new Date(), ...guards });
       const allowed = isAllowed(targets);
       const report = { allowed, candidate, targets };
       terminal.out(output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(policy, spec, report));

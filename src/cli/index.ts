@@ -2,6 +2,7 @@
 import { approve } from './approve.ts';
 import { check } from './check.ts';
 import type { Command } from './command.ts';
+import { consents } from './consents.ts';
 import { crd } from './crd.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   events,
   replay,
   explain,
+  consents,
   check,
   approve,
   rollback,

@@ -19,6 +19,9 @@ export const policyHelp = `  --kubeconfig  the cluster and who you are; else tha
   --output      text or json
 `;
 
+/** Who writes what commands write, in managedFields. */
+export const cliFieldManager = 'image-watcher-cli';
+
 /** One policy in the cluster. */
 export interface PolicyClient {
   readonly namespace: string;
@@ -53,43 +56,20 @@ interface ClusterValues {
   readonly context?: string | undefined;
 }
 
-/** Does something with a policy; what fails is told, with exit code 1. */
-export async function withPolicy(
-  { namespace, name }: { namespace: string; name: string },
+/** Does something with the cluster, with the caller's rights; what fails is told, with exit code 1. */
+export async function withCluster(
   values: ClusterValues,
   terminal: Terminal,
-  act: (policy: PolicyClient) => Promise<number>,
+  act: (client: KubeClient) => Promise<number>,
 ): Promise<number> {
   const kubeconfig = values.kubeconfig ?? kubeconfigOf(processSource());
   const { context } = values;
   // Loaded only now: help should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { readObject }, { objectPath }] = await Promise.all([
-    import('../kube/client.ts'),
-    import('../kube/read-object.ts'),
-    import('../kube/resource-path.ts'),
-  ]);
+  const { createKubeClient } = await import('../kube/client.ts');
   try {
     const client = createKubeClient({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
-    const path = objectPath({ apiVersion, resource: plural }, namespace, name);
     try {
-      return await act({
-        namespace,
-        name,
-        client,
-        async read() {
-          const raw = await readObject<unknown>(client, path);
-          if (raw === undefined) throw new NoPolicyError(`there is no ImagePolicy ${namespace}/${name}`);
-          return raw;
-        },
-        patch: (body) =>
-          client.request({
-            method: 'PATCH',
-            path,
-            query: { fieldManager: 'image-watcher-cli' },
-            contentType: 'application/merge-patch+json',
-            body,
-          }),
-      });
+      return await act(client);
     } finally {
       await client.close();
     }
@@ -98,6 +78,37 @@ export async function withPolicy(
     terminal.err(`${describeError(error)}\n`);
     return 1;
   }
+}
+
+/** The same with a policy. */
+export async function withPolicy(
+  { namespace, name }: { namespace: string; name: string },
+  values: ClusterValues,
+  terminal: Terminal,
+  act: (policy: PolicyClient) => Promise<number>,
+): Promise<number> {
+  const [{ readObject }, { objectPath }] = await Promise.all([import('../kube/read-object.ts'), import('../kube/resource-path.ts')]);
+  return withCluster(values, terminal, (client) => {
+    const path = objectPath({ apiVersion, resource: plural }, namespace, name);
+    return act({
+      namespace,
+      name,
+      client,
+      async read() {
+        const raw = await readObject<unknown>(client, path);
+        if (raw === undefined) throw new NoPolicyError(`there is no ImagePolicy ${namespace}/${name}`);
+        return raw;
+      },
+      patch: (body) =>
+        client.request({
+          method: 'PATCH',
+          path,
+          query: { fieldManager: cliFieldManager },
+          contentType: 'application/merge-patch+json',
+          body,
+        }),
+    });
+  });
 }
 
 /** Tells what was done: a sentence, or an object for programs. */

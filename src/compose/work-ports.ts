@@ -13,7 +13,6 @@ import { listSelected } from '../kube/list-selected.ts';
 import { patchImages } from '../kube/patch-images.ts';
 import { patchStatus } from '../kube/patch-status.ts';
 import { patiently } from '../kube/patiently.ts';
-import { readNamespaceConsent } from '../kube/read-namespace-consent.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { readWorkload } from '../kube/read-workload.ts';
 import { readObject } from '../kube/read-object.ts';
@@ -35,6 +34,7 @@ import type { AccessCache } from './access-cache.ts';
 import { awaitTargets } from './await-targets.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
+import type { NamespaceConsents } from './namespace-consents.ts';
 import { pollPlacesOf } from './poll-places.ts';
 import type { TrustRoot } from './trust-root.ts';
 
@@ -50,6 +50,7 @@ export interface Adapters {
   readonly client: KubeClient;
   readonly cache: ClusterCache;
   readonly access: AccessCache;
+  readonly consents: NamespaceConsents;
   readonly isWatching: () => boolean;
   readonly registry: RegistryClient;
   readonly queues: WorkQueues;
@@ -61,7 +62,7 @@ export interface Adapters {
 /** The real ports of the processors; tests pass their own. */
 export function createWorkPorts(
   foundation: Foundation,
-  { client, cache, access, isWatching, registry, queues, recorder, queue, trustRoot }: Adapters,
+  { client, cache, access, consents, isWatching, registry, queues, recorder, queue, trustRoot }: Adapters,
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = readContextOf(foundation);
@@ -94,7 +95,9 @@ export function createWorkPorts(
       for (const workload of found) remember(workload);
       return found;
     },
-    readNamespaceConsent: (namespace, signal) => readNamespaceConsent(client, namespace, signal),
+    namespaceConsent: consents.namespaceConsent,
+    readNamespaceConsent: consents.readNamespaceConsent,
+    learnNamespaceConsents: consents.learnNamespaceConsents,
     async patchImages(workload, changes, changeCause, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = () => patchImages(client, workload, changes, changeCause, signal, target);

@@ -16,7 +16,7 @@ import { processPolicyJob } from '../work/process-policy.ts';
 import { processPush } from '../work/process-push.ts';
 import { createWaker } from '../work/waker.ts';
 import { createAccessCache } from './access-cache.ts';
-import { announceNewcomers } from './announce-newcomers.ts';
+import { announceConsent, announceNewcomers } from './announce-newcomers.ts';
 import { unlessLate } from './await-targets.ts';
 import { createClusterCache } from './cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
@@ -34,6 +34,7 @@ import {
 import { giveBackMemory } from './give-back-memory.ts';
 import { keepRoom } from './keep-room.ts';
 import { redisPlaceOf } from './redis.ts';
+import { createNamespaceConsents } from './namespace-consents.ts';
 import { openRegistries } from './registries.ts';
 import type { JobRunner } from './run-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
@@ -72,6 +73,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     random: Math.random,
   });
   const access = createAccessCache(foundation, client);
+  const consents = createNamespaceConsents(foundation, client);
   const registry = openRegistries(foundation, access, quick);
   const recorder = createEventRecorder({
     client,
@@ -85,7 +87,18 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const isWatching = () => areTelling(reflectors);
   // Watches live on when the job that began them is over: what they ask is nobody's span.
   const asked = tracing === undefined ? client : traceCluster(client, tracing);
-  const plain = createWorkPorts(foundation, { client: asked, cache, access, isWatching, registry, queues, recorder, queue, trustRoot });
+  const plain = createWorkPorts(foundation, {
+    client: asked,
+    cache,
+    access,
+    consents,
+    isWatching,
+    registry,
+    queues,
+    recorder,
+    queue,
+    trustRoot,
+  });
   const { ports, runner } = traceWork(plain, foundation, quick);
   const waker = createWaker({ ...ports, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
   const workers: QueueWorker[] = createWorkers(queue, ports, runner);
@@ -94,7 +107,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   let stopped = false;
 
   const workWhenSynced = async () => {
-    await Promise.all([access.start(), untilKnown(reflectors)]);
+    await Promise.all([access.start(), consents.start(), untilKnown(reflectors)]);
     // Workers need the policies; that their targets are known by then saves them a wait, and no kind may hold them up.
     await unlessLate(cache.workloads.settled([...cache.policies.values()].flatMap(wantedKinds)), maxKindsMs);
     if (stopped) return;
@@ -110,6 +123,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
         announceNewcomers(change, cache, waker);
       },
     });
+    consents.subscribe((namespace) => announceConsent(namespace, cache, waker));
     access.subscribe((changed) => {
       // The fallback is everybody's.
       const isFallback = isSameSecret(changed, config.credentials.secret);
@@ -124,20 +138,27 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   };
   const maintain = () => {
     queues.scheduleTick(tickMs).catch(onQueueError);
+    void consents.refresh();
     waker.considerAll();
     cache.forgetUnwanted();
   };
 
   return {
-    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks()],
+    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...consents.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);
       metrics.workloads.set(cache.workloads.size);
       for (const { name, reflector } of allReflectors())
         metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
       access.measure(metrics);
+      consents.measure(metrics);
     },
     start() {
+      if (config.crossNamespace === 'legacy')
+        logger.warn(
+          {},
+          'crossNamespace: legacy lets policies update workloads of other namespaces without consent: run "image-watcher consents", then use consent',
+        );
       reflectors = watchedNamespaces(foundation).map((namespace) => watchPolicies(namespace, foundation, client, cache));
       void workWhenSynced();
       return Promise.resolve();
@@ -150,7 +171,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
       waker.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
       await recorder.flush(2_000);
-      await Promise.all([access.stop(), cache.workloads.stop(), ...reflectors.map(({ reflector }) => reflector.stop())]);
+      await Promise.all([access.stop(), consents.stop(), cache.workloads.stop(), ...reflectors.map(({ reflector }) => reflector.stop())]);
       await Promise.all([client.close(), registry.close()]);
       redis.disconnect();
     },

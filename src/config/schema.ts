@@ -184,9 +184,11 @@ export const configSchema = z.strictObject({
     .describe('The fallback for webhooks that never came.')
     .prefault({}),
   crossNamespace: z
-    .enum(['deny', 'consent', 'allow'])
+    .enum(['deny', 'consent', 'allow', 'legacy'])
     .default('consent')
-    .describe('Whether policies may have targets in other namespaces: never, with the consent of their owners (an annotation), or always.'),
+    .describe(
+      'Whether policies may have targets in other namespaces: never, with the consent of their owners (an annotation), or always. legacy, for a while after an upgrade from the older operator: as consent, but policies that say nothing that v1alpha1 could not say keep their one Deployment where nobody answered.',
+    ),
   guards: z
     .strictObject({
       repeatsPerHour: z

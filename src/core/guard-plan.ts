@@ -1,10 +1,8 @@
 import { countReversions } from './guards/reverted.ts';
-import { isTolerated, needsConsent } from './guards/consent.ts';
 import type { Guard, GuardContext } from './guards/guard.ts';
 import { imageOwner } from './guards/image-owner.ts';
 import { guards } from './guards/index.ts';
 import type { ContainerChange, KeptContainer, TargetPlan, UpdatePlan, Withheld } from './plan-update.ts';
-import { workloadKey, type WorkloadRef } from './workload.ts';
 
 /**
  * Narrows a plan. What a guard refuses becomes the target's problem, with the guard's reason, and nothing of it is changed; what it keeps or lets wait is
@@ -18,14 +16,6 @@ export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readon
 
 /** The guards that a rollback has to pass: whoever asks for one has decided already what the others would protect. */
 export const rollbackGuards: readonly Guard[] = guards.filter(({ bindsRollback }) => bindsRollback);
-
-/** Targets that are changed although their owners did not consent. */
-export function toleratedTargets(plan: UpdatePlan, context: Pick<GuardContext, 'policy' | 'crossNamespace' | 'consents'>): WorkloadRef[] {
-  const hasRefused = (target: WorkloadRef) => context.consents?.get(workloadKey(target))?.granted === false;
-  return plan.targets
-    .map(({ target }) => target)
-    .filter((target) => needsConsent(target, context) && isTolerated(target, context.policy) && hasRefused(target));
-}
 
 function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly Guard[]): TargetPlan {
   let left = target;

@@ -16,8 +16,8 @@ export interface ImagePolicy {
   readonly generation: number;
   readonly resourceVersion: string;
   readonly apiVersion: string;
-  /** The other namespace whose workload it named as v1alpha1, when nobody had to consent: it keeps it. */
-  readonly formerNamespace?: string;
+  /** Its one Deployment, where its spec says nothing that v1alpha1 could not say: `crossNamespace: legacy` asks nobody who has not answered. */
+  readonly legacyTarget?: WorkloadRef;
   /** What is wanted, or why it cannot be understood. */
   readonly spec: PolicySpec | PolicyProblem;
   readonly status: PolicyStatus;

@@ -44,7 +44,7 @@ export function nextConditions(policy: Judged, ending: Outcome | Postponement, n
     return { type, status, reason, message: cut(message, maxMessageLength), lastTransitionTime, observedGeneration: policy.generation };
   });
   const isUnjudged = ({ type, reason, observedGeneration }: Condition) =>
-    (type === 'CrossNamespace' && toleratedBy(ending) === undefined) ||
+    (type === 'CrossNamespace' && legacyIn(ending) === undefined) ||
     (isWithheld({ type, reason }) && withheldIn(ending) === undefined && !claims.some((claim) => claim.type === type)) ||
     (type === 'TagGone' && goneBy(ending) === undefined && observedGeneration === policy.generation);
   return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isUnjudged(condition))];
@@ -101,11 +101,11 @@ function withheldIn(ending: Outcome | Postponement): Outcome['withheld'] {
 }
 
 function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): Claim[] {
-  const tolerated = toleratedBy(ending) ?? [];
-  if (tolerated.length === 0) return [];
+  const legacy = legacyIn(ending) ?? [];
+  if (legacy.length === 0) return [];
   const message =
-    `changed without the consent of its owners, because the policy was created as v1alpha1: ${tolerated.map(formatWorkload).join(', ')}. ` +
-    `A future version will require the annotation ${consentAnnotation}: "${namespace}" on the target or its Namespace`;
+    `updated without the consent of its owners, because the configuration says crossNamespace: legacy: ${legacy.map(formatWorkload).join(', ')}. ` +
+    `Let them annotate it, or its Namespace, with ${consentAnnotation}: "${namespace}" ("image-watcher consents" lists all that is missing)`;
   return [{ type: 'CrossNamespace', status: 'True', reason: 'NoConsent', message }];
 }
 
@@ -120,6 +120,6 @@ function goneBy(ending: Outcome | Postponement): Outcome['gone'] {
   return ending.kind === 'updated' ? (ending.gone ?? []) : ending.gone;
 }
 
-function toleratedBy(ending: Outcome | Postponement): Outcome['tolerated'] {
-  return ending.kind === 'postponed' ? undefined : ending.tolerated;
+function legacyIn(ending: Outcome | Postponement): Outcome['legacy'] {
+  return ending.kind === 'postponed' ? undefined : ending.legacy;
 }

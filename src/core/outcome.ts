@@ -28,8 +28,8 @@ export interface Outcome {
   readonly withheld?: readonly Withheld[];
   /** What GitOps tools have put back. */
   readonly reverted?: readonly Reversion[];
-  /** Targets in other namespaces whose owners did not consent, and which are changed all the same; absent where that was not looked at. */
-  readonly tolerated?: readonly WorkloadRef[];
+  /** Targets in other namespaces whose owners have not answered, and which `crossNamespace: legacy` leaves to the policy; absent where that was not asked. */
+  readonly legacy?: readonly WorkloadRef[];
   /** Containers whose tags the registry does not hold any more, in words; absent where nobody looked at all tags. */
   readonly gone?: readonly string[];
 }

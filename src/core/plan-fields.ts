@@ -35,7 +35,8 @@ export function planFields(
   const image = compose(textsOf(values), input.spec);
   const running = readRunning(image, fields, input);
   if (running === undefined) {
-    const message = `${formatWorkload(workload)} holds "${image}" in ${listPaths(fields)}, which is no image of ${formatRepository(input.spec.repository)}`;
+    // Not what it holds: who may write policies may not be somebody who may read the resource.
+    const message = `what ${formatWorkload(workload)} holds in ${listPaths(fields)} is no image of ${formatRepository(input.spec.repository)}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
   const verdict = input.judge(running);

@@ -111,6 +111,8 @@ export interface PlanInput extends WorkloadView {
   readonly aliases: RegistryAliases;
   /** Why nothing is known of the workloads of a target's kind, or undefined. */
   readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
+  /** What is said of a target of which the policy sees nothing, where it must not know why (`unseenProblem`). */
+  readonly unseenProblem: (target: WorkloadRef) => TargetProblem | undefined;
 }
 
 /** Plans the change of every target to the candidate. */
@@ -137,6 +139,8 @@ function planTarget(target: PolicyTarget, input: PlanInput): TargetPlan[] {
   if (unknown !== undefined) return [{ target: ref, changes: [], kept: [], problem: unknown }];
   const workloads = resolveTarget(target, input);
   if (workloads.length > 0) return workloads.map((workload) => planWorkload(target, workload, input));
+  const unseen = input.unseenProblem(ref);
+  if (unseen !== undefined) return [{ target: ref, changes: [], kept: [], problem: unseen }];
   const missing =
     selector === undefined ? `${formatWorkload(ref)} does not exist` : `no ${ref.kind} in ${ref.namespace} matches ${ref.name}`;
   const hint = ref.kind === 'ReplicaSet' ? ' (those of a Deployment are changed through it: name the Deployment)' : '';

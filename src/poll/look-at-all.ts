@@ -36,7 +36,7 @@ export async function lookAtAll(
   for (const policy of policies) {
     if (!isUsable(policy.spec)) continue;
     try {
-      const spec = await rememberTags(policy.spec, ports, signal);
+      const spec = await rememberTags(policy, policy.spec, ports, signal);
       const chosen = await chooseBest(policy, spec, { announced: false, isOnlyFound: true }, { ...ports, ...ask }, signal);
       if ('candidate' in chosen) looks.push({ policy, chosen, plan: planFor(policy, chosen, ask, ports) });
     } catch (error) {

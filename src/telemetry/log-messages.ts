@@ -57,6 +57,11 @@ export const logMessages = {
   'registry fails, and is left alone for a while': { levels: ['warn'], meaning: 'Its circuit is open: policies wait' },
   'registry answers again': { levels: ['info'], meaning: 'Its circuit is closed' },
 
+  'crossNamespace: legacy lets policies update workloads of other namespaces without consent: run "image-watcher consents", then use consent':
+    {
+      levels: ['warn'],
+      meaning: 'At each start with that setting: it is meant for the time of an upgrade',
+    },
   'caches are complete': { levels: ['info'], meaning: 'The worker knows policies and workloads, and takes jobs' },
   watch: { levels: ['warn'], meaning: 'A watch of the API server failed, and is begun again' },
   'an optional watch is forbidden': { levels: ['info'], meaning: 'A permission is missing; `without` says what it costs' },

@@ -1,16 +1,13 @@
+import { asSeenBy, type Asker } from '../core/consent.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
-import type { WorkloadView } from '../core/resolve-target.ts';
 import { runningTags } from '../core/running-tags.ts';
 import { inSlices } from './in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 
 /** The tags with which a candidate is compared: what the targets run, what was selected before and what waits. */
-export function neededTags(
-  { status }: Pick<ImagePolicy, 'status'>,
-  spec: PolicySpec,
-  ports: WorkloadView & Pick<PlanPorts, 'aliases'>,
-): string[] {
-  const running = runningTags(spec, ports, ports.aliases);
+export function neededTags(policy: Asker & Pick<ImagePolicy, 'status'>, spec: PolicySpec, ports: PlanPorts): string[] {
+  const { status } = policy;
+  const running = runningTags(spec, asSeenBy(policy, ports), ports.aliases);
   const remembered = [status.latest?.tag, status.waiting?.tag].filter((tag) => tag !== undefined);
   return [...new Set([...running, ...remembered])].filter((tag) => spec.strategy.reject(tag) === undefined);
 }
@@ -19,13 +16,9 @@ export function neededTags(
  * The spec with a strategy that remembers, for one reconcile, what it says of each tag. It is asked about the tags that run first, in slices: plans compare all of
  * them at once.
  */
-export async function rememberTags(
-  spec: PolicySpec,
-  ports: WorkloadView & Pick<PlanPorts, 'aliases'>,
-  signal: AbortSignal,
-): Promise<PolicySpec> {
+export async function rememberTags(policy: Asker, spec: PolicySpec, ports: PlanPorts, signal: AbortSignal): Promise<PolicySpec> {
   const strategy = spec.strategy.remembering?.();
   if (strategy === undefined) return spec;
-  await inSlices(runningTags(spec, ports, ports.aliases), signal, (tag) => strategy.reject(tag));
+  await inSlices(runningTags(spec, asSeenBy(policy, ports), ports.aliases), signal, (tag) => strategy.reject(tag));
   return { ...spec, strategy };
 }

@@ -1,3 +1,4 @@
+import { asSeenBy, unseenProblem, type ConsentRules } from '../core/consent.ts';
 import { guardPlan, rollbackGuards } from '../core/guard-plan.ts';
 import type { GuardContext } from '../core/guards/guard.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../core/image-policy.ts';
@@ -10,7 +11,7 @@ import { strategies } from '../core/strategies/index.ts';
 export type TargetState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
 /** What the caches know of the cluster's workloads. */
-export interface PlanPorts extends WorkloadView, Pick<GuardContext, 'crossNamespace' | 'repeatsPerHour'> {
+export interface PlanPorts extends WorkloadView, ConsentRules, Pick<GuardContext, 'repeatsPerHour'> {
   readonly targetState: (target: PolicyTarget) => TargetState;
   readonly aliases: RegistryAliases;
   readonly now: () => number;
@@ -23,16 +24,18 @@ export interface PlanDetails extends Pick<GuardContext, 'consents' | 'applied'> 
 }
 
 /**
- * The plan for a candidate with what the caches know; costs no request. Without consents, those that are needed are not judged yet. Throws where a kind has
- * not been listed yet: what is not known must not be taken for what is not there.
+ * The plan for a candidate with what the caches know and the policy may see; costs no request. Without `consents`, it is not fit to be applied to targets of
+ * other namespaces yet. Throws where a kind has not been listed yet: what is not known must not be taken for what is not there.
  */
 export function planWith(
   policy: ImagePolicy,
   spec: PolicySpec,
   candidate: Candidate,
-  { findWorkload, listWorkloads, targetState, aliases, crossNamespace, repeatsPerHour, now }: PlanPorts,
+  ports: PlanPorts,
   { isRollback = false, ...known }: PlanDetails = {},
 ): UpdatePlan {
+  const { targetState, aliases, crossNamespace, repeatsPerHour, now } = ports;
+  const { findWorkload, listWorkloads } = asSeenBy(policy, ports);
   const { history = [], lastAppliedTag } = policy.status;
   const hasApplied = !isRollback && (history.length > 0 || lastAppliedTag !== undefined);
   const wanted = isRollback ? { ...spec, strategy: strategies.digest({ tag: candidate.tag }), allowDowngrade: true } : spec;
@@ -41,7 +44,16 @@ export function planWith(
     if (state === 'starting') throw new Error(`the workloads of kind ${target.kind} have not been listed yet`);
     return 'problem' in state ? state.problem : undefined;
   };
-  const plan = planUpdate({ spec: wanted, candidate, hasApplied, aliases, kindProblem, findWorkload, listWorkloads });
+  const plan = planUpdate({
+    spec: wanted,
+    candidate,
+    hasApplied,
+    aliases,
+    kindProblem,
+    findWorkload,
+    listWorkloads,
+    unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
+  });
   const context: GuardContext = { policy, spec, candidate, crossNamespace, repeatsPerHour, now: new Date(now()), ...known };
   return isRollback ? guardPlan(plan, context, rollbackGuards) : guardPlan(plan, context);
 }

@@ -2,8 +2,8 @@
  * The one path to a patch: choose the tag, ask the registry, plan, guard, apply. Reads all state itself; a hint only says where to
  * look, so lost, doubled and reordered events do no harm.
  */
+import { asSeenBy, consentTo, type ConsentRules } from '../core/consent.ts';
 import { PermanentError } from '../core/errors.ts';
-import { toleratedTargets } from '../core/guard-plan.ts';
 import { guardWait } from '../core/guard-wait.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { isBestSelection, isSelection } from '../core/is-selection.ts';
@@ -22,7 +22,7 @@ import { checkPlace } from './check-place.ts';
 import { chooseRollback, type RollbackPorts } from './choose-rollback.ts';
 import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
 import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
-import { gatherConsents, type ConsentPorts } from './gather-consents.ts';
+import { gatherConsents, learnConsents, type ConsentPorts } from './gather-consents.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
 import { rememberTags } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
@@ -82,9 +82,9 @@ async function lookAt(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   try {
-    await ports.awaitTargets(written, signal);
-    const spec = await rememberTags(written, ports, signal);
-    const seen = imagesOf(spec, ports);
+    await Promise.all([ports.awaitTargets(written, signal), learnConsents(policy, written, ports, signal)]);
+    const spec = await rememberTags(policy, written, ports, signal);
+    const seen = imagesOf(policy, spec, ports);
     const { rollbackTo } = request;
     if (rollbackTo !== undefined && policy.actions?.rollbackTo !== rollbackTo)
       return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${rollbackTo} was taken back before its turn came` };
@@ -146,7 +146,7 @@ async function bringTo(
   for (let attempt = 0; attempt < maxPlans; attempt++) {
     const policy = findSame(request, ports);
     if (policy?.generation !== choice.policy.generation) return undefined;
-    const running = imagesOf(chosen.spec, cluster);
+    const running = imagesOf(policy, chosen.spec, cluster);
     if (running !== seen && !isRollback && hasChanges(planWith(policy, chosen.spec, chosen.candidate, cluster, details))) {
       chosen = await chooseAgain(chosen, policy, cluster, signal);
       seen = running;
@@ -157,8 +157,8 @@ async function bringTo(
     const candidate = withTime(turn.apply ?? chosen.candidate, chosen);
     const unasked = planWith(policy, spec, candidate, cluster, details);
     const consents = await gatherConsents(policy, unasked, { fresh, ports, signal });
-    // What was read for them may show that somebody was faster.
-    if (imagesOf(spec, cluster) !== running) continue;
+    // What was read for them may show that somebody was faster, or has withdrawn the consent.
+    if (imagesOf(policy, spec, cluster) !== running) continue;
     const planned = consents.size === 0 ? unasked : planWith(policy, spec, candidate, cluster, { ...details, consents });
     if (turn.apply !== undefined && (verified === undefined || verified !== planned.candidate.digest))
       verified = await verifyCandidate(policy, spec, { plan: planned, sinceMs: request.sinceMs }, ports, signal);
@@ -170,12 +170,12 @@ async function bringTo(
       throw failure.reason;
     }
     if (conflicts === 0) {
-      const tolerated = toleratedTargets(plan, { policy, crossNamespace: ports.crossNamespace, consents });
+      const legacy = legacyTargets(plan, policy, cluster);
       const isNowSelected = turn.apply !== undefined && !isRollback && isSelected(chosen, plan, policy);
       const ending = outcomeOf(plan, applied, isNowSelected);
       const isPointedAt = !isBestOfAll(chosen, plan);
       const selection = ending.selection && { ...ending.selection, ...(isPointedAt && { isPointedAt }) };
-      const outcome = withNotes({ ...ending, ...(selection && { selection }), tolerated }, chosen.notes);
+      const outcome = withNotes({ ...ending, ...(selection && { selection }), legacy }, chosen.notes);
       const { waiting } = choice.policy.status;
       const guarded = guardWait(plan, waiting, new Date(ports.now()));
       // Something older than what is selected takes nobody's place.
@@ -213,8 +213,16 @@ function turnOf({ policy, holder }: Choice, { candidate, spec }: Chosen, isWante
   return takeTurns({ minAgeMs, candidate, status: policy.status, isWanted, now, ...(mayStay && { holder }) });
 }
 
-function imagesOf({ targets }: PolicySpec, view: WorkloadView): string {
-  return runningImages(resolveTargets(targets, view));
+function imagesOf(policy: ImagePolicy, { targets }: PolicySpec, view: WorkloadView & ConsentRules): string {
+  return runningImages(resolveTargets(targets, asSeenBy(policy, view)));
+}
+
+/** Targets in other namespaces whose owners have not answered. */
+function legacyTargets({ targets }: UpdatePlan, policy: ImagePolicy, rules: ConsentRules): WorkloadRef[] {
+  return targets.flatMap(({ target, workload }) => {
+    const consent = workload && consentTo(workload, policy, rules);
+    return consent?.granted === true && consent.isLegacy === true ? [target] : [];
+  });
 }
 
 /** The policy that was meant; one of the same name that was created anew is another. */

@@ -1,4 +1,5 @@
 /** Tells everybody who may ask how a look at a policy ended: status, Kubernetes Events, audit record, metrics, log. */
+import { asSeenBy, type ConsentRules } from '../core/consent.ts';
 import { WaitError, describeError } from '../core/errors.ts';
 import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { listFew } from '../core/list-few.ts';
@@ -17,7 +18,7 @@ import { reportNotWatched } from './report-rollouts.ts';
 import { reportWithheld } from './report-withheld.ts';
 import type { Decision, Witness } from './witness.ts';
 
-export interface ReportPorts extends WorkloadView {
+export interface ReportPorts extends WorkloadView, ConsentRules {
   /** Writes what `update` makes of the newest status; does nothing when it makes nothing. */
   readonly writeStatus: (
     policy: ImagePolicy,
@@ -61,7 +62,7 @@ export async function reportOutcome(
       policy,
       (status) => {
         replaced = status;
-        return nextStatus({ ...policy, status }, outcome, cause, now, ports);
+        return nextStatus({ ...policy, status }, outcome, cause, now, asSeenBy(policy, ports));
       },
       signal,
     );
@@ -117,7 +118,11 @@ export async function reportFailure(
   const results = await Promise.allSettled([
     settle(key, { kind, reason, message }, cause, ports),
     tellsStatus &&
-      ports.writeStatus(policy, (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), ports), signal),
+      ports.writeStatus(
+        policy,
+        (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), asSeenBy(policy, ports)),
+        signal,
+      ),
   ]);
   for (const result of results) {
     if (result.status === 'rejected')

@@ -2,6 +2,7 @@
  * Which policies want a look because they, or what they point at, changed. A pure judgement on what the caches hold: asked on every
  * change, and once a minute for all, so that nothing hangs on having seen the change itself.
  */
+import { asSeenBy } from '../core/consent.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { formatSelector, matchesSelector, type LabelSelector } from '../core/label-selector.ts';
 import { hashId } from '../core/push-event.ts';
@@ -56,7 +57,7 @@ export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
 const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 'TargetKindForbidden']);
 
 /** What is asked of the caches. */
-export type WakeView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState'>;
+export type WakeView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'crossNamespace' | 'namespaceConsent'>;
 
 /**
  * Why the policy wants looks now: their jobs. Replicas that judge the same state make the same jobs. What a user asked for may stand there for weeks and be done:
@@ -90,9 +91,12 @@ function healingJob(
     return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}` };
   }
   if (!healedByTarget.has(stalled.reason)) return undefined;
-  const versions = resolveTargets(spec.targets, view).map((workload) => versionOf(workload, stalled.reason));
+  // Of what the policy may not see, no change makes a job: its status would tell of it.
+  const versions = resolveTargets(spec.targets, asSeenBy(policy, view)).map((workload) => versionOf(workload, stalled.reason));
   if (versions.length === 0) return undefined;
-  return { ...job, source: 'TargetChange', cause: `targets:${generation}:${shorten(versions.join(','))}` };
+  // A consent may come, go and come again.
+  const since = stalled.reason === 'NoConsent' ? `${stalled.lastTransitionTime}:` : '';
+  return { ...job, source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
 }
 
 /**

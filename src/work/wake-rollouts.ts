@@ -2,6 +2,7 @@
  * When the rollouts of a policy want to be looked at: a pure judgement like that on policies (wake-policies.ts), asked on every change of a policy or
  * workload, by the minute's sweep, and at the end of each look. Nothing hangs on having seen a change, and no worker waits.
  */
+import { asSeenBy, type ConsentRules } from '../core/consent.ts';
 import { nextSettlement, standingsOf } from '../core/count-rollouts.ts';
 import { currentRollouts, isRecorded, newestOf, rollbacksOf, type Rollout } from '../core/current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../core/image-policy.ts';
@@ -33,7 +34,8 @@ interface Due {
 }
 
 /** The next look at the policy's rollouts: its job, at once or as an alarm; undefined when nothing is to be found out. */
-export function rolloutJob(policy: ImagePolicy, view: WorkloadView, now: Date): PolicyJob | undefined {
+export function rolloutJob(policy: ImagePolicy, cluster: WorkloadView & ConsentRules, now: Date): PolicyJob | undefined {
+  const view = asSeenBy(policy, cluster);
   const { namespace, name, uid, resourceVersion, spec, status } = policy;
   if (!isUsable(spec) || spec.suspended || spec.rollout === undefined) return undefined;
   const job = {

@@ -2,6 +2,7 @@
  * One look at the rollouts of a policy: what the workloads say, and while they are not out, their new pods. What is found goes into the status first, so that
  * a failed image is rejected before the one before it is put back, and a crash at any point leaves what the next look goes on with.
  */
+import { asSeenBy } from '../core/consent.ts';
 import { currentRollouts, rollbacksOf, type Rollout } from '../core/current-rollouts.ts';
 import { describeError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../core/image-policy.ts';
@@ -38,7 +39,7 @@ export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: A
   try {
     await ports.mutex.run(key, async () => {
       const policy = await findNewest(job, ports, signal);
-      if (policy !== undefined) await look(policy, job, ports, signal);
+      if (policy !== undefined) await look(policy, job, asSeenBy(policy, ports), signal);
     });
   } catch (error) {
     ports.logger.warn({ policy: key, why: describeError(error) }, 'look at rollouts failed, will be repeated');
@@ -56,7 +57,7 @@ async function findNewest(job: PolicyJob, ports: WatchPorts, signal: AbortSignal
   if (job.notBefore !== undefined || (sees !== undefined && sees.notBefore === undefined)) return cached;
   const read = await ports.readPolicy(job.policy.namespace, job.policy.name, signal);
   if (read?.uid !== job.policy.uid) return undefined;
-  const newest = currentRollouts(read, ports).slice(0, manyRollouts);
+  const newest = currentRollouts(read, asSeenBy(read, ports)).slice(0, manyRollouts);
   await Promise.all(newest.map(({ workload }) => ports.readWorkload(workload, signal)));
   return read;
 }
@@ -124,10 +125,11 @@ async function examine(
   const key = workloadKey(rollout.workload);
   const workload = await ports.readWorkload(rollout.workload, signal);
   fresh.set(key, workload);
-  const alone = {
+  const alone = asSeenBy(policy, {
+    ...ports,
     findWorkload: (ref: WorkloadRef) => (workloadKey(ref) === key ? workload : undefined),
     listWorkloads: () => (workload === undefined ? [] : [workload]),
-  };
+  });
   const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, verdict: first, digests: none };
   const second = judgeRollout(current.workload, time, ports.clock());

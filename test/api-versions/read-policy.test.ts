@@ -176,12 +176,42 @@ test('what users ask for by annotations', () => {
   assert.deepEqual(policy.actions, { approve: '1.2.3@sha256:x', rollbackTo: 'previous', requestedAt: 'now' });
 });
 
-test('what the conversion noted of a policy that was written as v1alpha1', () => {
-  const formerOf = (text: unknown) =>
-    readPolicy({ metadata: { ...metadata, annotations: { 'operator.technomad.dev/v1alpha1': text } }, spec }, context).formerNamespace;
-  assert.equal(formerOf('{"targetNamespace":"ops"}'), 'ops');
-  for (const text of ['{}', '{"targetNamespace":7}', 'v1alpha1', '', 'null', undefined, 7]) assert.equal(formerOf(text), undefined);
-});
+const deployment = { kind: 'Deployment', name: 'web', namespace: 'ops' };
+const sayable = { image: 'shop/web', select: { semver: { range: '1.x' } }, targets: [deployment] };
+const legacyRows: [name: string, spec: object, isLegacy: boolean][] = [
+  ['SemVer', sayable, true],
+  ['with a poll interval', { ...sayable, poll: { interval: '5m' } }, true],
+  [
+    'with what the API server fills in',
+    { ...sayable, suspend: false, update: { mode: 'Automatic', allowDowngrade: false }, tags: {} },
+    true,
+  ],
+  ['Latest', { ...sayable, select: { digest: { tag: 'latest' } } }, true],
+  ['Regex', { ...sayable, select: { alphabetical: { order: 'Ascending' } }, tags: { allow: '^v' } }, true],
+  ['a selector', { ...sayable, targets: [{ kind: 'Deployment', namespace: 'ops', selector: { matchLabels: { a: 'b' } } }] }, false],
+  ['two targets', { ...sayable, targets: [deployment, { ...deployment, name: 'db' }] }, false],
+  ['another kind', { ...sayable, targets: [{ ...deployment, kind: 'StatefulSet' }] }, false],
+  ['chosen containers', { ...sayable, targets: [{ ...deployment, containers: ['web'] }] }, false],
+  ['init containers', { ...sayable, targets: [{ ...deployment, initContainers: true }] }, false],
+  ['a custom resource', { ...sayable, targets: [{ ...deployment, apiVersion: 'example.com/v1', fields: { image: 'spec.image' } }] }, false],
+  ['downgrades', { ...sayable, update: { allowDowngrade: true } }, false],
+  ['a pinned digest', { ...sayable, update: { pin: 'Digest' } }, false],
+  ['prereleases', { ...sayable, select: { semver: { prereleases: true } } }, false],
+  ['another tag that moves', { ...sayable, select: { digest: { tag: 'stable' } } }, false],
+  ['an extracted version', { ...sayable, tags: { allow: '^v(.*)$', extract: '$1' } }, false],
+  ['rollouts', { ...sayable, rollout: { onFailure: 'Rollback' } }, false],
+  ['pull secrets', { ...sayable, pullSecrets: [{ name: 'a' }] }, false],
+  ['a wrong range', { ...sayable, select: { semver: { range: 'x.y' } } }, false],
+];
+
+for (const [name, raw, isLegacy] of legacyRows) {
+  test(`a policy ${isLegacy ? 'as v1alpha1 could say it' : 'that v1alpha1 could not say'}: ${name}`, () => {
+    for (const annotations of [{}, { 'operator.technomad.dev/v1alpha1': '{"targetNamespace":"ops","kind":"StatefulSet"}' }]) {
+      const { legacyTarget } = readPolicy({ metadata: { ...metadata, annotations }, spec: raw }, context);
+      assert.deepEqual(legacyTarget, isLegacy ? deployment : undefined);
+    }
+  });
+}
 
 const problems: [name: string, raw: unknown, reason: string, message: RegExp][] = [
   ['no spec', undefined, 'InvalidPolicy', /has no spec/],

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeConsent } from '../../src/core/consent.ts';
+import { asSeenBy, consentTo, judgeConsent, unseenProblem, type ConsentRules, type CrossNamespace } from '../../src/core/consent.ts';
+import type { LabelSelector } from '../../src/core/label-selector.ts';
+import type { KindRef, WorkloadRef } from '../../src/core/workload.ts';
+import { policyOf, webDeployment, workloadOf } from './samples.ts';
 
-const rows: [name: string, onTarget: string | undefined, onNamespace: string | undefined, granted: boolean][] = [
-  ['nobody said anything', undefined, undefined, false],
+const target = { ...webDeployment, namespace: 'ops' };
+const shop = policyOf();
+const legacy = policyOf({ legacyTarget: target });
+
+const rows: [name: string, onTarget: string | undefined, onNamespace: string | null | undefined, granted: boolean][] = [
+  ['nobody said anything', undefined, null, false],
+  ['it is not known what the Namespace says', undefined, undefined, false],
   ['the target lets it', 'shop', undefined, true],
   ['the target lets it and others', 'ops, shop ,web', undefined, true],
   ['the target lets all', '*', undefined, true],
@@ -21,8 +29,74 @@ const rows: [name: string, onTarget: string | undefined, onNamespace: string | u
 
 for (const [name, onTarget, onNamespace, granted] of rows) {
   test(`${name}: ${granted ? 'granted' : 'refused'}`, () => {
-    const consent = judgeConsent('shop', { onTarget, onNamespace });
-    assert.equal(consent.granted, granted);
-    if (!consent.granted) assert.match(consent.why, /operator\.technomad\.dev\/allow-policies-from/);
+    for (const crossNamespace of ['consent', 'legacy'] as const)
+      assert.equal(judgeConsent(shop, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
   });
 }
+
+test('legacy grants its one Deployment to a policy where nobody answered, and only there', () => {
+  const judge = (
+    onTarget: string | undefined,
+    onNamespace: string | null | undefined,
+    crossNamespace: CrossNamespace = 'legacy',
+    of = target,
+  ) => judgeConsent(legacy, of, { onTarget, onNamespace }, crossNamespace);
+  assert.deepEqual(judge(undefined, null), { granted: true, isLegacy: true });
+  for (const answer of ['', 'nobody', 'web']) {
+    assert.deepEqual(judge(answer, null), { granted: false }, answer);
+    assert.deepEqual(judge(undefined, answer), { granted: false }, answer);
+  }
+  assert.deepEqual(judge(undefined, undefined), { granted: false }, 'not known is not nobody');
+  assert.deepEqual(judge(undefined, null, 'consent'), { granted: false });
+  for (const other of [{ name: 'db' }, { namespace: 'web' }, { kind: 'StatefulSet' }])
+    assert.deepEqual(judge(undefined, null, 'legacy', { ...target, ...other }), { granted: false });
+});
+
+const own = workloadOf({ web: 'nginx:1' });
+const consenting = workloadOf({ web: 'nginx:1' }, { ...target, allowPoliciesFrom: 'shop' });
+const silent = workloadOf({ web: 'nginx:1' }, { ...target, name: 'db' });
+const refusing = workloadOf({ web: 'nginx:1' }, { ...target, name: 'secret', allowPoliciesFrom: 'nobody' });
+
+const seen: [rules: Partial<ConsentRules>, names: string[]][] = [
+  [{}, ['web']],
+  [{ namespaceConsent: () => 'shop' }, ['web', 'db']],
+  [{ namespaceConsent: () => undefined }, ['web']],
+  [{ crossNamespace: 'deny', namespaceConsent: () => '*' }, []],
+  [{ crossNamespace: 'allow' }, ['web', 'db', 'secret']],
+];
+
+for (const [given, names] of seen) {
+  test(`of another namespace a policy sees ${names.join(', ') || 'nothing'} with ${JSON.stringify(given)} ${given.namespaceConsent?.('ops') ?? ''}`, () => {
+    const all = [consenting, silent, refusing];
+    const rules: ConsentRules = { crossNamespace: 'consent', namespaceConsent: () => null, ...given };
+    const view = asSeenBy(shop, {
+      ...rules,
+      findWorkload: ({ namespace, name }: WorkloadRef) => [own, ...all].find((one) => one.namespace === namespace && one.name === name),
+      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector) =>
+        [own, ...all].filter((one) => one.namespace === namespace),
+    });
+    assert.deepEqual(
+      [...view.listWorkloads(target, 'ops', {})].map(({ name }) => name),
+      names,
+    );
+    assert.deepEqual(
+      all.filter((one) => view.findWorkload(one) !== undefined).map(({ name }) => name),
+      names,
+    );
+    assert.deepEqual([view.findWorkload(own), ...view.listWorkloads(own, 'shop', {})], [own, own]);
+    assert.ok(consentTo(own, shop, rules).granted);
+  });
+}
+
+test('what is said of what is not seen hangs on the policy and the configuration alone', () => {
+  const say = (crossNamespace: CrossNamespace, of = target) => unseenProblem(of, shop, crossNamespace);
+  assert.deepEqual(say('consent'), {
+    reason: 'NoConsent',
+    message:
+      'Deployment ops/web is in another namespace, and either does not exist or its owners have not consented: ask them to annotate it, or its Namespace, with operator.technomad.dev/allow-policies-from: "shop"',
+  });
+  assert.deepEqual(say('legacy'), say('consent'));
+  assert.equal(say('deny')?.reason, 'CrossNamespaceDenied');
+  assert.equal(say('allow'), undefined);
+  for (const rule of ['deny', 'consent', 'legacy'] as const) assert.equal(say(rule, webDeployment), undefined);
+});

@@ -56,7 +56,7 @@ export const place: PlacedWaiting = {
 export const soaking: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.4.0 waits', tag: '1.4.0', place: { next: place } };
 /** 1.3.0 was applied when it was through, and 1.4.0 waits after it. */
 export const through: Outcome = { ...updated, place: { seen: { ...place, tag: '1.3.0' }, next: place } };
-export const tolerated: Outcome = { ...unchanged, tolerated: [{ ...webDeployment, namespace: 'ops' }] };
+export const legacy: Outcome = { ...unchanged, legacy: [{ ...webDeployment, namespace: 'ops' }] };
 export const gone: Outcome = { ...unchanged, reason: 'TagGone', message: 'kept', gone: ['Deployment shop/web: web runs 1.3.0'] };
 
 export const next = (status: PolicyStatus, ending: Outcome | Postponement, generation = 2, at = now, spec: Partial<PolicySpec> = {}) =>

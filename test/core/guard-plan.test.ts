@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Consent } from '../../src/core/consent.ts';
-import { guardPlan, rollbackGuards, toleratedTargets } from '../../src/core/guard-plan.ts';
+import { guardPlan, rollbackGuards } from '../../src/core/guard-plan.ts';
 import type { GuardContext } from '../../src/core/guards/guard.ts';
 import { hasChanges, planUpdate } from '../../src/core/plan-update.ts';
 import { contextOf, entryOf, judge, type Case } from './guards/context.ts';
@@ -10,8 +10,7 @@ import { allKnown, digestOf, noAliases, policyOf, specOf, workloadOf } from './s
 const image = 'registry.example.com/shop/web';
 const targets = ['shop', 'ops'].map((namespace) => ({ kind: 'Deployment', namespace, name: 'web' }));
 const spec = specOf({ targets });
-const v1 = policyOf({ namespace: 'shop', spec });
-const older = policyOf({ ...v1, formerNamespace: 'ops' });
+const older = policyOf({ namespace: 'shop', spec, legacyTarget: { kind: 'Deployment', namespace: 'ops', name: 'web' } });
 
 const plan = (runs = '1.2.3') =>
   planUpdate({
@@ -24,7 +23,7 @@ const plan = (runs = '1.2.3') =>
   });
 const consentOf = (consent: Consent) => ({ consents: new Map([['Deployment/ops/web', consent]]) });
 const granted = consentOf({ granted: true });
-const missing = consentOf({ granted: false, why: 'it says no' });
+const missing = consentOf({ granted: false });
 
 function guarded(context: Partial<GuardContext>, runs?: string) {
   return guardPlan(plan(runs), contextOf(context)).targets.map(({ changes, kept, problem }) => ({
@@ -41,18 +40,19 @@ const refused = (problem: string) => ({ changes: 0, kept: 0, problem });
 const rows: [name: string, context: Partial<GuardContext>, other: object][] = [
   ['denied by the configuration', { crossNamespace: 'deny' }, refused('CrossNamespaceDenied')],
   ['denied by the configuration, whatever the owners say', { crossNamespace: 'deny', ...granted }, refused('CrossNamespaceDenied')],
-  ['denied also where it was updated as v1alpha1 already', { crossNamespace: 'deny', policy: older }, refused('CrossNamespaceDenied')],
+  ['denied also where it may have been written as v1alpha1', { crossNamespace: 'deny', policy: older }, refused('CrossNamespaceDenied')],
   ['allowed by the configuration', { crossNamespace: 'allow', ...missing }, change],
   ['with consent', granted, change],
   ['without consent', missing, refused('NoConsent')],
   ['its owners were not among those that were asked', { consents: new Map() }, refused('NoConsent')],
   ['nobody was asked yet', {}, change],
-  ['without consent, but updated as v1alpha1 already', { ...missing, policy: older }, change],
+  ['without consent, and written as v1alpha1', { ...missing, policy: older }, refused('NoConsent')],
   [
-    'without consent, and another was updated as v1alpha1',
-    { ...missing, policy: policyOf({ ...v1, formerNamespace: 'web' }) },
-    refused('NoConsent'),
+    'without an answer, which legacy lets pass',
+    { ...consentOf({ granted: true, isLegacy: true }), crossNamespace: 'legacy', policy: older },
+    change,
   ],
+  ['without consent, also with legacy', { ...missing, crossNamespace: 'legacy', policy: older }, refused('NoConsent')],
 ];
 
 for (const [name, context, other] of rows) {
@@ -62,23 +62,6 @@ for (const [name, context, other] of rows) {
 test('what would not be changed needs no permission', () => {
   assert.deepEqual(guarded({ crossNamespace: 'deny' }, '1.3.0'), [keep, keep]);
   assert.deepEqual(guarded(missing, '1.3.0'), [keep, keep]);
-});
-
-test('a missing consent says what to do', () => {
-  const [, target] = guardPlan(plan(), contextOf(missing)).targets;
-  assert.equal(
-    target?.problem?.message,
-    'Deployment ops/web is in another namespace, and it says no: let its owners annotate it with operator.technomad.dev/allow-policies-from: "shop"',
-  );
-});
-
-test('tolerated is what an older policy changes without consent, changed or not', () => {
-  const tolerated = (context: Partial<GuardContext>, runs?: string) =>
-    toleratedTargets(plan(runs), contextOf({ policy: older, ...context })).map(({ namespace }) => namespace);
-  assert.deepEqual(tolerated(missing), ['ops']);
-  assert.deepEqual(tolerated(missing, '1.3.0'), ['ops']);
-  for (const context of [granted, {}, { ...missing, policy: v1 }, { ...missing, crossNamespace: 'allow' } as const])
-    assert.deepEqual(tolerated(context), []);
 });
 
 test('the first guard that has something to say is heard, and the next about what it leaves', () => {

@@ -23,7 +23,7 @@ import {
   stalled,
   suspended,
   through,
-  tolerated,
+  legacy,
   unchanged,
   upToDate,
   updated,
@@ -112,13 +112,16 @@ test('a condition keeps its time until its status changes', () => {
 });
 
 test('what is changed without consent is warned of, until that is over', () => {
-  const before = after({}, tolerated);
+  const before = after({}, legacy);
   const warning = before.conditions?.find(({ type }) => type === 'CrossNamespace');
   assert.deepEqual([warning?.status, warning?.reason], ['True', 'NoConsent']);
-  assert.match(warning?.message ?? '', /Deployment ops\/web.*future version.*operator\.technomad\.dev\/allow-policies-from: "shop"/);
+  assert.match(
+    warning?.message ?? '',
+    /crossNamespace: legacy: Deployment ops\/web\. .*operator\.technomad\.dev\/allow-policies-from: "shop"/,
+  );
   // Looks that did not get so far say nothing about it.
   for (const ending of [stalled, postponed, suspended]) assert.ok(kinds(next(before, ending))?.includes('CrossNamespace=True NoConsent'));
-  assert.deepEqual(kinds(next(before, { ...unchanged, tolerated: [] })), ['Ready=True UpToDate']);
+  assert.deepEqual(kinds(next(before, { ...unchanged, legacy: [] })), ['Ready=True UpToDate']);
 });
 
 test('tags that are gone are told until a look at all tags, a change or another spec says otherwise', () => {

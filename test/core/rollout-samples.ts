@@ -1,4 +1,5 @@
 /** Rollouts for tests: name only what matters. */
+import type { ConsentRules } from '../../src/core/consent.ts';
 import type { PolicySpec } from '../../src/core/image-policy.ts';
 import type { PodState } from '../../src/core/judge-pods.ts';
 import type { LastUpdate } from '../../src/core/last-update.ts';
@@ -35,9 +36,11 @@ export function changed(rollout: Partial<WorkloadRollout> = {}, workload: Partia
 export const doerOf = (status: PolicyStatus, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') =>
   policyOf({ spec: watchedSpec(onFailure), status });
 /** A cluster of these workloads. */
-export function viewOf(...workloads: readonly (Workload | undefined)[]): WorkloadView {
+export function viewOf(...workloads: readonly (Workload | undefined)[]): WorkloadView & ConsentRules {
   const there = workloads.filter((one) => one !== undefined);
   return {
+    crossNamespace: 'consent',
+    namespaceConsent: () => null,
     findWorkload: (ref) => there.find((one) => isSameWorkload(one, ref)),
     listWorkloads: (kind, namespace) => there.filter((one) => one.namespace === namespace && one.kind === kind.kind),
   };

@@ -10,7 +10,7 @@ export const web: Repository = { registry: 'registry.example.com', path: 'shop/w
 export const webDeployment: WorkloadRef = { kind: 'Deployment', namespace: 'shop', name: 'web' };
 export const noAliases: ReadonlyMap<string, string> = new Map();
 /** All kinds are known, and no selector finds anything. */
-export const allKnown = { kindProblem: () => undefined, listWorkloads: () => [] };
+export const allKnown = { kindProblem: () => undefined, unseenProblem: () => undefined, listWorkloads: () => [] };
 
 /** A digest that can be told from others: `digestOf('a')`. */
 export function digestOf(letter: string): string {

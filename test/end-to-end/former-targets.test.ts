@@ -1,142 +1,103 @@
-/** The admission policy of docs/upgrading.md: nobody makes a policy today that counts as one of before v1, and those of before go on. */
+/** Policies of the older operator with targets in other namespaces: after the upgrade they need consent like all others, and one command writes it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { parseAllDocuments } from 'yaml';
-import { convertReview } from '../../src/api-versions/convert-review.ts';
-import { fencesOf, pages } from '../docs/markdown.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
-import { startConversionEndpoint, type ConversionEndpoint } from '../harness/conversion-endpoint.ts';
-import { KubeRequestError } from '../harness/kube-request.ts';
+import { oldCrd } from '../api-versions/old-crd.ts';
+import { runCommand } from '../cli/run-command.ts';
+import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { conversionCluster } from './conversion-world.ts';
+import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
-const annotation = 'operator.technomad.dev/v1alpha1';
-const collections = {
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
-};
+const consentAnnotation = 'operator.technomad.dev/allow-policies-from';
+const originAnnotation = 'operator.technomad.dev/v1alpha1';
+const patience = 60_000;
 
-interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: keyof typeof collections;
-}
-
-interface Policy {
-  readonly metadata: { readonly resourceVersion: string; readonly annotations?: Readonly<Record<string, string>> };
-}
-
-describe('the admission policy against policies that count as former ones', () => {
-  let cluster: ControlPlane;
-  let endpoint: ConversionEndpoint;
-  let world: ReturnType<typeof conversionCluster>;
+describe('policies of v1alpha1 with targets in another namespace', () => {
+  let world: World;
+  let service: Service;
+  let kitchen: string;
   before(async () => {
-    [cluster, endpoint] = await Promise.all([startControlPlane({ fsync: false }), startConversionEndpoint(convertReview)]);
-    world = conversionCluster(cluster);
-    await world.applyCrd(endpoint.url, 'v1', endpoint.caPem);
-    // Of before, and what everybody may do without the admission policy.
-    await waitFor('the former policy', () => create('v1alpha1', older('former', 'kitchen')));
-    await create('v1', newer('made-up', { [annotation]: '{"targetNamespace":"kitchen"}' }));
-    const page = pages.find(({ path }) => path === 'docs/upgrading.md');
-    const manifests = fencesOf(page?.text ?? '').filter(({ body }) => body.includes('ValidatingAdmissionPolicy'));
-    for (const document of manifests.flatMap(({ body }) => parseAllDocuments(body))) {
-      const manifest = document.toJS() as Manifest;
-      await cluster.request('POST', `/apis/${manifest.apiVersion}/${collections[manifest.kind]}`, manifest);
+    world = await startWorld({ crd: oldCrd });
+    kitchen = await world.cluster.namespace('kitchen');
+    for (const name of ['former', 'closed', 'today', 'legacy']) {
+      await pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag: '1.0.0', content: name });
+      await createDeployment(name, name === 'closed' ? { [consentAnnotation]: 'nobody' } : {});
     }
-    await waitFor(
-      'the admission policy to be in force',
-      async () => (await verdict(create('v1alpha1', older('any', 'kitchen'), true))) === 422,
-    );
+    await createPolicy('former');
+    await createPolicy('closed');
+    const converter = await world.start({ roles: 'convert' });
+    service = await world.start({ roles: 'receive,work', untilReady: false });
+    const authority = ['--ca-secret', 'default/image-watcher-conversion'];
+    const endpoint = ['--conversion-url', converter.conversionUrl, ...authority];
+    const { code, err } = await runCommand('crd', ['apply', '--kubeconfig', world.cluster.kubeconfigPath, ...endpoint]);
+    assert.equal(code, 0, err);
   });
-  after(() => Promise.all([cluster.stop(), endpoint.stop()]));
+  after(() => world.stop());
 
-  const older = (name: string, namespace: string, target: object = {}) => ({
-    apiVersion: 'operator.technomad.dev/v1alpha1',
-    kind: 'ImagePolicy',
-    metadata: { name },
-    spec: {
-      repository: 'shop/web',
-      tagPolicy: { strategy: 'SemVer' },
-      updateTarget: { kind: 'Deployment', name: 'web', namespace, ...target },
-    },
-  });
-  const newer = (name: string, annotations: Record<string, string> = {}) => ({
-    apiVersion: 'operator.technomad.dev/v1',
-    kind: 'ImagePolicy',
-    metadata: { name, annotations },
-    spec: { image: 'shop/web', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web', namespace: 'kitchen' }] },
-  });
-  const create = (version: string, policy: object, dryRun = false) =>
-    cluster.request('POST', `${world.listPath(version, 'default')}${dryRun ? '?dryRun=All' : ''}`, policy);
-  const pathOf = (version: string, name: string) => `${world.listPath(version, 'default')}/${name}`;
-  const annotate = (version: string, name: string, text: string | null) =>
-    cluster.request('PATCH', pathOf(version, name), { metadata: { annotations: { [annotation]: text } } });
-  /** The status with which the admission policy refuses something; undefined where it is done. */
-  const verdict = async (asked: Promise<unknown>): Promise<number | undefined> => {
-    try {
-      await asked;
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof KubeRequestError) || !error.message.includes('needs the consent of its owners')) throw error;
-      return error.status;
-    }
+  const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
+  const deployments = () => `/apis/apps/v1/namespaces/${kitchen}/deployments`;
+  const createDeployment = (name: string, annotations: Record<string, string>) => {
+    const labels = { app: name };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'c0', image: image(name, '1.0.0') }] } };
+    return world.cluster.request('POST', deployments(), {
+      metadata: { name, annotations },
+      spec: { selector: { matchLabels: labels }, template },
+    });
   };
+  const createPolicy = (name: string) =>
+    world.cluster.request('POST', `/apis/operator.technomad.dev/v1alpha1/namespaces/${world.namespace}/imagepolicies`, {
+      apiVersion: 'operator.technomad.dev/v1alpha1',
+      kind: 'ImagePolicy',
+      metadata: { name },
+      spec: {
+        repository: `${world.quiet.host}/shop/${name}`,
+        tagPolicy: { strategy: 'SemVer' },
+        updateTarget: { kind: 'Deployment', name, namespace: kitchen },
+        pollIntervalMinutes: 480_000,
+      },
+    });
+  const push = async (name: string, tag: string) => {
+    await pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: `${name} ${tag}` });
+    assert.equal((await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag }]))).status, 202);
+  };
+  const runs = async (name: string, tag: string) =>
+    JSON.stringify(await world.cluster.request('GET', `${deployments()}/${name}`)).includes(`"${image(name, tag)}"`);
+  const waitForStall = (name: string) => world.waitForCondition(name, 'Stalled', 'NoConsent', patience);
+  const consents = (...args: string[]) => runCommand('consents', [...args, '--kubeconfig', world.cluster.kubeconfigPath]);
 
-  it('refuses a new v1alpha1 policy with a target in another namespace', async () => {
-    assert.equal(await verdict(create('v1alpha1', older('new', 'kitchen'))), 422);
-  });
-
-  it('refuses the annotation on a new policy, and where it was not before, in either version', async () => {
-    assert.equal(await verdict(create('v1', newer('new', { [annotation]: '{"targetNamespace":"kitchen"}' }))), 422);
-    assert.equal(await verdict(create('v1', newer('new', { [annotation]: String.raw`{"target\u004eamespace":"kitchen"}` }))), 422);
-    await create('v1', newer('plain'));
-    for (const version of ['v1', 'v1alpha1']) {
-      assert.equal(await verdict(annotate(version, 'plain', '{"targetNamespace":"kitchen"}')), 422, version);
-      assert.equal(await verdict(annotate(version, 'former', '{"targetNamespace":"kube-system"}')), 422, version);
+  it('need consent after the upgrade, whenever they were written, and whatever their annotations say', async () => {
+    await createPolicy('today');
+    await world.annotate(world.policyPath('today'), { [originAnnotation]: JSON.stringify({ targetNamespace: kitchen }) });
+    for (const name of ['former', 'today', 'closed']) {
+      await waitForStall(name);
+      await push(name, '1.1.0');
+      await world.annotate(world.policyPath(name), { 'operator.technomad.dev/requested-at': 'now' });
+      await waitFor(`${name} to be looked at`, async () => (await world.readStatus(name)).lastHandledRequest === 'now');
+      assert.ok(await runs(name, '1.0.0'));
+      await waitForStall(name);
     }
   });
 
-  it('refuses a replacement by v1alpha1 that leaves out what the view carries of v1', async () => {
-    await create('v1', newer('carried'));
-    for (const name of ['carried', 'former']) {
-      const { resourceVersion } = (await cluster.request<Policy>('GET', pathOf('v1', name))).metadata;
-      const replacement = { ...older(name, 'kube-system'), metadata: { name, resourceVersion } };
-      assert.equal(await verdict(cluster.request('PUT', pathOf('v1alpha1', name), replacement)), 422, name);
-    }
+  it('go on with the consents that the command writes, except where owners have answered otherwise', async () => {
+    const listed = await consents();
+    assert.equal(listed.code, 1);
+    assert.match(listed.out, /1 refused/);
+    const applied = await consents('--apply');
+    assert.equal(applied.code, 1, applied.err);
+    for (const name of ['former', 'today']) await waitFor(`${name} to be updated`, () => runs(name, '1.1.0'), { timeoutMs: patience });
+    assert.ok(await runs('closed', '1.0.0'));
+    await waitForStall('closed');
+    assert.match((await consents()).out, /closed: its annotation says "nobody", which is left alone\n/);
   });
 
-  it('has no back door in the status, which it does not judge', async () => {
-    await create('v1', newer('told'));
-    const metadata = { annotations: { [annotation]: '{"targetNamespace":"kitchen"}' } };
-    for (const version of ['v1', 'v1alpha1']) await cluster.request('PATCH', `${pathOf(version, 'told')}/status`, { metadata });
-    const told = await cluster.request<Policy>('GET', pathOf('v1', 'told'));
-    assert.equal(told.metadata.annotations?.[annotation], undefined);
-  });
-
-  it('takes what is in its own namespace, what asks for consent, and what else is remembered of v1alpha1', async () => {
-    await create('v1alpha1', older('own', 'default'));
-    await create('v1alpha1', older('daily', 'default', { kind: 'CronJob' }));
-    const { metadata } = await cluster.request<Policy>('GET', pathOf('v1', 'daily'));
-    assert.match(metadata.annotations?.[annotation] ?? '', /CronJob/);
-    await create('v1', newer('asking'));
-  });
-
-  it('lets former policies be edited in either version, and be written anew by a migration', async () => {
-    const writes: readonly [version: string, spec: object][] = [
-      ['v1', { poll: { interval: '7m' } }],
-      ['v1alpha1', { pollIntervalMinutes: 9 }],
-      ['v1', {}],
-    ];
-    for (const [version, spec] of writes) {
-      await cluster.request('PATCH', pathOf(version, 'former'), { spec });
-      const replaced = await cluster.request<Policy>('GET', pathOf(version, 'former'));
-      await cluster.request('PUT', pathOf(version, 'former'), replaced);
-    }
-    const { metadata } = await cluster.request<Policy>('GET', pathOf('v1', 'former'));
-    assert.equal(metadata.annotations?.[annotation], '{"targetNamespace":"kitchen"}');
-  });
-
-  it('refuses to take the annotation back once it is gone', async () => {
-    await annotate('v1', 'made-up', null);
-    assert.equal(await verdict(annotate('v1', 'made-up', '{"targetNamespace":"kitchen"}')), 422);
+  it('go on without consent with crossNamespace: legacy, with a warning, except where owners have answered otherwise', async () => {
+    await service.stop();
+    service = await world.start({ config: { crossNamespace: 'legacy' }, roles: 'receive,work' });
+    await createPolicy('legacy');
+    const { message } = await world.waitForCondition('legacy', 'CrossNamespace', 'NoConsent', patience);
+    assert.match(message, /crossNamespace: legacy: Deployment .*\/legacy\. /);
+    await push('legacy', '1.2.0');
+    await waitFor('legacy to be updated', () => runs('legacy', '1.2.0'), { timeoutMs: patience });
+    await waitForStall('closed');
+    assert.ok(await runs('closed', '1.0.0'));
   });
 });

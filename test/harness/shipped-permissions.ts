@@ -28,7 +28,7 @@ export function shippedGrants(grantee: Grantee, { namespace = 'default', watched
     case 'work': {
       const rules = [...['work', 'work-secrets', 'work-secret-watches'].flatMap(shippedRules), ...extraRules];
       if (watched !== undefined) return watched.map((one) => ({ namespace: one, rules }));
-      return [{ rules: [...rules, ...shippedRules('work-reviews')] }];
+      return [{ rules: [...rules, ...shippedRules('work-namespaces'), ...shippedRules('work-reviews')] }];
     }
     case 'convert':
       return [{ namespace, rules: shippedRules('convert-secret') }, { rules: shippedRules('convert-crd') }];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
-import { readNamespaceConsent } from '../../src/kube/read-namespace-consent.ts';
+import { readNamespaceConsent } from '../../src/kube/namespace-consent.ts';
 import { readSecret } from '../../src/kube/read-secret.ts';
 import { createEventRecorder } from '../../src/kube/record-event.ts';
 import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
@@ -188,10 +188,11 @@ test('a Secret that may not be read is an error', async (context) => {
 });
 
 test('the consent of a Namespace is its annotation', async () => {
-  assert.equal(await readNamespaceConsent(client, namespace), undefined);
+  const read = await readNamespaceConsent(client, namespace);
+  assert.deepEqual([read?.namespace, read?.name, read?.allowPoliciesFrom], ['', namespace, null]);
   const annotations = { 'operator.technomad.dev/allow-policies-from': 'shop,ops' };
   await controlPlane.request('PATCH', `/api/v1/namespaces/${namespace}`, { metadata: { annotations } });
-  assert.equal(await readNamespaceConsent(client, namespace), 'shop,ops');
+  assert.equal((await readNamespaceConsent(client, namespace))?.allowPoliciesFrom, 'shop,ops');
   assert.equal(await readNamespaceConsent(client, 'missing'), undefined);
 });
 

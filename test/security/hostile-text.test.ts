@@ -20,6 +20,7 @@ import { strategies } from '../../src/core/strategies/index.ts';
 import { parseChallenges } from '../../src/registry/challenge.ts';
 import { nextLink } from '../../src/registry/link-header.ts';
 import { parseRetryAfter } from '../../src/registry/retry-after.ts';
+import { webDeployment } from '../core/samples.ts';
 
 const root = join(import.meta.dirname, '../..');
 const length = 8_000;
@@ -76,7 +77,7 @@ describe('an end is found', { timeout: 240_000 }, () => {
     ['pushed tags', (text) => acceptPush({ registry: 'h.example.com', repository: 'a/b', tag: text, digest: text }, context)],
     ['registries', (text) => acceptPush({ registry: text, repository: text, tag: '1' }, context)],
     ['durations', parseDuration],
-    ['consents', (text) => judgeConsent('shop', { onTarget: text, onNamespace: text })],
+    ['consents', (text) => judgeConsent({ namespace: 'shop' }, webDeployment, { onTarget: text, onNamespace: text }, 'legacy')],
     ['approvals', parseApproval],
     ['rollbacks', parseRollback],
     ['challenges of registries', (text) => parseChallenges(`Bearer realm=${text}`)],

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/core/errors.ts';
 import type { ImagePolicy } from '../../src/core/image-policy.ts';
-import { reconcilePolicy, type ReconcilePorts } from '../../src/work/reconcile-policy.ts';
-import { digestOf, latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
+import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/work/reconcile-policy.ts';
+import { newcomerJob, wakeJobs } from '../../src/work/wake-policies.ts';
+import { rolloutJob } from '../../src/work/wake-rollouts.ts';
+import type { Workload } from '../../src/core/workload.ts';
+import { digestOf, latestSpec, policyOf, specOf, stalledStatus, webDeployment } from '../core/samples.ts';
 import { createWorld, image, runs, type World } from './world.ts';
 
 const signal = new AbortController().signal;
@@ -21,14 +24,16 @@ function start({ onTarget, onNamespace, ...policy }: { onTarget?: string; onName
   return world;
 }
 
-const reconcile = (world: World, ports: Partial<ReconcilePorts> = {}) =>
-  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, hint: { tag: '1.3.0' } }, { ...world.ports, ...ports }, signal);
+const reconcile = (world: World, ports: Partial<ReconcilePorts> = {}, request: Partial<ReconcileRequest> = { hint: { tag: '1.3.0' } }) =>
+  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+const runsThere = (world: World, runsImage: string) => runs(world, { web: runsImage }, { namespace: 'ops' });
+const stalled = { type: 'Stalled', status: 'True', reason: 'NoConsent', message: '' } as const;
 const running = (world: World) => world.workloads.get('Deployment/ops/web')?.containers[0]?.image;
 
 test('the target lets it: asked before the patch, and its Namespace is not', async () => {
   const world = start({ onTarget: 'shop' });
   const outcome = await reconcile(world);
-  assert.deepEqual([outcome.kind, outcome.tolerated, running(world)], ['updated', [], `${image}:1.3.0`]);
+  assert.deepEqual([outcome.kind, outcome.legacy, running(world)], ['updated', [], `${image}:1.3.0`]);
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'GET web', 'PATCH web']);
 });
 
@@ -38,54 +43,149 @@ test('the Namespace lets it', async () => {
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'GET web', 'GET namespace ops', 'PATCH web']);
 });
 
-test('nobody lets it: stalled, nothing is changed, and the message says what to do', async () => {
-  for (const world of [start(), start({ onTarget: 'web' }), start({ onTarget: '', onNamespace: '*' }), start({ onNamespace: 'web' })]) {
-    const outcome = await reconcile(world);
-    assert.deepEqual([outcome.kind, outcome.reason, running(world)], ['stalled', 'NoConsent', `${image}:1.2.3`]);
-    assert.match(outcome.message, /Deployment ops\/web .*annotate it with operator\.technomad\.dev\/allow-policies-from: "shop"/);
+const unseen =
+  'Deployment ops/web is in another namespace, and either does not exist or its owners have not consented: ask them to annotate it, or its Namespace, with operator.technomad.dev/allow-policies-from: "shop"';
+
+test('without consent the outcome and the requests are the same, whatever the target is and runs, and whether it exists', async () => {
+  const worlds = [
+    start(),
+    start({ onTarget: 'web' }),
+    start({ onTarget: '', onNamespace: '*' }),
+    start({ onNamespace: 'web' }),
+    ...['nginx:1', `${image}:1.3.0`, `${image}:9.9.9`, `${image}:some-branch`].map((running) => {
+      const world = start();
+      runsThere(world, running);
+      return world;
+    }),
+  ];
+  const empty = start();
+  empty.workloads.clear();
+  for (const request of [{ hint: { tag: '1.3.0' } }, { hint: { tag: '1.0.0' } }, {}]) {
+    const expected = await reconcile(empty, {}, request);
+    assert.deepEqual([expected.kind, expected.reason, expected.message], ['stalled', 'NoConsent', unseen]);
+    const requests = empty.requests.splice(0);
+    for (const world of worlds) {
+      const before = running(world);
+      assert.deepEqual(await reconcile(world, {}, request), expected);
+      assert.deepEqual(world.requests.splice(0), requests);
+      assert.equal(running(world), before);
+    }
   }
 });
 
-test('a consent that was withdrawn counts, although the cache still has it', async () => {
+test('a selector tells nothing of those that have not consented, not even how many there are', async () => {
+  const selected = { kind: 'Deployment', namespace: 'ops', selector: { matchLabels: { uses: 'web' } } };
+  const select = (count: number, more: Partial<Workload> = {}) => {
+    const world = start({ spec: specOf({ targets: [selected] }) });
+    world.workloads.clear();
+    for (let index = 0; index < count; index++)
+      runs(world, { web: `${image}:1.2.3` }, { namespace: 'ops', name: `w${index}`, labels: { uses: 'web' }, ...more });
+    return world;
+  };
+  const nothing = await reconcile(select(0));
+  assert.deepEqual([nothing.reason, nothing.message], ['NoConsent', unseen.replace('ops/web', 'ops/uses=web')]);
+  for (const count of [1, 100]) assert.deepEqual(await reconcile(select(count)), nothing);
+  assert.deepEqual(await reconcile(select(3), { crossNamespace: 'deny' }), await reconcile(select(0), { crossNamespace: 'deny' }));
+
+  const some = select(3);
+  runs(some, { web: `${image}:1.2.3` }, { namespace: 'ops', name: 'open', labels: { uses: 'web' }, allowPoliciesFrom: 'shop' });
+  const outcome = await reconcile(some);
+  assert.equal(outcome.kind, 'updated');
+  assert.deepEqual(
+    outcome.changes?.map(({ workload }) => workload.name),
+    ['open'],
+  );
+  assert.doesNotMatch(JSON.stringify(outcome), /w[0-9]/);
+});
+
+test('a consent that was withdrawn counts, although the cache still has it: nothing is told of the target', async () => {
   const world = start({ onTarget: 'shop' });
   const cached = world.workloads.get('Deployment/ops/web');
   runs(world, { web: `${image}:1.2.3` }, { namespace: 'ops' });
   const outcome = await reconcile(world, { findWorkload: () => cached });
-  assert.deepEqual([outcome.reason, running(world)], ['NoConsent', `${image}:1.2.3`]);
+  assert.deepEqual([outcome.message, running(world)], [unseen, `${image}:1.2.3`]);
+  assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
 
-test('what is up to date needs no consent, and costs no request', async () => {
-  const world = start();
-  runs(world, { web: `${image}:1.3.0` }, { namespace: 'ops' });
-  assert.equal((await reconcile(world)).kind, 'unchanged');
-  assert.deepEqual(world.requests, []);
+test('a consent of the Namespace that was withdrawn counts, although the watch has not told it yet', async () => {
+  const world = start({ onNamespace: 'shop' });
+  let known: string | null = 'shop';
+  const readNamespaceConsent = async () => (known = null);
+  const outcome = await reconcile(world, { namespaceConsent: () => known, readNamespaceConsent });
+  assert.deepEqual([outcome.message, running(world)], [unseen, `${image}:1.2.3`]);
+  assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
 
-test('a Namespace that may not be read is a missing consent, with the permission that is missing', async () => {
+test('a Namespace that may not be read is a missing consent; one that cannot be read is asked again', async () => {
   const denied = new PermanentError('NoConsent', 'grant the verb "get" on "namespaces"');
-  const outcome = await reconcile(start(), { readNamespaceConsent: () => Promise.reject(denied) });
-  assert.equal(outcome.reason, 'NoConsent');
-  assert.match(outcome.message, /grant the verb "get"/);
+  const world = start({ onNamespace: 'shop' });
+  const outcome = await reconcile(world, { readNamespaceConsent: () => Promise.reject(denied) });
+  assert.deepEqual([outcome.reason, outcome.message, running(world)], ['NoConsent', unseen, `${image}:1.2.3`]);
   const away = new Error('ECONNRESET');
-  await assert.rejects(reconcile(start(), { readNamespaceConsent: () => Promise.reject(away) }), away);
+  await assert.rejects(reconcile(world, { readNamespaceConsent: () => Promise.reject(away) }), away);
+  await assert.rejects(reconcile(world, { learnNamespaceConsents: () => Promise.reject(away) }), away);
 });
 
-test('what was updated as v1alpha1 goes on without consent, with a warning', async () => {
-  const world = start({ formerNamespace: 'ops' });
-  const outcome = await reconcile(world);
-  assert.deepEqual([outcome.kind, outcome.tolerated, running(world)], ['updated', [target], `${image}:1.3.0`]);
-  const consenting = start({ formerNamespace: 'ops', onNamespace: 'shop' });
-  assert.deepEqual((await reconcile(consenting)).tolerated, []);
-  const another = start({ formerNamespace: 'web' });
-  assert.equal((await reconcile(another)).reason, 'NoConsent');
+test('legacy leaves a policy its one Deployment where nobody has answered, with a warning, and nothing else', async () => {
+  const former = { legacyTarget: target };
+  const legacy = { crossNamespace: 'legacy' } as const;
+  const world = start(former);
+  const outcome = await reconcile(world, legacy);
+  assert.deepEqual([outcome.kind, outcome.legacy, running(world)], ['updated', [target], `${image}:1.3.0`]);
+  assert.deepEqual((await reconcile(start({ ...former, onNamespace: 'shop' }), legacy)).legacy, []);
+  const refused = [
+    [start(former), 'consent'],
+    [start(), 'legacy'],
+    [start({ ...former, onTarget: 'nobody' }), 'legacy'],
+    [start({ ...former, onTarget: '' }), 'legacy'],
+    [start({ ...former, onNamespace: 'web' }), 'legacy'],
+    [start({ legacyTarget: { ...target, namespace: 'web' } }), 'legacy'],
+  ] as const;
+  for (const [closed, crossNamespace] of refused) {
+    assert.equal((await reconcile(closed, { crossNamespace })).message, unseen);
+    assert.equal(running(closed), `${image}:1.2.3`);
+  }
 });
 
 test('the configuration decides before the owners', async () => {
-  const denied = start({ onTarget: '*', formerNamespace: 'ops' });
-  assert.equal((await reconcile(denied, { crossNamespace: 'deny' })).reason, 'CrossNamespaceDenied');
+  const denied = start({ onTarget: '*', legacyTarget: target });
+  const outcome = await reconcile(denied, { crossNamespace: 'deny' });
+  assert.equal(outcome.reason, 'CrossNamespaceDenied');
+  denied.workloads.clear();
+  assert.deepEqual(await reconcile(denied, { crossNamespace: 'deny' }), outcome);
   const allowed = start();
   assert.equal((await reconcile(allowed, { crossNamespace: 'allow' })).kind, 'updated');
   for (const world of [denied, allowed]) assert.ok(!world.requests.includes('GET namespace ops'));
+});
+
+test('neither changes of what is not seen nor its rollouts make a job; a consent does, each time that it comes', async () => {
+  const world = start({ status: { ...stalledStatus('NoConsent'), history: [] } });
+  const jobs = () => {
+    const policy = world.policies.get('shop/web');
+    assert.ok(policy);
+    const { ports } = world;
+    const newcomer = newcomerJob(
+      { ...policy, status: { ...policy.status, latest: { tag: '1.3.0', selectedAt: '' } } },
+      new Set(['uid-of-deployment']),
+      ports,
+      new Date(),
+    );
+    return [...wakeJobs(policy, ports, new Date()), rolloutJob(policy, ports, new Date()), newcomer].flatMap((job) => job?.cause ?? []);
+  };
+  for (const generation of [2, 3]) {
+    runs(world, { web: `${image}:1.2.${generation}` }, { namespace: 'ops', generation });
+    assert.deepEqual(jobs(), []);
+  }
+  runs(world, { web: `${image}:1.2.3` }, { namespace: 'ops', allowPoliciesFrom: 'shop' });
+  const consented = jobs();
+  assert.equal(consented.length, 2);
+  world.put(
+    policyOf({
+      spec: specOf({ targets: [target] }),
+      status: stalledStatus('NoConsent', { conditions: [{ ...stalled, lastTransitionTime: '2026-02-01T00:00:00Z' }] }),
+    }),
+  );
+  assert.notEqual(jobs()[0], consented[0]);
 });
 
 test('one refusal does not hold up the other targets', async () => {

@@ -15,6 +15,8 @@ const holding = (found: Workload | undefined): WakeView => ({
   findWorkload: ({ name }) => found && { ...found, name },
   listWorkloads: () => [],
   targetState: () => ({ since: 5 }),
+  crossNamespace: 'consent',
+  namespaceConsent: () => null,
 });
 const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => wakeJob(policy, holding(found), now)?.cause;
 
@@ -28,7 +30,7 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['its container was missing', policyOf({ status: stalledStatus('ContainerNotFound') }), 'targets:1:w:7'],
   ['nothing could be compared', policyOf({ status: stalledStatus('NotComparable') }), 'targets:1:w:7'],
   ['its patch was rejected', policyOf({ status: stalledStatus('PatchRejected') }), 'targets:1:w:7'],
-  ['its owners did not consent', policyOf({ status: stalledStatus('NoConsent') }), 'targets:1:w:7:'],
+  ['its owners did not consent', policyOf({ status: stalledStatus('NoConsent') }), 'targets:1:2026-01-01T00:00:00Z:w:7:'],
   ['stalled by what no target can mend', policyOf({ status: stalledStatus('RegistryDenied') }), undefined],
   ['stalled by a reason of a newer version', policyOf({ status: stalledStatus('SomethingNew') }), undefined],
   [
@@ -64,7 +66,7 @@ test('replicas that see the same make the same job; another state of the target 
 
 test('an annotation of consent wakes, also where it does not count up the generation', () => {
   const policy = policyOf({ status: stalledStatus('NoConsent') });
-  assert.equal(causeOf(policy, { ...workload, allowPoliciesFrom: 'shop' }), 'targets:1:w:7:shop');
+  assert.equal(causeOf(policy, { ...workload, allowPoliciesFrom: 'shop' }), 'targets:1:2026-01-01T00:00:00Z:w:7:shop');
 });
 
 test('a policy that was denied wants a look for each state of its Secrets', () => {
@@ -165,7 +167,6 @@ for (const [name, policy, runs, cause] of newcomers) {
     const ports = {
       ...holding(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
       aliases: new Map(),
-      crossNamespace: 'consent' as const,
       repeatsPerHour: 5,
       now: () => now.getTime(),
     };

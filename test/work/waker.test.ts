@@ -17,6 +17,7 @@ function start(t: TestContext, ports: Partial<WakerPorts> = {}) {
     targetState: () => ({ since: 0 }),
     aliases: new Map(),
     crossNamespace: 'consent',
+    namespaceConsent: () => null,
     addPolicyJobs: async (jobs: readonly PolicyJob[]) => void batches.push(jobs.map((job) => job.policy.name)),
     onError: (error) => errors.push(error),
     repeatsPerHour: 5,

@@ -203,15 +203,15 @@ test('what may not be put back stays, and it is said where everybody looks', asy
   }
 });
 
-test('a target in another namespace is not put back without consent', async () => {
+test('a target in another namespace is neither put back nor told of without consent, also where that was withdrawn a moment ago', async () => {
   const elsewhere = { kind: 'Deployment', namespace: 'ops', name: 'web' };
   const world = changedWorld(changed(givenUp), { status: { history: [entryOf({ at, namespace: 'ops' })] } });
   world.workloads.set('Deployment/ops/web', changed(givenUp, { namespace: 'ops' }));
   await look(world);
-  assert.deepEqual(
-    world.requests.filter((request) => request.startsWith('PATCH')),
-    [],
-  );
+  assert.deepEqual([world.requests, world.events], [[], []]);
+  const stale = { ...world.ports, namespaceConsent: () => 'shop' };
+  await processPolicyJob(jobOf(world), contextOf(), stale);
+  assert.ok(!world.requests.includes('PATCH web'));
   assert.match(world.events.at(-1)?.message ?? '', /another namespace/);
   world.namespaces.set(elsewhere.namespace, 'shop');
   await look(world);

@@ -109,7 +109,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     },
     readNamespaceConsent: async (namespace) => {
       requests.push(`GET namespace ${namespace}`);
-      return namespaces.get(namespace);
+      return namespaces.get(namespace) ?? null;
     },
     patchImages: async (workload, changes) => {
       requests.push(`PATCH ${workload.name}`);
@@ -135,6 +135,8 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     mutex: createKeyedMutex(),
     aliases: new Map(),
     crossNamespace: 'consent',
+    namespaceConsent: (namespace) => namespaces.get(namespace) ?? null,
+    learnNamespaceConsents: async () => undefined,
     repeatsPerHour: 5,
     onConflict: () => undefined,
     now: () => startTime,

@@ -54,6 +54,14 @@ export function isExpressible(spec: JsonObject, origin: Origin): boolean {
   return isText(spec['image']) && Array.isArray(spec['targets']) && hasOnly(spec, fields);
 }
 
+/**
+ * Whether a v1 spec says nothing that could not have been written as v1alpha1: what it may do is what v1alpha1 could, whoever wrote it in whichever version.
+ * Stricter than `isExpressible`: what an older service would only lack is not there either.
+ */
+export function isOfV1alpha1(spec: unknown): boolean {
+  return isObject(spec) && isExpressible(spec, {}) && ['pullSecrets', 'rollout'].every((field) => spec[field] === undefined);
+}
+
 const selectFields: Fields = new Map([
   [
     'semver',

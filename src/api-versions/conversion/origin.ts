@@ -2,13 +2,11 @@ import { group } from '../group.ts';
 import { isObject, textOf, type JsonObject } from './read-json.ts';
 import type { OldSpec } from './old-spec.ts';
 
-/** The annotation of a policy that was written as v1alpha1, with what was said there and v1 has no words for. */
+/** The annotation of a policy that was written as v1alpha1, with what was said there and v1 has no words for. It grants nothing: its author may write it. */
 export const originAnnotation = `${group}/v1alpha1`;
 
 /** What a policy said as v1alpha1 and its v1 spec does not say; JSON in the annotation, which is absent when there is nothing. */
 export interface Origin {
-  /** The other namespace whose workload it has always updated: no consent was asked for then. */
-  readonly targetNamespace?: string | undefined;
   /** A kind other than Deployment that its author wrote himself, so that he may see it. */
   readonly kind?: string | undefined;
   /** A pattern that means nothing: beside Latest, or the empty one of Regex; null is a Regex without any. */
@@ -21,39 +19,24 @@ export function readOrigin(annotations: unknown): Origin {
   const read = text === undefined ? undefined : parse(text);
   if (!isObject(read)) return {};
   const pattern = read['pattern'] === null ? null : textOf(read['pattern']);
-  return { targetNamespace: textOf(read['targetNamespace']), kind: textOf(read['kind']), pattern };
+  return { kind: textOf(read['kind']), pattern };
 }
 
 /** The text of the annotation; undefined when there is nothing to say. */
-export function writeOrigin({ targetNamespace, kind, pattern }: Origin): string | undefined {
-  const text = JSON.stringify({ targetNamespace, kind, pattern });
+export function writeOrigin({ kind, pattern }: Origin): string | undefined {
+  const text = JSON.stringify({ kind, pattern });
   return text === '{}' ? undefined : text;
 }
 
-/**
- * The other namespace whose workload a policy may go on updating without consent, because it named it as v1alpha1 (the policy
- * deserves a warning); undefined for all others. Takes an object of the API server in either version.
- */
-export function formerTargetNamespace(object: unknown): string | undefined {
-  const metadata = isObject(object) ? object['metadata'] : undefined;
-  return isObject(metadata) ? readOrigin(metadata['annotations']).targetNamespace : undefined;
-}
-
 /** The origin of a policy that exists as v1alpha1 only. */
-export function newOrigin(written: OldSpec, ownNamespace: string | undefined): Origin {
-  const isElsewhere = written.namespace !== undefined && ownNamespace !== undefined && written.namespace !== ownNamespace;
-  return {
-    targetNamespace: isElsewhere ? written.namespace : undefined,
-    kind: oddKind(written),
-    pattern: oddPattern(written),
-  };
+export function newOrigin(written: OldSpec): Origin {
+  return { kind: oddKind(written), pattern: oddPattern(written) };
 }
 
-/** The origin after an edit of the v1alpha1 view; a namespace written now never worked before. */
+/** The origin after an edit of the v1alpha1 view. */
 export function editedOrigin(origin: Origin, shown: OldSpec, written: OldSpec): Origin {
   const isSameChoice = written.strategy === shown.strategy && written.pattern === shown.pattern;
   return {
-    targetNamespace: origin.targetNamespace,
     kind: written.kind === shown.kind ? origin.kind : oddKind(written),
     pattern: isSameChoice ? origin.pattern : oddPattern(written),
   };

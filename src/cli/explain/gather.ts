@@ -1,54 +1,63 @@
-import { judgeConsent, type Consent } from '../../core/consent.ts';
+import { asSeenBy, needsConsent, unseenProblem, type ConsentRules } from '../../core/consent.ts';
 import { PermanentError } from '../../core/errors.ts';
-import { needsConsent } from '../../core/guards/consent.ts';
-import type { GuardContext } from '../../core/guards/guard.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/image-policy.ts';
 import type { PlanInput, TargetProblem } from '../../core/plan-update.ts';
 import { wantedKind } from '../../core/wanted-kinds.ts';
 import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../core/workload.ts';
 import type { KubeClient } from '../../kube/client.ts';
+import { isKubeError } from '../../kube/kube-error.ts';
+import type { TargetKind } from '../../kube/target-kind.ts';
 
 /** What of the cluster an explanation needs. */
-export interface Gathered extends Pick<PlanInput, 'findWorkload' | 'listWorkloads' | 'kindProblem'> {
-  readonly consents: ReadonlyMap<string, Consent>;
-}
+export type Gathered = Pick<PlanInput, 'findWorkload' | 'listWorkloads' | 'kindProblem' | 'unseenProblem'>;
 
-/** Reads the targets of a policy, and what their owners say. */
+/**
+ * Reads the targets of a policy, and what their owners say, with the caller's own rights; shows of them what the service would plan with. What the caller may
+ * not read in another namespace is as if it were not there.
+ */
 export async function gatherForExplain(
   client: KubeClient,
   policy: ImagePolicy,
   spec: PolicySpec,
-  crossNamespace: GuardContext['crossNamespace'],
+  crossNamespace: ConsentRules['crossNamespace'],
 ): Promise<Gathered> {
-  const { readNamespaceConsent } = await import('../../kube/read-namespace-consent.ts');
+  const { readNamespaceConsent } = await import('../../kube/namespace-consent.ts');
   const workloads = new Map<string, Workload>();
-  const consents = new Map<string, Consent>();
+  const namespaces = new Map<string, string | null>();
   const problems = new Map<PolicyTarget, TargetProblem>();
   for (const target of spec.targets) {
+    const { namespace } = target;
+    if (namespace !== policy.namespace && crossNamespace === 'deny') continue;
     try {
-      for (const workload of await readTarget(client, target)) workloads.set(workloadKey(workload), workload);
+      for (const workload of (await readTarget(client, target)).workloads) workloads.set(workloadKey(workload), workload);
+      if (needsConsent({ ...target, name: '' }, policy, crossNamespace) && !namespaces.has(namespace))
+        namespaces.set(namespace, (await readNamespaceConsent(client, namespace))?.allowPoliciesFrom ?? null);
     } catch (error) {
+      const isNotTheirs = isKubeError(error, 403) || (error instanceof PermanentError && error.reason === 'NoConsent');
+      if (isNotTheirs && namespace !== policy.namespace) continue;
       if (!(error instanceof PermanentError)) throw error;
       problems.set(target, { reason: error.reason, message: error.message });
     }
   }
-  for (const [key, workload] of workloads) {
-    if (!needsConsent(workload, { policy, crossNamespace })) continue;
-    const { allowPoliciesFrom: onTarget, namespace } = workload;
-    const onNamespace = onTarget === undefined ? await readNamespaceConsent(client, namespace) : undefined;
-    consents.set(key, judgeConsent(policy.namespace, { onTarget, onNamespace }));
-  }
-  return {
-    consents,
+  const view = asSeenBy(policy, {
+    crossNamespace,
+    namespaceConsent: (namespace: string) => namespaces.get(namespace),
     findWorkload: (ref) => workloads.get(workloadKey(ref)),
     listWorkloads: (kind, namespace) =>
       [...workloads.values()].filter((workload) => workload.namespace === namespace && kindKey(workload) === kindKey(kind)),
+  });
+  return {
+    ...view,
     kindProblem: (target) => problems.get(target),
+    unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
   };
 }
 
-/** Throws PermanentError for kinds that there are not. */
-async function readTarget(client: KubeClient, target: PolicyTarget): Promise<Workload[]> {
+/** The workloads that a target means, and where objects of their kind are. Throws PermanentError for kinds that there are not. */
+export async function readTarget(
+  client: KubeClient,
+  target: PolicyTarget,
+): Promise<{ readonly kind: TargetKind; readonly workloads: readonly Workload[] }> {
   const [{ discoverKind }, { findTarget }, { listSelected }, { readWorkload }] = await Promise.all([
     import('../../kube/discover-kind.ts'),
     import('../../kube/find-target.ts'),
@@ -58,7 +67,7 @@ async function readTarget(client: KubeClient, target: PolicyTarget): Promise<Wor
   const { apiVersion, kind, fieldPaths } = wantedKind(target);
   const known = isCustomVersion(apiVersion) ? await discoverKind(client, { apiVersion, kind }) : findTarget(target);
   const full = { ...known, ...(fieldPaths !== undefined && { fieldPaths }) };
-  if (target.selector !== undefined) return listSelected(client, full, target);
+  if (target.selector !== undefined) return { kind: full, workloads: await listSelected(client, full, target) };
   const workload = await readWorkload(client, target, undefined, full);
-  return workload === undefined ? [] : [workload];
+  return { kind: full, workloads: workload === undefined ? [] : [workload] };
 }

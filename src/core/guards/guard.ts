@@ -1,12 +1,12 @@
-import type { Consent } from '../consent.ts';
+import type { Consent, CrossNamespace } from '../consent.ts';
 import type { ImagePolicy, PolicySpec } from '../image-policy.ts';
 import type { AppliedChange, Candidate, TargetPlan } from '../plan-update.ts';
 import type { Reason } from '../reasons.ts';
 
 /** Everything that guards may judge by: all of it data. */
 export interface GuardContext {
-  readonly policy: Pick<ImagePolicy, 'namespace' | 'formerNamespace'> & Partial<Pick<ImagePolicy, 'uid' | 'status' | 'actions'>>;
-  readonly crossNamespace: 'deny' | 'consent' | 'allow';
+  readonly policy: Pick<ImagePolicy, 'namespace' | 'legacyTarget'> & Partial<Pick<ImagePolicy, 'uid' | 'status' | 'actions'>>;
+  readonly crossNamespace: CrossNamespace;
   /** By workload, as it was read a moment ago; undefined where nobody was asked yet, and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
   readonly spec: Pick<PolicySpec, 'mode' | 'windows' | 'strategy'>;

@@ -1,0 +1,228 @@
+import { plural } from '../api-versions/group.ts';
+import { readPolicy } from '../api-versions/read-policy.ts';
+import { apiVersion } from '../api-versions/v1.ts';
+import { addNamespaces, consentAnnotation, judgeConsent, namespacesIn } from '../core/consent.ts';
+import { describeError } from '../core/errors.ts';
+import { isUsable, type ImagePolicy, type PolicyTarget } from '../core/image-policy.ts';
+import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { TargetKind } from '../kube/target-kind.ts';
+import { inParallel } from '../work/in-parallel.ts';
+import { UsageError, type Command, type Terminal } from './command.ts';
+import { readTarget } from './explain/gather.ts';
+import { parseOptions, parseOutput } from './options.ts';
+import { cliFieldManager, policyHelp, policyOptions, withCluster } from './policy-client.ts';
+
+const options = { ...policyOptions, apply: { type: 'boolean' }, merge: { type: 'boolean' } } as const;
+const maxParallel = 8;
+const maxTries = 5;
+const pageSize = 500;
+
+/** `image-watcher consents`. */
+export const consents: Command = {
+  name: 'consents',
+  summary: 'list, and write, the consents that policies with targets in other namespaces need',
+  help: `Usage: image-watcher consents [--apply] [--merge] [--output text|json]
+
+Lists each pair of a policy's namespace and a workload of another namespace that exists now, and what the owners of the
+workload say: the annotation ${consentAnnotation} on it, or else on its Namespace. Needs get and list
+of policies, workloads and namespaces, and patch of the workloads to apply. Ends with 1 when a consent is missing.
+
+  --apply       write what is missing, on the workloads themselves: the namespaces of the policies, never "*". What a
+                workload or its Namespace answers already is left alone
+  --merge       with --apply: add to the lists of workloads that name other namespaces; never where they let nobody
+${policyHelp}`,
+  async run(args, terminal) {
+    const { values, positionals } = parseOptions(args, options);
+    const output = parseOutput(values.output);
+    const [unexpected] = positionals;
+    if (unexpected !== undefined) throw new UsageError(`consents looks at all policies, and takes no "${unexpected}"`);
+    if (values.merge === true && values.apply !== true) throw new UsageError('--merge says how to write: use it with --apply');
+    return withCluster(values, terminal, async (client) => {
+      const { pairs, failures } = await findPairs(client);
+      const rows = await inspect(pairs, client, { isMerging: values.merge === true });
+      const results = values.apply === true ? await write(rows, client, { isMerging: values.merge === true }) : rows;
+      report([...results, ...failures], output, terminal);
+      return [...results, ...failures].every(({ state }) => state === 'granted' || state === 'written') ? 0 : 1;
+    });
+  },
+};
+
+/** Policies of a namespace and one workload of another one. */
+interface Pair {
+  readonly policyNamespace: string;
+  readonly policies: readonly string[];
+  readonly workload: Workload;
+  readonly kind: TargetKind;
+}
+
+/**
+ * granted: the owners consent · missing: nobody has answered · refused: they answered otherwise · written: they consent from now on · failed: that could not be
+ * read or written.
+ */
+interface Row {
+  readonly policyNamespace: string;
+  readonly policies: readonly string[];
+  readonly target: WorkloadRef;
+  readonly state: 'granted' | 'missing' | 'refused' | 'written' | 'failed';
+  /** Where the answer is, and what it is. */
+  readonly answer?: { readonly on: 'target' | 'Namespace'; readonly value: string };
+  readonly message?: string;
+}
+
+type Inspected = Row & Pick<Pair, 'workload' | 'kind'>;
+
+interface Writing {
+  /** Whether lists of other namespaces are added to. */
+  readonly isMerging: boolean;
+}
+
+/** What exists today; and the targets that could not be read. */
+async function findPairs(client: KubeClient): Promise<{ pairs: Pair[]; failures: Row[] }> {
+  const wanted = (await listPolicies(client)).flatMap((policy) =>
+    isUsable(policy.spec)
+      ? policy.spec.targets.filter(({ namespace }) => namespace !== policy.namespace).map((target) => ({ policy, target }))
+      : [],
+  );
+  const found = await inParallel(wanted, maxParallel, ({ target }) => readTarget(client, target));
+  const pairs = new Map<string, Pair>();
+  const failures: Row[] = [];
+  for (const [index, { policy, target }] of wanted.entries()) {
+    const result = found[index];
+    if (result?.status === 'rejected') failures.push(failure(policy, target, result.reason));
+    if (result?.status !== 'fulfilled') continue;
+    const { kind, workloads } = result.value;
+    for (const workload of workloads) {
+      const key = `${policy.namespace} ${workloadKey(workload)}`;
+      const policies = new Set([...(pairs.get(key)?.policies ?? []), policy.name]);
+      pairs.set(key, { policyNamespace: policy.namespace, policies: [...policies], workload, kind });
+    }
+  }
+  return { pairs: [...pairs.values()], failures };
+}
+
+async function listPolicies(client: KubeClient): Promise<ImagePolicy[]> {
+  const [{ listPages }, { listPath }] = await Promise.all([import('../kube/list-pages.ts'), import('../kube/resource-path.ts')]);
+  const policies: ImagePolicy[] = [];
+  // Neither aliases nor intervals matter here.
+  const context = { aliases: new Map<string, string>(), defaultPollIntervalMs: 1 };
+  for await (const { items } of listPages(client, { path: listPath({ apiVersion, resource: plural }), pageSize }))
+    policies.push(...items.map((raw) => readPolicy(raw, context)));
+  return policies;
+}
+
+function failure({ namespace, name }: ImagePolicy, target: PolicyTarget, error: unknown): Row {
+  const ref = refOf({ ...target, name: target.name ?? 'by selector' });
+  return { policyNamespace: namespace, policies: [name], target: ref, state: 'failed', message: describeError(error) };
+}
+
+/** What the owners say of each pair. */
+async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }: Writing): Promise<Inspected[]> {
+  const { readNamespaceConsent } = await import('../kube/namespace-consent.ts');
+  const names = [...new Set(pairs.map(({ workload }) => workload.namespace))];
+  const answers = await inParallel(names, maxParallel, (name) => readNamespaceConsent(client, name));
+  const namespaces = new Map(names.map((name, index) => [name, answers[index]]));
+  return pairs.map(({ workload, ...pair }): Inspected => {
+    const { policyNamespace, policies } = pair;
+    const row = { policyNamespace, policies, target: refOf(workload), workload, kind: pair.kind };
+    const { allowPoliciesFrom: onTarget } = workload;
+    const read = namespaces.get(workload.namespace);
+    if (read?.status === 'rejected' && onTarget === undefined) return { ...row, state: 'failed', message: describeError(read.reason) };
+    const onNamespace = read?.status === 'fulfilled' ? (read.value?.allowPoliciesFrom ?? null) : null;
+    const value = onTarget ?? onNamespace;
+    const answer = value === null ? {} : { answer: { on: onTarget === undefined ? ('Namespace' as const) : ('target' as const), value } };
+    const { granted } = judgeConsent({ namespace: policyNamespace }, workload, { onTarget, onNamespace }, 'consent');
+    if (granted) return { ...row, ...answer, state: 'granted' };
+    const mayAdd = value === null || (isMerging && onTarget !== undefined && letsSomebody(onTarget));
+    return { ...row, ...answer, state: mayAdd ? 'missing' : 'refused' };
+  });
+}
+
+/** Whether a list names other namespaces, rather than refusing all. */
+function letsSomebody(value: string): boolean {
+  return namespacesIn(value).some((name) => name !== 'nobody' && name !== 'none');
+}
+
+/** Writes what is missing, one patch for each workload. */
+async function write(rows: readonly Inspected[], client: KubeClient, writing: Writing): Promise<Row[]> {
+  const missing = Map.groupBy(
+    rows.filter(({ state }) => state === 'missing'),
+    ({ workload }) => workloadKey(workload),
+  );
+  const groups = [...missing.values()];
+  const results = await inParallel(groups, maxParallel, (group) => annotate(group, client, writing));
+  const written = results.flatMap((result, index): Row[] => {
+    if (result.status === 'fulfilled') return result.value;
+    return (groups[index] ?? []).map((row) => ({ ...row, state: 'failed', message: describeError(result.reason) }));
+  });
+  return [...rows.filter(({ state }) => state !== 'missing'), ...written];
+}
+
+/** Guarded by what was read: who answers meanwhile is not overwritten. */
+async function annotate(group: readonly Inspected[], client: KubeClient, writing: Writing): Promise<Row[]> {
+  const [{ objectPath }, { isKubeError }, { readWorkload }] = await Promise.all([
+    import('../kube/resource-path.ts'),
+    import('../kube/kube-error.ts'),
+    import('../kube/read-workload.ts'),
+  ]);
+  let current = group;
+  for (let tries = 1; ; tries++) {
+    const open = current.filter(({ state }) => state === 'missing');
+    const [first] = open;
+    if (first === undefined) return [...current];
+    const { workload, kind } = first;
+    const value = addNamespaces(
+      workload.allowPoliciesFrom,
+      open.map(({ policyNamespace }) => policyNamespace),
+    );
+    const path = objectPath(kind, workload.namespace, workload.name);
+    const metadata = { resourceVersion: workload.resourceVersion, annotations: { [consentAnnotation]: value } };
+    try {
+      const query = { fieldManager: cliFieldManager };
+      await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body: { metadata } });
+      return current.map((row) => (row.state === 'missing' ? { ...row, state: 'written', answer: { on: 'target', value } } : row));
+    } catch (error) {
+      if (!isKubeError(error, 409) || tries === maxTries) throw error;
+      const read = await readWorkload(client, workload, undefined, kind);
+      if (read === undefined) throw error;
+      current = await inspect(
+        group.map((row) => ({ ...row, workload: read })),
+        client,
+        writing,
+      );
+    }
+  }
+}
+
+function report(rows: readonly Row[], output: 'text' | 'json', terminal: Terminal): void {
+  const count = (state: Row['state']) => rows.filter((row) => row.state === state).length;
+  if (output === 'json') {
+    const plain = rows.map(({ policyNamespace, policies, target, state, answer, message }) => ({
+      policyNamespace,
+      policies,
+      target,
+      state,
+      ...(answer !== undefined && { answer }),
+      ...(message !== undefined && { message }),
+    }));
+    terminal.out(`${JSON.stringify({ consents: plain }, undefined, 2)}\n`);
+    return;
+  }
+  const lines = rows.map(
+    (row) => `${row.state.padEnd(8)} ${row.policyNamespace} (${row.policies.join(', ')}) -> ${formatWorkload(row.target)}${detailOf(row)}`,
+  );
+  const states = (['granted', 'written', 'missing', 'refused', 'failed'] as const).filter((state) => count(state) > 0);
+  const summary =
+    rows.length === 0
+      ? 'no policy has a target in another namespace that exists'
+      : states.map((state) => `${count(state)} ${state}`).join(', ');
+  const hint = count('missing') > 0 ? ': --apply writes what is missing' : '';
+  terminal.out(`${[...lines, summary + hint].join('\n')}\n`);
+}
+
+function detailOf({ state, answer, message, policyNamespace }: Row): string {
+  if (state === 'failed') return `: ${message}`;
+  if (state === 'missing' && answer === undefined) return `: nobody has answered; ${consentAnnotation}: "${policyNamespace}" is missing`;
+  const said = answer === undefined ? '' : `: its ${answer.on === 'target' ? 'annotation' : 'Namespace'} says "${answer.value}"`;
+  return state === 'refused' ? `${said}, which is left alone` : said;
+}

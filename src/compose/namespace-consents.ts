@@ -1,0 +1,93 @@
+/** What Namespaces say of consent, known without a request: from a watch of all of them, or, where only some namespaces are watched, read one by one. */
+import { PermanentError, describeError } from '../core/errors.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { namespaceResource, projectNamespaceConsent, readNamespaceConsent, type NamespaceConsent } from '../kube/namespace-consent.ts';
+import { createObjectStore } from '../kube/object-store.ts';
+import { listPath } from '../kube/resource-path.ts';
+import type { Check } from '../operations/readiness.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { inParallel } from '../work/in-parallel.ts';
+import type { Foundation } from './foundation.ts';
+import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
+
+export interface NamespaceConsents {
+  /** Null where a Namespace has no annotation of consent, undefined where that is not known. */
+  readonly namespaceConsent: (namespace: string) => string | null | undefined;
+  readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
+  /** Reads what no watch tells. */
+  readonly learnNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** Calls back when a Namespace says something else than before. */
+  subscribe(listener: (namespace: string) => void): void;
+  /** Resolves when there is nothing more to wait for. */
+  start(): Promise<void>;
+  /** Where only some namespaces are watched: reads what they say by now. */
+  refresh(): Promise<void>;
+  checks(): Check[];
+  measure(metrics: Metrics): void;
+  stop(): Promise<void>;
+}
+
+const maxParallel = 8;
+
+/** Opens nothing before `start`. */
+export function createNamespaceConsents(
+  { settings, logger }: Pick<Foundation, 'settings' | 'logger'>,
+  client: KubeClient,
+): NamespaceConsents {
+  const { crossNamespace, watch: watched } = settings.config;
+  const isAsked = crossNamespace === 'consent' || crossNamespace === 'legacy';
+  const store = createObjectStore<NamespaceConsent>();
+  let watch: OptionalWatch | undefined;
+  const isCurrent = () => watch?.isCurrent() ?? false;
+  const valueOf = (namespace: string) => store.get('', namespace)?.allowPoliciesFrom;
+  const read = async (namespace: string, signal?: AbortSignal) => {
+    const found = await readNamespaceConsent(client, namespace, signal);
+    if (found !== undefined) store.put(found);
+    return found?.allowPoliciesFrom ?? null;
+  };
+  const learn = async (namespaces: readonly string[], signal?: AbortSignal) => {
+    if (isCurrent()) return;
+    const results = await inParallel(namespaces, maxParallel, (namespace) => read(namespace, signal));
+    // What may not be read stays unknown, which is no consent.
+    const failed = results.find((result) => result.status === 'rejected' && !(result.reason instanceof PermanentError));
+    if (failed?.status === 'rejected') throw failed.reason;
+  };
+  const refresh = async () => {
+    if (!isAsked || watch !== undefined) return;
+    await learn(watched.namespaces).catch((error: unknown) => logger.warn({ why: describeError(error) }, 'watch'));
+  };
+  return {
+    // A complete list without it: there is no such Namespace.
+    namespaceConsent: (namespace) => valueOf(namespace) ?? (store.get('', namespace) !== undefined || isCurrent() ? null : undefined),
+    readNamespaceConsent: read,
+    learnNamespaceConsents: learn,
+    refresh,
+    subscribe(listener) {
+      store.subscribe(({ object, previous, type }) => {
+        if (type === 'deleted' || object.allowPoliciesFrom !== (previous?.allowPoliciesFrom ?? null)) listener(object.name);
+      });
+    },
+    async start() {
+      // A Role cannot let anybody list Namespaces.
+      if (!isAsked || watched.namespaces.length > 0) return refresh();
+      watch = startOptionalWatch({
+        name: 'namespaces',
+        without: 'the consent of a Namespace is read for each look at a policy, and policies do not notice it before their next poll',
+        client,
+        path: listPath(namespaceResource),
+        metadataOnly: true,
+        project: projectNamespaceConsent,
+        store,
+        logger,
+      });
+      await watch.settled;
+    },
+    checks: () => (watch === undefined ? [] : [watch.check()]),
+    measure(metrics) {
+      if (watch !== undefined) metrics.watchConnected.set({ resource: watch.name }, watch.reflector.state().connected ? 1 : 0);
+    },
+    async stop() {
+      await watch?.reflector.stop();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** What Namespaces say of consent. */
+import { consentAnnotation } from '../core/consent.ts';
+import { PermanentError } from '../core/errors.ts';
+import type { KubeClient } from './client.ts';
+import { isKubeError } from './kube-error.ts';
+import type { StoredObject } from './object-store.ts';
+import { readMetadata } from './parse-watch-event.ts';
+import { readObject } from './read-object.ts';
+import { namespacePath } from './resource-path.ts';
+
+/** A Namespace as far as consent goes. */
+export interface NamespaceConsent extends StoredObject {
+  /** The value of its annotation; null where it has none. */
+  readonly allowPoliciesFrom: string | null;
+}
+
+interface RawNamespace {
+  readonly metadata?: { readonly uid?: string; readonly annotations?: Readonly<Record<string, string>> | null };
+}
+
+export const namespaceResource = { apiVersion: 'v1', resource: 'namespaces' } as const;
+
+/** Raw Namespace, or its metadata alone, → what is kept of it. */
+export function projectNamespaceConsent(raw: unknown): NamespaceConsent {
+  const { uid = '', annotations } = (raw as RawNamespace).metadata ?? {};
+  return { ...readMetadata(raw), uid, allowPoliciesFrom: annotations?.[consentAnnotation] ?? null };
+}
+
+/** A Namespace as the API server knows it; undefined where there is none. Throws PermanentError(NoConsent) where Namespaces may not be read. */
+export async function readNamespaceConsent(
+  client: KubeClient,
+  namespace: string,
+  signal?: AbortSignal,
+): Promise<NamespaceConsent | undefined> {
+  try {
+    const raw = await readObject<unknown>(client, namespacePath(namespace), signal);
+    return raw === undefined ? undefined : projectNamespaceConsent(raw);
+  } catch (error) {
+    if (!isKubeError(error, 403)) throw error;
+    const message = `its Namespace may not be read: grant image-watcher the verb "get" on "namespaces": ${error.detail}`;
+    throw new PermanentError('NoConsent', message, { cause: error });
+  }
+}

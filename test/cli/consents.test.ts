@@ -1,0 +1,161 @@
+/** The consents that policies of today need, found and written on a real API server. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { UsageError } from '../../src/cli/command.ts';
+import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { installKind, known, pathOf } from '../kube/targets/custom-definition.ts';
+import { runCommand } from './run-command.ts';
+
+const annotation = 'operator.technomad.dev/allow-policies-from';
+
+interface Told {
+  readonly consents: readonly { policyNamespace: string; policies: string[]; target: { name: string }; state: string; answer?: object }[];
+}
+
+describe('image-watcher consents', () => {
+  let cluster: ControlPlane;
+  let proxy: KubeProxy;
+  let kubeconfig: string;
+  let places: { shop: string; ops: string; kitchen: string };
+  before(async () => {
+    cluster = await startControlPlane({ fsync: false });
+    await Promise.all([installCrd(cluster, ['v1']), installKind(cluster, known.rollout)]);
+    proxy = await startKubeProxy(cluster, cluster.kubeconfigPath);
+    proxy.tokens.add('token');
+    const tokenFile = join(tempFolder('token'), 'token');
+    writeFileSync(tokenFile, 'token');
+    kubeconfig = writeKubeconfig(proxy.server, { tokenFile });
+  });
+  after(async () => {
+    await cluster.stop();
+    await proxy.stop();
+  });
+  beforeEach(async () => {
+    for (const namespace of Object.values(places ?? {})) await cluster.request('DELETE', policiesPath(namespace, 'v1'));
+    const [shop, ops, kitchen] = await Promise.all(['shop', 'ops', 'kitchen'].map((name) => cluster.namespace(name)));
+    places = { shop: shop ?? '', ops: ops ?? '', kitchen: kitchen ?? '' };
+  });
+
+  const template = { metadata: { labels: { uses: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
+  const deploymentsPath = () => `/apis/apps/v1/namespaces/${places.kitchen}/deployments`;
+  const deploy = (name: string, allowed?: string) =>
+    cluster.request('POST', deploymentsPath(), {
+      metadata: { name, labels: { uses: 'web' }, ...(allowed !== undefined && { annotations: { [annotation]: allowed } }) },
+      spec: { selector: { matchLabels: { uses: 'web' } }, template },
+    });
+  const answerOf = async (name: string, path = deploymentsPath()) => {
+    const { metadata } = await cluster.request<{ metadata: { annotations?: Record<string, string> } }>('GET', `${path}/${name}`);
+    return metadata.annotations?.[annotation];
+  };
+  const aim = (namespace: string, name: string, ...targets: object[]) =>
+    cluster.request('POST', policiesPath(namespace, 'v1'), {
+      apiVersion: 'operator.technomad.dev/v1',
+      kind: 'ImagePolicy',
+      metadata: { name },
+      spec: { image: 'shop/web', select: { semver: {} }, targets },
+    });
+  const deployment = (name: string) => ({ kind: 'Deployment', name, namespace: places.kitchen });
+  const consents = (...args: string[]) => runCommand('consents', [...args, '--kubeconfig', kubeconfig]);
+  const told = async (...args: string[]) => {
+    const { code, out, err } = await consents('--output', 'json', ...args);
+    assert.equal(err, '');
+    const { consents: rows } = JSON.parse(out) as Told;
+    return { code, rows: rows.map(({ policyNamespace, target, state }) => `${policyNamespace} ${target.name} ${state}`).toSorted() };
+  };
+
+  it('ends well where no policy has a target elsewhere', async () => {
+    await deploy('web');
+    await aim(places.kitchen, 'own', deployment('web'));
+    assert.deepEqual(await consents(), { code: 0, out: 'no policy has a target in another namespace that exists\n', err: '' });
+  });
+
+  it('lists each pair that exists, by name, by selector and of custom resources, and changes nothing', async () => {
+    const { shop, ops } = places;
+    await deploy('web');
+    await deploy('open', '*');
+    const { group, version, kind } = known.rollout;
+    const rollouts = pathOf(known.rollout, places.kitchen);
+    await cluster.request('POST', rollouts, { apiVersion: `${group}/${version}`, kind, metadata: { name: 'canary' }, spec: { template } });
+    await aim(shop, 'a', deployment('web'), deployment('missing'));
+    await aim(shop, 'b', deployment('web'));
+    await aim(ops, 'c', { kind: 'Deployment', namespace: places.kitchen, selector: { matchLabels: { uses: 'web' } } });
+    await aim(ops, 'd', { apiVersion: `${group}/${version}`, kind, name: 'canary', namespace: places.kitchen });
+    const expected = [`${ops} canary missing`, `${ops} open granted`, `${ops} web missing`, `${shop} web missing`].toSorted();
+    assert.deepEqual(await told(), { code: 1, rows: expected });
+    const { out } = await consents();
+    assert.match(out, new RegExp(`missing  ${shop} \\(a, b\\) -> Deployment ${places.kitchen}/web: nobody has answered`));
+    assert.match(out, /1 granted, 3 missing: --apply writes what is missing\n$/);
+    assert.deepEqual([await answerOf('web'), await answerOf('canary', rollouts)], [undefined, undefined]);
+
+    assert.deepEqual(await told('--apply'), { code: 0, rows: expected.map((row) => row.replace('missing', 'written')) });
+    assert.deepEqual((await answerOf('web'))?.split(',').toSorted(), [shop, ops].toSorted());
+    assert.deepEqual([await answerOf('canary', rollouts), await answerOf('open')], [ops, '*']);
+    assert.deepEqual(await told('--apply'), { code: 0, rows: expected.map((row) => row.replace('missing', 'granted')) });
+  });
+
+  it('leaves every other answer alone, of the workload and of its Namespace; --merge adds to lists, never where nobody may', async () => {
+    const { shop } = places;
+    for (const [name, allowed] of [
+      ['list', 'web'],
+      ['nobody', 'nobody'],
+      ['empty', ''],
+      ['silent', undefined],
+    ] as const)
+      await deploy(name, allowed);
+    await cluster.request('PATCH', `/api/v1/namespaces/${places.kitchen}`, { metadata: { annotations: { [annotation]: 'web' } } });
+    await aim(shop, 'a', ...['list', 'nobody', 'empty', 'silent'].map(deployment));
+    const refused = ['empty', 'list', 'nobody', 'silent'].map((name) => `${shop} ${name} refused`);
+    for (const args of [[], ['--apply']]) assert.deepEqual(await told(...args), { code: 1, rows: refused });
+    const { out } = await consents('--apply');
+    assert.match(out, /kitchen\S*\/silent: its Namespace says "web", which is left alone/);
+    assert.match(out, /kitchen\S*\/empty: its annotation says "", which is left alone/);
+    const merged = refused.map((row) => (row.includes(' list ') ? row.replace('refused', 'written') : row));
+    assert.deepEqual(await told('--apply', '--merge'), { code: 1, rows: merged });
+    const answers = await Promise.all(['list', 'nobody', 'empty', 'silent'].map((name) => answerOf(name)));
+    assert.deepEqual(answers, [`web,${shop}`, 'nobody', '', undefined]);
+  });
+
+  it('overwrites nothing that an owner writes at the same moment', async () => {
+    await deploy('web');
+    await aim(places.shop, 'a', deployment('web'));
+    const isAnswered = Promise.withResolvers<void>();
+    proxy.spoil({ after: isAnswered.promise }, { method: 'PATCH' });
+    const applying = told('--apply');
+    await waitFor('the patch to be on its way', () => proxy.requests.some((request) => request.startsWith('PATCH')));
+    await cluster.request('PATCH', `${deploymentsPath()}/web`, { metadata: { annotations: { [annotation]: 'nobody' } } });
+    isAnswered.resolve();
+    assert.deepEqual(await applying, { code: 1, rows: [`${places.shop} web refused`] });
+    assert.equal(await answerOf('web'), 'nobody');
+  });
+
+  it('tells what could not be read or written, and does the rest', async () => {
+    await deploy('web');
+    const missing = { apiVersion: 'example.com/v1', kind: 'Nothing', name: 'x', namespace: places.kitchen };
+    await aim(places.shop, 'a', missing, deployment('web'));
+    const { code, out } = await consents('--apply');
+    assert.equal(code, 1);
+    assert.match(out, /failed .* -> Nothing \S+\/x: .*example\.com/);
+    assert.equal(await answerOf('web'), places.shop);
+    proxy.spoil({ status: 403, body: { kind: 'Status', code: 403, message: 'policies are not yours' } }, { path: /imagepolicies/ });
+    const forbidden = await consents();
+    assert.deepEqual([forbidden.code, forbidden.out], [1, '']);
+    assert.match(forbidden.err, /policies are not yours/);
+  });
+
+  it('says what is wrong usage', async () => {
+    for (const [args, message] of [
+      [['shop/web'], /takes no "shop\/web"/],
+      [['--merge'], /use it with --apply/],
+      [['--output', 'xml'], /--output is text or json/],
+      [['--all'], /--all/],
+    ] as const)
+      await assert.rejects(consents(...args), (error) => error instanceof UsageError && message.test(error.message));
+  });
+});
