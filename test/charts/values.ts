@@ -81,7 +81,13 @@ export const valueSets: Readonly<Record<string, Values>> = {
     conversion: { certificates: 'cert-manager', issuerRef: { name: 'internal' } },
   },
   'some namespaces, one Deployment for everything': { ...namespaced, mode: 'together', conversion: { enabled: false } },
-  'no extras': { networkPolicy: { enabled: false }, podDisruptionBudget: null, definition: { manage: false } },
+  'no extras': {
+    networkPolicy: { enabled: false },
+    permissions: { aggregate: false },
+    admissionPolicy: { enabled: false },
+    podDisruptionBudget: null,
+    definition: { manage: false },
+  },
   'another name': { nameOverride: 'updates' },
 };
 

@@ -37,7 +37,17 @@ export function startApiServer(
   });
 }
 
-const controllers = ['deployment', 'replicaset', 'statefulset', 'daemonset', 'cronjob', 'job', 'garbage-collector', 'namespace'];
+const controllers = [
+  'deployment',
+  'replicaset',
+  'statefulset',
+  'daemonset',
+  'cronjob',
+  'job',
+  'garbage-collector',
+  'namespace',
+  'clusterrole-aggregation',
+];
 
 /** Starts kube-controller-manager with the controllers that roll workloads out and clean up. */
 export function startControllerManager(

@@ -27,8 +27,14 @@ export function shippedGrants(grantee: Grantee, { namespace = 'default', watched
   switch (grantee) {
     case 'work': {
       const rules = [...['work', 'work-secrets', 'work-secret-watches'].flatMap(shippedRules), ...extraRules];
-      if (watched !== undefined) return watched.map((one) => ({ namespace: one, rules }));
-      return [{ rules: [...rules, ...shippedRules('work-namespaces'), ...shippedRules('work-reviews')] }];
+      const status = shippedRules('work-status');
+      if (watched !== undefined) {
+        return watched.flatMap((one) => [
+          { namespace: one, rules },
+          { namespace: one, rules: status },
+        ]);
+      }
+      return [{ rules: [...rules, ...shippedRules('work-namespaces'), ...shippedRules('work-reviews')] }, { rules: status }];
     }
     case 'convert':
       return [{ namespace, rules: shippedRules('convert-secret') }, { rules: shippedRules('convert-crd') }];

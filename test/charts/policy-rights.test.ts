@@ -1,0 +1,136 @@
+/** Who may do what with ImagePolicies, by the roles and the admission policy that the chart makes, in the eyes of a real API server. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import { olderPolicy } from '../end-to-end/conversion-world.ts';
+import { lacksHelm } from '../harness/binaries.ts';
+import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { renderChart } from '../harness/helm.ts';
+import { KubeRequestError, kubeRequest, type KubeRequest } from '../harness/kube-request.ts';
+import { kubeconfigOf, tokenOf } from '../harness/service-account.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { runCommand } from '../cli/run-command.ts';
+import { resourceOf } from './manifests.ts';
+
+const namespace = 'shop';
+const path = policiesPath(namespace, 'v1');
+const web = `${path}/web`;
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+const annotate = (name: string, value: string | null = 'any') => ({
+  metadata: { annotations: { [`operator.technomad.dev/${name}`]: value } },
+});
+const suspend = { spec: { suspend: true } };
+const policy = (name: string, more: object = {}) => ({
+  apiVersion: 'operator.technomad.dev/v1',
+  kind: 'ImagePolicy',
+  metadata: { name, ...more },
+  spec: { image: 'registry.example.com/shop/web', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] },
+});
+
+/** Who has which ClusterRole in the namespace. GitOps tools often have rights of their own, on the kinds that they apply. */
+const people = { viewer: 'view', developer: 'edit', owner: 'admin', approver: 'image-watcher-image-watcher-approver', gitops: 'gitops' };
+type Person = keyof typeof people;
+
+describe('rights on policies', { skip: (await lacksHelm()) ?? false }, () => {
+  let cluster: ControlPlane;
+  const as = {} as Record<Person, KubeRequest>;
+  before(async () => {
+    cluster = await startControlPlane({ fsync: false, controllerManager: true });
+    await installCrd(cluster, ['v1', 'v1alpha1']);
+    await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+    for (const object of await renderChart({})) {
+      const isBuiltIn = /^(?:ClusterRole|ValidatingAdmissionPolicy)/.test(object.kind) && !object.metadata.annotations?.['helm.sh/hook'];
+      if (isBuiltIn) await cluster.request('POST', resourceOf(object, 'image-watcher'), object);
+    }
+    const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+    const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs }];
+    await cluster.request('POST', `${rbac}/clusterroles`, { metadata: { name: 'gitops' }, rules });
+    for (const [name, role] of Object.entries(people)) {
+      await cluster.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+      await cluster.request('POST', `${rbac}/namespaces/${namespace}/rolebindings`, {
+        metadata: { name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'ServiceAccount', name, namespace }],
+      });
+      as[name as Person] = kubeRequest({ ...cluster, token: await tokenOf(cluster, { namespace, name }) });
+    }
+    await cluster.request('POST', path, policy('web'));
+    // Roles are aggregated, and the admission policy is compiled, some time after they were written.
+    await waitFor('the rights of all', async () => {
+      const tries = await Promise.all([
+        answerTo('viewer', 'GET', web),
+        answerTo('owner', 'PATCH', web, annotate('approve')),
+        answerTo('developer', 'PATCH', web, annotate('release')),
+        answerTo('approver', 'PATCH', web, annotate('approve')),
+        answerTo('gitops', 'PATCH', web, annotate('approve')),
+      ]);
+      return tries.join() === '200,200,200,200,403';
+    });
+  });
+  after(() => cluster.stop());
+
+  /** The status of the answer, without anything being written. */
+  const answerTo = (person: Person, method: string, where: string, body?: object): Promise<number> =>
+    as[person](method, method === 'GET' ? where : `${where}?dryRun=All`, body).then(
+      () => (method === 'POST' ? 201 : 200),
+      (error: unknown) => (error instanceof KubeRequestError ? error.status : assert.fail(String(error))),
+    );
+  const whoMay = async (method: string, where: string, body?: object) => {
+    const names = Object.keys(people) as Person[];
+    const answers = await Promise.all(names.map((name) => answerTo(name, method, where, body)));
+    for (const [index, answer] of answers.entries()) assert.ok([200, 201, 403].includes(answer), `${names[index]}: ${answer}`);
+    return names.filter((_, index) => answers[index] !== 403);
+  };
+
+  for (const [about, method, where, body, wanted] of [
+    ['read policies', 'GET', path, undefined, ['viewer', 'developer', 'owner', 'approver', 'gitops']],
+    ['create policies', 'POST', path, policy('new'), ['developer', 'owner', 'gitops']],
+    ['change what a policy says', 'PATCH', web, suspend, ['developer', 'owner', 'gitops']],
+    ['delete policies', 'DELETE', web, undefined, ['developer', 'owner', 'gitops']],
+    ['approve', 'PATCH', web, annotate('approve'), ['owner', 'approver']],
+    ['approve what is created', 'POST', path, policy('new', annotate('approve').metadata), ['owner']],
+    ['roll back', 'PATCH', web, annotate('rollback-to'), ['developer', 'owner', 'approver']],
+    ['release', 'PATCH', web, annotate('release'), ['developer', 'owner', 'approver']],
+    ['have the registry asked', 'PATCH', web, annotate('requested-at'), ['developer', 'owner', 'approver', 'gitops']],
+    ['approve, and change the policy with it', 'PATCH', web, { ...suspend, ...annotate('approve') }, ['owner']],
+    ['remember another origin', 'PATCH', web, annotate('v1alpha1'), ['developer', 'owner', 'gitops']],
+    ['label policies', 'PATCH', web, { metadata: { labels: { a: 'b' } } }, ['developer', 'owner', 'gitops']],
+    ['have a policy deleted with something else', 'PATCH', web, ownedBy(), ['developer', 'owner', 'gitops']],
+    ['keep a policy from being deleted', 'PATCH', web, { metadata: { finalizers: ['example.com/a'] } }, ['developer', 'owner', 'gitops']],
+    ['write what the service found', 'PATCH', `${web}/status`, { status: { observedGeneration: 7 } }, []],
+  ] as const) {
+    it(`${about}: ${wanted.join(', ') || 'nobody'}`, async () => {
+      assert.deepEqual(await whoMay(method, where, body), wanted);
+    });
+  }
+
+  it('approve by the older version of a policy: nobody else', async () => {
+    const older = olderPolicy('old') as { metadata: object };
+    const approved = { ...older, metadata: { ...older.metadata, namespace, ...annotate('approve').metadata } };
+    assert.deepEqual(await whoMay('POST', policiesPath(namespace, 'v1alpha1'), approved), ['owner']);
+  });
+
+  it('leave an approval as it is, or take it back: whoever may write the policy', async () => {
+    await cluster.request('PATCH', web, annotate('approve', 'TAG@DIGEST'));
+    assert.deepEqual(await whoMay('PATCH', web, suspend), ['developer', 'owner', 'gitops']);
+    const current = await cluster.request('GET', web);
+    assert.deepEqual(await whoMay('PUT', web, current), ['developer', 'owner', 'gitops']);
+    assert.deepEqual(await whoMay('PATCH', web, annotate('approve', 'another')), ['owner', 'approver']);
+    assert.deepEqual(await whoMay('PATCH', web, annotate('approve', null)), ['developer', 'owner', 'approver', 'gitops']);
+  });
+
+  it('are named to whom they are missing', async () => {
+    const kubeconfig = await kubeconfigOf(cluster, { namespace, name: 'gitops' });
+    const { code, err } = await runCommand('rollback', [`${namespace}/web`, '--to', '1.0.0', '--kubeconfig', kubeconfig]);
+    assert.equal(code, 1);
+    assert.match(err, /operator\.technomad\.dev\/rollback-to needs the right to "rollback" imagepolicies/);
+    const approver = await kubeconfigOf(cluster, { namespace, name: 'approver' });
+    const refused = await runCommand('suspend', [`${namespace}/web`, '--kubeconfig', approver]);
+    assert.match(refused.err, /needs the right to "update" imagepolicies/);
+  });
+});
+
+function ownedBy(): object {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: '00000000-0000-0000-0000-000000000000' };
+  return { metadata: { ownerReferences: [owner] } };
+}
