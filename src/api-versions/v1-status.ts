@@ -89,6 +89,10 @@ const change = z
     trigger: source,
     at: time('When it was changed.'),
     result: z.enum(['Applied', 'RolledOut', 'RolledBack', 'Failed']).describe('What became of it.'),
+    rollbackRefused: z
+      .object({ reason, message: text(1024, 'Why, in a sentence.'), at: time('Since when that is known.') })
+      .optional()
+      .describe('Why it failed and is not rolled back.'),
   })
   .describe('One change of one container.');
 

@@ -1,4 +1,5 @@
-import { followedWorkloads, isOpen, isRecorded, whyNoRollback, type Doer } from './current-rollouts.ts';
+import { whyNoRollback } from './automatic-rollback.ts';
+import { followedWorkloads, isOpen, isRecorded, type Doer } from './current-rollouts.ts';
 import { isUsable, type RolloutSettings } from './image-policy.ts';
 import { judgeRollout, type RolloutVerdict } from './judge-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from './policy-status.ts';
@@ -79,6 +80,7 @@ function isOver({ entries, verdict }: Standing, status: PolicyStatus, { onFailur
   if (open.length === 0 || verdict.kind === 'notWatched') return true;
   const recorded = open.filter((entry) => isRecorded(status, entry));
   if (verdict.kind === 'done') return recorded.length === 0;
-  const canGoBack = onFailure === 'Rollback' && open.some((entry) => whyNoRollback(entry) === undefined);
+  const canGoBack =
+    onFailure === 'Rollback' && open.some((entry) => entry.rollbackRefused === undefined && whyNoRollback(entry) === undefined);
   return !canGoBack && (verdict.kind === 'failed' || open.every(({ result }) => result === 'Failed'));
 }

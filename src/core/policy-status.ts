@@ -116,6 +116,8 @@ export interface HistoryEntry {
   readonly trigger: TriggerSource;
   readonly at: string;
   readonly result: 'Applied' | 'RolledOut' | 'RolledBack' | 'Failed';
+  /** Why it failed and is not rolled back, and since when that is known. */
+  readonly rollbackRefused?: { readonly reason: string; readonly message: string; readonly at: string };
 }
 
 /** An image that failed. */

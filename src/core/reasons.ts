@@ -30,6 +30,7 @@ export const reasons = {
   CrashLoop: 'the new pods end again and again',
   RolledBack: 'the rollout failed, and the image before was put back',
   RollbackFailed: 'the rollout failed, and the image before could not be put back',
+  RollbackRefused: 'the rollout failed, and the policy as it is now does not allow to roll the workload back to the image before',
 
   // Why an update is not made, or not yet.
   DryRun: 'the policy only tells what it would do',

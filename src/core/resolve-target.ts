@@ -29,6 +29,17 @@ export function resolveTargets(targets: readonly PolicyTarget[], view: WorkloadV
   return [...new Set(targets.flatMap((target) => resolveTarget(target, view)))];
 }
 
+/** Whether a target means this container of a workload; where a target names fields, no container is meant. */
+export function isMeantContainer(
+  target: PolicyTarget,
+  workload: WorkloadRef & Pick<Workload, 'labels' | 'initContainers'>,
+  container: string,
+): boolean {
+  if (target.fields !== undefined || !isMeant(target, workload)) return false;
+  const isInit = workload.initContainers?.some(({ name }) => name === container) === true;
+  return (!isInit || target.initContainers === true) && target.containers?.includes(container) !== false;
+}
+
 /** Whether a target means this workload. */
 export function isMeant(target: PolicyTarget, workload: WorkloadRef & Pick<Workload, 'labels'>): boolean {
   if (target.namespace !== workload.namespace || kindKey(target) !== kindKey(workload)) return false;

@@ -1,13 +1,14 @@
 /** What becomes of the status when rollouts are found to be done, failed or put back. Pure: called again on the newest status after a conflict. */
+import type { Rollback } from './automatic-rollback.ts';
 import { countRollouts, nextSettlement, standingsOf } from './count-rollouts.ts';
-import { isOpen, type Doer, type Rollback, type Rollout } from './current-rollouts.ts';
+import { isOpen, type Doer, type Rollout } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from './image-policy.ts';
 import { tryParseImageReference } from './image-reference.ts';
 import type { RolloutVerdict } from './judge-rollout.ts';
 import { nextConditions } from './next-conditions.ts';
 import { isWorthWriting } from './next-status.ts';
 import type { HistoryEntry, PolicyStatus, RejectedImage } from './policy-status.ts';
-import { addRejection, findRejection } from './rejections.ts';
+import { addRejection } from './rejections.ts';
 import type { WorkloadView } from './resolve-target.ts';
 import { rolloutClaims } from './rollout-claims.ts';
 import { cut, toSeconds } from './status-text.ts';
@@ -39,7 +40,7 @@ export function settleFindings(status: PolicyStatus, findings: readonly Finding[
       const entry = known ?? found;
       if (!isOpen(entry) || entry.result === result || (known === undefined && result === 'RolledOut')) continue;
       const digest = entry.digest ?? digests.get(entry.tag);
-      const settled: HistoryEntry = { ...entry, ...(digest !== undefined && { digest }), result };
+      const settled = withResult({ ...entry, ...(digest !== undefined && { digest }) }, result);
       history = known === undefined ? withFailure(history, settled) : history.map((one) => (one === known ? settled : one));
       if (verdict.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
         rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
@@ -85,9 +86,7 @@ export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
   const added = [...open, ...others].map(({ entry }) => toRollbackEntry(entry, history, now));
   const [newest] = added;
   if (newest === undefined) return status;
-  const marked = history.map((one) =>
-    open.some(({ entry }) => isSameEntry(one, entry)) ? { ...one, result: 'RolledBack' as const } : one,
-  );
+  const marked = history.map((one) => (open.some(({ entry }) => isSameEntry(one, entry)) ? withResult(one, 'RolledBack') : one));
   const targets = status.targets?.map((state) => {
     const back = added.find((entry) => isSameWorkload(state, entry) && state.container === entry.container);
     return back === undefined
@@ -102,12 +101,32 @@ export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
   };
 }
 
-/** The status with the reason why an image was not put back, where it says why it failed. */
-export function noteNoRollback(status: PolicyStatus, { digest }: HistoryEntry, why: string): PolicyStatus {
-  const rejection = findRejection(status, digest);
-  if (rejection === undefined || rejection.message?.includes(why)) return status;
-  const message = cut(`${rejection.message ?? 'failed'}; the image before was not put back: ${why}`, 1024);
-  return withLists(status, { rejected: (status.rejected ?? []).map((one) => (one === rejection ? { ...one, message } : one)) });
+/** What keeps a failed change from being rolled back, with a reason of the list. */
+export interface Refusal {
+  readonly reason: 'RollbackFailed' | 'RollbackRefused';
+  readonly why: string;
+}
+
+/** The status that says why a change is not rolled back, at the change and where it says why its image failed. The same status where it says so already. */
+export function noteNoRollback(status: PolicyStatus, entry: HistoryEntry, { reason, why }: Refusal, now: Date): PolicyStatus {
+  const message = cut(why, 1024);
+  const history = (status.history ?? []).map((one) => {
+    if (!isSameEntry(one, entry) || one.result !== 'Failed' || one.rollbackRefused?.message === message) return one;
+    return { ...one, rollbackRefused: { reason, message, at: one.rollbackRefused?.at ?? toSeconds(now) } };
+  });
+  const rejected = (status.rejected ?? []).map((image) => {
+    if (image.digest !== entry.digest || image.message?.includes(why)) return image;
+    return { ...image, message: cut(`${image.message ?? 'failed'}; it is not rolled back: ${why}`, 1024) };
+  });
+  const isSame = history.every((one, index) => one === status.history?.[index]);
+  if (isSame && rejected.every((image, index) => image === status.rejected?.[index])) return status;
+  return withLists(status, { history, rejected });
+}
+
+/** An entry whose end is known: what kept it from another one is over. */
+function withResult(entry: HistoryEntry, result: HistoryEntry['result']): HistoryEntry {
+  const { rollbackRefused: _, ...others } = entry;
+  return { ...others, result };
 }
 
 /** The status with the conditions that its rollouts ask for; undefined when there is nothing to write. */

@@ -76,7 +76,7 @@ export function createMetrics() {
     }),
     rollouts: new Counter({
       name: 'image_watcher_rollouts_total',
-      help: 'Rollouts of changed workloads by kind and how they ended: RolledOut, RolloutFailed, RolledBack or RollbackFailed',
+      help: 'Rollouts of changed workloads by kind and how they ended: RolledOut, RolloutFailed, RolledBack, RollbackFailed or RollbackRefused',
       labelNames: ['kind', 'result'],
       registers,
     }),

@@ -1,4 +1,5 @@
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
+import { formatRepository } from '../core/image-reference.ts';
 import { withRollback } from '../core/next-actions.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Candidate } from '../core/plan-update.ts';
@@ -6,9 +7,10 @@ import { parseRollback, releaseTime } from '../core/policy-actions.ts';
 import type { PolicyStatus } from '../core/policy-status.ts';
 import { leftImages, rollbackImage } from '../core/rollback.ts';
 import type { ChoosePorts, Chosen } from './choice.ts';
+import type { PlanPorts } from './plan-with.ts';
 import { formatTag } from './resolve-candidate.ts';
 
-export interface RollbackPorts extends Pick<ChoosePorts, 'headManifest' | 'sourceOf'> {
+export interface RollbackPorts extends Pick<ChoosePorts, 'headManifest' | 'sourceOf'>, Pick<PlanPorts, 'findWorkload' | 'aliases'> {
   readonly writeStatus: (
     policy: ImagePolicy,
     update: (status: PolicyStatus) => PolicyStatus | undefined,
@@ -30,14 +32,17 @@ export async function chooseRollback(
 ): Promise<Chosen | Outcome> {
   const name = parseRollback(wanted);
   if (name === undefined) return refuse(`"${wanted}" is neither a tag nor "previous"`);
-  const image = rollbackImage(policy.status, name);
-  if (image === undefined) return refuse('the history of the policy holds no earlier image: name a tag');
+  const { findWorkload, aliases } = ports;
+  const past = { spec, status: policy.status, findWorkload, aliases };
+  const image = rollbackImage(past, name);
+  if (image === undefined)
+    return refuse(`the history of the policy holds no earlier image of ${formatRepository(spec.repository)} on its targets: name a tag`);
   const head = await ports.headManifest(ports.sourceOf(policy, spec), image.tag, signal);
   if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, image.tag)} any more`);
   // A pinned digest is what ran; a tag is what it points to now.
   const digest = spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest;
   const candidate: Candidate = { tag: image.tag, digest };
-  const left = leftImages(policy.status, candidate);
+  const left = leftImages(past, candidate);
   const when = { now: ports.clock(), released: releaseTime(policy.actions) };
   await ports.writeStatus(policy, (status) => withRollback(status, left, when), signal);
   return { candidate, isComplete: false, spec, notes: [] };

@@ -1,17 +1,19 @@
-import { rollbacksOf, type Rollback } from '../core/current-rollouts.ts';
+import { rollbacksOf, type RefusedRollback, type Rollback } from '../core/automatic-rollback.ts';
 import { PermanentError } from '../core/errors.ts';
 import { guardPlan, rollbackGuards } from '../core/guard-plan.ts';
-import { policyKey } from '../core/image-policy.ts';
-import { tryParseImageReference } from '../core/image-reference.ts';
+import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
+import { parseImageReference, tryParseImageReference } from '../core/image-reference.ts';
 import { withUpdates } from '../core/last-update.ts';
 import type { UpdatePlan } from '../core/plan-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../core/policy-status.ts';
-import { noteNoRollback, settleRollbacks, withRolloutConditions } from '../core/settle-rollouts.ts';
+import { noteNoRollback, settleRollbacks, withRolloutConditions, type Refusal } from '../core/settle-rollouts.ts';
+import { cut } from '../core/status-text.ts';
 import { workloadKey, type Workload } from '../core/workload.ts';
 import { defaultParallel } from './apply-plan.ts';
 import { gatherConsents } from './gather-consents.ts';
 import { inParallel } from './in-parallel.ts';
-import { reportNoRollback, reportRollback } from './report-rollouts.ts';
+import { reportNoRollback, reportRefused, reportRollback } from './report-rollouts.ts';
+import { verifyEarlier } from './verify-candidate.ts';
 import type { Watched, WatchPorts } from './watch-rollouts.ts';
 
 const maxTries = 5;
@@ -24,17 +26,22 @@ export interface Failed {
 
 type Ending =
   | { readonly kind: 'back'; readonly workload: Workload; readonly rollbacks: readonly Rollback[] }
-  | { readonly kind: 'refused'; readonly workload: Workload; readonly rollbacks: readonly Rollback[]; readonly why: string };
+  | { readonly kind: 'refused'; readonly workload: Workload; readonly rollbacks: readonly Rollback[]; readonly refusal: Refusal };
 
 /**
  * Puts the images before failed changes back, with the same guarded patch as every change, several workloads at a time. The failure is in the status
- * already; what a crash leaves between the patch and the status is found by what runs.
+ * already; what a crash leaves between the patch and the status is found by what runs. What must not be rolled back (`refused`) is only reported.
  */
-export async function putBack(failed: readonly Failed[], watched: Watched, ports: WatchPorts, signal: AbortSignal): Promise<void> {
+export async function putBack(
+  { failed, refused }: { readonly failed: readonly Failed[]; readonly refused: readonly RefusedRollback[] },
+  watched: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<void> {
   const { maxParallel = defaultParallel } = watched.spec;
   const results = await inParallel(failed, maxParallel, (one) => putWorkloadBack(one, watched, ports, signal));
   const endings = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
-  await record(endings, watched, ports, signal);
+  await record({ endings, refused }, watched, ports, signal);
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 }
@@ -48,13 +55,15 @@ async function putWorkloadBack(
 ): Promise<Ending | undefined> {
   let workload: Workload | undefined = found;
   for (let tries = 0; tries < maxTries && workload !== undefined; tries++) {
-    const rollbacks = rollbacksOf(watched.policy.status, workload, entries);
+    // The change of the policy causes a look of its own.
+    if (hasChanged(watched.policy, ports)) return undefined;
+    const rollbacks = rollbacksOf(watched.policy, workload, ports.aliases, entries);
     const open = rollbacks.filter(({ isDone }) => !isDone);
     if (rollbacks.length === 0) return undefined;
     if (open.length === 0) return { kind: 'back', workload, rollbacks };
-    const problem = await tryPatch(workload, open, watched, ports, signal);
-    if (problem === 'patched') return { kind: 'back', workload, rollbacks };
-    if (problem !== 'conflict') return { kind: 'refused', workload, rollbacks: open, why: problem.message };
+    const result = await tryPatch(workload, open, watched, ports, signal);
+    if (result === 'patched') return { kind: 'back', workload, rollbacks };
+    if (result !== 'conflict') return { kind: 'refused', workload, rollbacks: open, refusal: result };
     ports.onConflict();
     workload = await ports.readWorkload(found, signal);
     watched.fresh.set(workloadKey(found), workload);
@@ -63,13 +72,19 @@ async function putWorkloadBack(
   return undefined;
 }
 
+function hasChanged({ namespace, name, uid, generation }: ImagePolicy, { findPolicy }: WatchPorts): boolean {
+  const now = findPolicy(namespace, name);
+  return now?.uid !== uid || now.generation > generation;
+}
+
 async function tryPatch(
   workload: Workload,
   open: readonly Rollback[],
-  { policy, spec, fresh }: Watched,
+  watched: Watched,
   ports: WatchPorts,
   signal: AbortSignal,
-): Promise<'patched' | 'conflict' | { readonly message: string }> {
+): Promise<'patched' | 'conflict' | Refusal> {
+  const { policy } = watched;
   const planned = open.map(({ entry, container, index, init }) => ({
     container: container.name,
     index,
@@ -84,47 +99,81 @@ async function tryPatch(
   });
   const tag = open.map(({ entry }) => entry.from).join(', ');
   const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, kept: [] }] };
-  const consents = await gatherConsents(policy, plan, { fresh, ports, signal });
-  const { crossNamespace, repeatsPerHour } = ports;
-  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now, consents };
-  const [target] = guardPlan(plan, context, rollbackGuards).targets;
-  const hindrance = target?.problem ?? target?.withheld?.[0];
-  if (hindrance !== undefined) return hindrance;
+  const why = (await whyNotAllowed(plan, watched, ports, signal)) ?? (await whyNotVerified(open, watched, ports, signal));
+  if (why !== undefined) return { reason: 'RollbackRefused', why };
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} put back ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
     const result = await ports.patchImages(workload, changes, cause, signal);
     return result.kind;
   } catch (error) {
-    if (error instanceof PermanentError) return error;
+    if (error instanceof PermanentError) return { reason: 'RollbackFailed', why: error.message };
+    throw error;
+  }
+}
+
+/** What the owners of the workload and the configuration say now. */
+async function whyNotAllowed(
+  plan: UpdatePlan,
+  { policy, spec, fresh }: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const consents = await gatherConsents(policy, plan, { fresh, ports, signal });
+  const { crossNamespace, repeatsPerHour } = ports;
+  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: ports.clock(), consents };
+  const [target] = guardPlan(plan, context, rollbackGuards).targets;
+  return (target?.problem ?? target?.withheld?.[0])?.message;
+}
+
+/** Whether the images before have the signatures that the policy demands now. */
+async function whyNotVerified(
+  open: readonly Rollback[],
+  { policy, spec }: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    for (const from of new Set(open.map(({ entry }) => entry.from))) {
+      await verifyEarlier(policy, spec, parseImageReference(from, ports.aliases), ports, signal);
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof PermanentError) return error.message;
     throw error;
   }
 }
 
 /** One write for all that was put back and all that could not be. */
-async function record(endings: readonly Ending[], { policy }: Watched, ports: WatchPorts, signal: AbortSignal): Promise<void> {
-  if (endings.length === 0) return;
+async function record(
+  { endings, refused }: { readonly endings: readonly Ending[]; readonly refused: readonly RefusedRollback[] },
+  { policy }: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (endings.length === 0 && refused.length === 0) return;
   let before: PolicyStatus = policy.status;
   let after: PolicyStatus = policy.status;
   const now = ports.clock();
-  const back = endings.filter(({ kind }) => kind === 'back');
+  const back = endings.flatMap((ending) => (ending.kind === 'back' ? ending.rollbacks : []));
   const update = (status: PolicyStatus) => {
     before = status;
-    after = settleRollbacks(
-      status,
-      back.flatMap(({ rollbacks }) => rollbacks),
-      now,
-    );
+    after = settleRollbacks(status, back, now);
     let noted = after;
     for (const ending of endings) {
-      if (ending.kind === 'refused') for (const { entry } of ending.rollbacks) noted = noteNoRollback(noted, entry, ending.why);
+      if (ending.kind === 'refused') for (const { entry } of ending.rollbacks) noted = noteNoRollback(noted, entry, ending.refusal, now);
     }
+    for (const { entry, why } of refused) noted = noteNoRollback(noted, entry, { reason: 'RollbackRefused', why }, now);
     return withRolloutConditions({ ...policy, status }, noted, ports, now);
   };
   await ports.writeStatus(policy, update, signal);
+  for (const one of refused) reportRefused(policy, one, ports);
   for (const ending of endings) {
     const { workload, rollbacks } = ending;
     const entries = rollbacks.map(({ entry }) => entry);
-    if (ending.kind === 'refused') reportNoRollback(policy, workload, entries, ending.why, ports);
-    else if (before !== after) await reportRollback({ policy, before, after, findings: [] }, workload, rollbacks, ports);
+    if (ending.kind === 'back') {
+      if (before !== after) await reportRollback({ policy, before, after, findings: [] }, workload, rollbacks, ports);
+    } else if (entries.some((entry) => entry.rollbackRefused?.message !== cut(ending.refusal.why, 1024))) {
+      reportNoRollback(policy, workload, entries, ending.refusal, ports);
+    }
   }
 }

@@ -1,5 +1,6 @@
 /** Tells of rollouts: Kubernetes Events on policy and workload, audit record, metrics, log. What is in the status was written before. */
-import { isRecorded, whyNoRollback, type Rollback } from '../core/current-rollouts.ts';
+import { whyNoRollback, type RefusedRollback, type Rollback } from '../core/automatic-rollback.ts';
+import { isRecorded } from '../core/current-rollouts.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { judgeRollout } from '../core/judge-rollout.ts';
 import { listFew } from '../core/list-few.ts';
@@ -7,7 +8,7 @@ import type { Outcome } from '../core/outcome.ts';
 import type { HistoryEntry, PolicyStatus } from '../core/policy-status.ts';
 import { findRejection } from '../core/rejections.ts';
 import type { Reason } from '../core/reasons.ts';
-import { isSameEntry, type Finding } from '../core/settle-rollouts.ts';
+import { isSameEntry, type Finding, type Refusal } from '../core/settle-rollouts.ts';
 import { toSeconds } from '../core/status-text.ts';
 import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { PolicyFate } from '../queue/event-log.ts';
@@ -44,7 +45,8 @@ export async function reportFindings(settlement: Settlement, ports: Ports): Prom
     const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
     if (!isDone || isLast) await settle(policy, before, settled, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
     const impossible = isDone ? undefined : settled.map(whyNoRollback).find((why) => why !== undefined);
-    if (impossible !== undefined && wantsRollback(policy)) reportNoRollback(policy, workload, settled, impossible, ports);
+    if (impossible !== undefined && wantsRollback(policy))
+      reportNoRollback(policy, workload, settled, { reason: 'RollbackFailed', why: impossible }, ports);
   }
 }
 
@@ -89,16 +91,23 @@ export async function reportRollback(
   await settle(policy, before, entries, { kind: 'stalled', reason: 'RolledBack', message: `${formatWorkload(workload)}: ${text}` }, ports);
 }
 
-/** Tells that a failed image stays, because the one before cannot be put back. */
+/** Reports that a failed image stays. Where the policy may not change the workload, nothing is written about it in its namespace. */
 export function reportNoRollback(
   policy: ImagePolicy,
   workload: Workload,
   entries: readonly HistoryEntry[],
-  why: string,
+  { reason, why }: Refusal,
   ports: Ports,
 ): void {
-  const message = `${entries.map(({ to }) => to).join(' and ')} failed, and the image before was not put back: ${why}`;
-  tell(policy, workload, { type: 'Warning', reason: 'RollbackFailed', message }, ports);
+  const message = `${entries.map(({ to }) => to).join(' and ')} failed and is not rolled back: ${why}`;
+  tell(policy, workload, { type: 'Warning', reason, message }, ports);
+}
+
+/** Reports a change that must not be rolled back; nothing is asked of its workload, nor counted by the kind that the history names. */
+export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { recordEvent, logger }: Ports): void {
+  const message = `${formatWorkload(entry)}: ${entry.to} failed and is not rolled back: ${why}`;
+  recordEvent({ regarding: toObject(policy), action: 'WatchRollout', type: 'Warning', reason: 'RollbackRefused', message });
+  logger.info({ policy: policyKey(policy), workload: workloadKey(entry), reason: 'RollbackRefused', why }, 'rollout');
 }
 
 /** Tells, when a change was made, that nobody can watch it. */
@@ -124,7 +133,7 @@ function tell(
 ): void {
   const message = `${formatWorkload(workload)}: ${event.message}`;
   ports.recordEvent({ regarding: toObject(policy), action: 'WatchRollout', ...event, message });
-  ports.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
+  if (event.reason !== 'RollbackRefused') ports.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
   ports.metrics.rollouts.inc({ kind: workload.kind, result: event.reason });
   ports.witness?.rolledOut?.(policyKey(policy), workload, event);
   ports.logger.info({ policy: policyKey(policy), workload: workloadKey(workload), reason: event.reason, why: event.message }, 'rollout');

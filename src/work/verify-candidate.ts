@@ -1,6 +1,7 @@
 import { hasWaitedForSignature, nextLookForSignature } from '../core/await-signature.ts';
 import { PermanentError, WaitError } from '../core/errors.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
+import type { ImageReference } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import { hasChanges, type Candidate, type UpdatePlan } from '../core/plan-update.ts';
 import type { Verdict, Verification } from '../core/verification.ts';
@@ -42,13 +43,39 @@ export async function verifyCandidate(
   if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
   const source = ports.sourceOf(policy, spec);
   const verdict = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
-  if (verdict.kind === 'invalid') throw new PermanentError('SignatureInvalid', `${name} (${digest}) is not used: ${verdict.why}`);
+  if (verdict.kind === 'invalid') throw notUsed(name, digest, verdict.why);
   if (verdict.kind === 'unsigned') {
     const nowMs = ports.now();
     throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${verdict.why}`, { sinceMs: sinceMs ?? nowMs, nowMs });
   }
   if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.headManifest, signal);
   return digest;
+}
+
+/**
+ * Demands the signatures of an image of the repository that ran before, by its digest or by what its tag points to now: it may have run before signatures were
+ * demanded, or be trusted no more. PermanentError where they are not there: nobody waits for those of an old image.
+ */
+export async function verifyEarlier(
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  { name, tag = 'latest', digest: pinned }: ImageReference,
+  ports: VerifyPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { verification } = spec;
+  if (verification === undefined) return;
+  const source = ports.sourceOf(policy, spec);
+  const digest = pinned ?? (await ports.headManifest(source, tag, signal))?.digest;
+  if (digest === undefined) throw new PermanentError('TagNotFound', `${name}:${tag} is not in the registry any more`);
+  const verdict = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
+  if (verdict.kind === 'invalid') throw notUsed(`${name}:${tag}`, digest, verdict.why);
+  if (verdict.kind === 'unsigned') throw new PermanentError('NotSigned', `${name}:${tag} (${digest}) is not signed: ${verdict.why}`);
+  if (pinned === undefined) await checkTag(source, { tag, digest }, ports.headManifest, signal);
+}
+
+function notUsed(name: string, digest: string, why: string): PermanentError {
+  return new PermanentError('SignatureInvalid', `${name} (${digest}) is not used: ${why}`);
 }
 
 function notSigned(policy: ImagePolicy, digest: string, message: string, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }): Error {

@@ -2,20 +2,24 @@
  * When the rollouts of a policy want to be looked at: a pure judgement like that on policies (wake-policies.ts), asked on every change of a policy or
  * workload, by the minute's sweep, and at the end of each look. Nothing hangs on having seen a change, and no worker waits.
  */
+import { refusedRollbacks, rollbacksOf } from '../core/automatic-rollback.ts';
 import { asSeenBy, type ConsentRules } from '../core/consent.ts';
 import { nextSettlement, standingsOf } from '../core/count-rollouts.ts';
-import { currentRollouts, isRecorded, newestOf, rollbacksOf, type Rollout } from '../core/current-rollouts.ts';
+import { currentRollouts, isRecorded, newestOf, type Rollout } from '../core/current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../core/image-policy.ts';
+import type { RegistryAliases } from '../core/image-reference.ts';
 import { deadlineOf, judgeRollout } from '../core/judge-rollout.ts';
 import { hashId } from '../core/push-event.ts';
 import type { WorkloadView } from '../core/resolve-target.ts';
-import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { workloadKey } from '../core/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 
 /** While it goes on, its pods are asked at these times after the change, then every minute. */
 const lastEarlyMs = 75_000;
 const earlyLooksMs = [5_000, 15_000, 35_000, lastEarlyMs];
 const firstTryMs = 5_000;
+/** What was refused is tried again for so long, in case consent or a signature is still given; then a user decides. */
+const refusedForMs = 86_400_000;
 
 const maxCauseLength = 1_000;
 
@@ -26,6 +30,11 @@ export const manyRollouts = 10;
 /** So many workloads are asked in one look at most, they and their pods; the others have their turn in the next ones. */
 export const maxExamined = 30;
 
+/** What is known of the workloads, and under which names registries are known. */
+export interface RolloutView extends WorkloadView {
+  readonly aliases: RegistryAliases;
+}
+
 interface Due {
   /** Tells this state of this rollout from others, so that replicas that see the same make one job. */
   readonly cause: string;
@@ -34,7 +43,7 @@ interface Due {
 }
 
 /** The next look at the policy's rollouts: its job, at once or as an alarm; undefined when nothing is to be found out. */
-export function rolloutJob(policy: ImagePolicy, cluster: WorkloadView & ConsentRules, now: Date): PolicyJob | undefined {
+export function rolloutJob(policy: ImagePolicy, cluster: RolloutView & ConsentRules, now: Date): PolicyJob | undefined {
   const view = asSeenBy(policy, cluster);
   const { namespace, name, uid, resourceVersion, spec, status } = policy;
   if (!isUsable(spec) || spec.suspended || spec.rollout === undefined) return undefined;
@@ -47,10 +56,9 @@ export function rolloutJob(policy: ImagePolicy, cluster: WorkloadView & ConsentR
   } as const;
   const rollouts = currentRollouts(policy, view);
   const { rollout: settings } = spec;
-  const due = [
-    ...rollouts.map((rollout) => lookAt(rollout, policy, settings, now)),
-    ...backwards(status, settings, view.findWorkload, now),
-  ].filter((one) => one !== undefined);
+  const due = [...rollouts.map((rollout) => lookAt(rollout, policy, settings, now)), ...backwards(policy, settings, view, now)].filter(
+    (one) => one !== undefined,
+  );
   const immediate = due.filter(({ at }) => at === undefined);
   if (immediate.length > 0) return { ...job, cause: `rollout:${shorten(immediate.map(({ cause }) => cause).join(';'))}` };
   const alarm = rollouts.length > manyRollouts ? together(due, now) : earliest(due);
@@ -102,23 +110,33 @@ function lookAt({ workload, entries, since }: Rollout, { status }: ImagePolicy, 
   return { cause: `${place}:at:${at.getTime()}`, at };
 }
 
-/** What failed and is to be put back, or was put back without being written down. */
-function backwards(
-  status: ImagePolicy['status'],
-  settings: RolloutSettings,
-  findWorkload: (ref: WorkloadRef) => Workload | undefined,
-  now: Date,
-): Due[] {
+/** What failed and is to be rolled back, was rolled back without being written down, or must not be rolled back, which is still to be said. */
+function backwards(policy: ImagePolicy, settings: RolloutSettings, view: RolloutView, now: Date): Due[] {
   if (settings.onFailure !== 'Rollback') return [];
+  const { status } = policy;
+  const refused = refusedRollbacks(policy, view).map(({ entry }) => ({
+    cause: `${workloadKey(entry)}:refused:${tryAt(new Date(entry.at), now)}`,
+  }));
   const places = new Map(newestOf(status.history ?? []).map((entry) => [workloadKey(entry), entry]));
-  return [...places.values()].flatMap((ref) => {
-    const workload = findWorkload(ref);
-    const rollbacks = workload === undefined ? [] : rollbacksOf(status, workload);
+  const back = [...places.values()].flatMap((ref): Due[] => {
+    const workload = view.findWorkload(ref);
+    const rollbacks = workload === undefined ? [] : rollbacksOf(policy, workload, view.aliases);
     const [first] = rollbacks;
     if (workload === undefined || first === undefined) return [];
     const states = rollbacks.map(({ isDone }) => (isDone ? 'done' : 'open')).join('+');
-    return [{ cause: `${workload.uid}:${workload.generation}:back:${states}:${tryAt(new Date(first.entry.at), now)}` }];
+    const cause = `${workload.uid}:${workload.generation}:back:${states}`;
+    const isRefused = rollbacks.every(({ entry, isDone }) => !isDone && entry.rollbackRefused !== undefined);
+    if (!isRefused) return [{ cause: `${cause}:${tryAt(new Date(first.entry.at), now)}` }];
+    const at = nextTryAt(new Date(first.entry.rollbackRefused?.at ?? first.entry.at), now);
+    return at === undefined ? [] : [{ cause: `${cause}:at:${at.getTime()}`, at }];
   });
+  return [...refused, ...back];
+}
+
+/** With growing pauses; undefined when it has been tried for long enough. */
+function nextTryAt(since: Date, now: Date): Date | undefined {
+  const pauseMs = firstTryMs * 2 ** (tryAt(since, now) + 1);
+  return pauseMs > refusedForMs ? undefined : new Date(since.getTime() + pauseMs);
 }
 
 /** What a try did not bring to its end is tried again under another name, with growing pauses. */

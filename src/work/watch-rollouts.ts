@@ -2,8 +2,9 @@
  * One look at the rollouts of a policy: what the workloads say, and while they are not out, their new pods. What is found goes into the status first, so that
  * a failed image is rejected before the one before it is put back, and a crash at any point leaves what the next look goes on with.
  */
+import { refusedRollbacks, rollbacksOf } from '../core/automatic-rollback.ts';
 import { asSeenBy } from '../core/consent.ts';
-import { currentRollouts, rollbacksOf, type Rollout } from '../core/current-rollouts.ts';
+import { currentRollouts, type Rollout } from '../core/current-rollouts.ts';
 import { describeError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../core/image-policy.ts';
 import { judgePods, type PodState } from '../core/judge-pods.ts';
@@ -82,8 +83,14 @@ async function look(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, sign
   for (const { rollout, verdict } of findings) {
     if (verdict.kind === 'failed') failed.set(workloadKey(rollout.workload), rollout);
   }
-  const wanted = [...failed.values()].filter(({ workload, entries }) => rollbacksOf(status, workload, entries).length > 0);
-  await putBack(wanted, known, ports, signal);
+  const wanted = [...failed.values()].filter(
+    ({ workload, entries }) => rollbacksOf(known.policy, workload, ports.aliases, entries).length > 0,
+  );
+  const view = {
+    findWorkload: (ref: WorkloadRef) => watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref),
+    aliases: ports.aliases,
+  };
+  await putBack({ failed: wanted, refused: refusedRollbacks(known.policy, view) }, known, ports, signal);
 }
 
 /** What the caches say of all of them, and what the API server says of those that are not out. */

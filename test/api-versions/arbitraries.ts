@@ -244,6 +244,7 @@ const change = some(
     trigger: source,
     at: dateTime,
     result: fc.constantFrom('Applied', 'RolledOut', 'RolledBack', 'Failed'),
+    rollbackRefused: some({ reason, message, at: dateTime }, ['reason', 'message', 'at']),
   },
   ['kind', 'namespace', 'name', 'container', 'from', 'to', 'tag', 'trigger', 'at', 'result'],
 );

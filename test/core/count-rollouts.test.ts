@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countRollouts, nextSettlement, standingsOf } from '../../src/core/count-rollouts.ts';
 import { currentRollouts, followedWorkloads } from '../../src/core/current-rollouts.ts';
-import type { PolicyStatus } from '../../src/core/policy-status.ts';
+import type { PolicySpec } from '../../src/core/image-policy.ts';
+import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts';
 import type { WorkloadRollout } from '../../src/core/workload-rollout.ts';
 import type { Workload } from '../../src/core/workload.ts';
-import { after, changed, changedAt, doerOf, entryOf, givenUp, out, remembering, viewOf } from './rollout-samples.ts';
-import { digestOf } from './samples.ts';
+import { after, changed, changedAt, doerOf, entryOf, givenUp, out, remembering, viewOf, watchedSpec } from './rollout-samples.ts';
+import { digestOf, policyOf } from './samples.ts';
 
 const settings = { timeoutMs: 600_000, onFailure: 'Rollback' } as const;
 const ask = (status: PolicyStatus, ...workloads: Workload[]) => {
@@ -41,10 +42,26 @@ test('a custom resource with the kind of another is another', () => {
     findWorkload: ({ apiVersion }: { apiVersion?: string }) => (apiVersion === kruise ? custom : own),
     listWorkloads: () => [],
   };
+  const target = { kind: 'StatefulSet', namespace: 'shop', name: 'web' };
+  const spec = watchedSpec('Rollback', { targets: [target, { ...target, apiVersion: kruise }] });
   const follow = (entry: ReturnType<typeof entryOf>) =>
-    followedWorkloads(doerOf({ history: [entry] }), view).map(({ workload }) => workload);
+    followedWorkloads(policyOf({ spec, status: { history: [entry] } }), view).map(({ workload }) => workload);
   assert.deepEqual(follow(entryOf({ kind: 'StatefulSet' })), [own]);
   assert.deepEqual(follow(entryOf({ kind: 'StatefulSet', apiVersion: kruise })), [custom]);
+});
+
+test('not followed is what is no target any more, and in another namespace what only the history calls ours', () => {
+  const ops = { namespace: 'ops' };
+  const follow = (targets: PolicySpec['targets'], entry: HistoryEntry, workload: Workload) =>
+    currentRollouts(policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entry] } }), viewOf(workload)).length;
+  const web = { kind: 'Deployment', namespace: 'shop', name: 'web' };
+  assert.equal(follow([web], entryOf(), webs({})), 1);
+  assert.equal(follow([{ ...web, name: 'api' }], entryOf(), webs({})), 0, 'it is another');
+  assert.equal(follow([{ ...web, containers: ['proxy'] }], entryOf(), webs({})), 0, 'another container is meant');
+  assert.equal(follow([{ ...web, fields: { image: 'spec.image' } }], entryOf(), webs({})), 0, 'a field is meant');
+  const elsewhere = [{ ...web, ...ops }];
+  assert.equal(follow(elsewhere, entryOf(ops), changed({}, ops)), 0, 'nothing says so but the history');
+  assert.equal(follow(elsewhere, entryOf(ops), remembering(changed({}, ops))), 1);
 });
 
 const rows: [name: string, status: PolicyStatus, workload: Workload, place: string, isSettled: boolean][] = [

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { currentRollouts, rollbacksOf } from '../../src/core/current-rollouts.ts';
+import { rollbacksOf } from '../../src/core/automatic-rollback.ts';
+import { currentRollouts } from '../../src/core/current-rollouts.ts';
 import type { HistoryEntry } from '../../src/core/policy-status.ts';
-import { doerOf, viewOf } from './rollout-samples.ts';
-import { webDeployment, workloadOf } from './samples.ts';
+import { viewOf, watchedSpec } from './rollout-samples.ts';
+import { noAliases, policyOf, webDeployment, workloadOf } from './samples.ts';
 
 const [from, to] = ['registry.example.com/shop/web:1.2.3', 'registry.example.com/shop/web:1.3.0'];
 const entry = (container: string, result: HistoryEntry['result']): HistoryEntry => ({
@@ -24,13 +25,15 @@ test('an init container is followed and put back like every other, at its own pl
   ];
   const workload = workloadOf({ web: to }, { initContainers });
   const history = [entry('web', 'Failed'), entry('migrate', 'Failed')];
-  const [rollout] = currentRollouts(doerOf({ history }), viewOf(workload));
+  const spec = watchedSpec('Rollback', { targets: [{ ...webDeployment, initContainers: true }] });
+  const policy = policyOf({ spec, status: { history } });
+  const [rollout] = currentRollouts(policy, viewOf(workload));
   assert.deepEqual(
     rollout?.entries.map(({ container }) => container),
     ['web', 'migrate'],
   );
   assert.deepEqual(
-    rollbacksOf({ history }, workload).map(({ container, index, init }) => [container.name, index, init]),
+    rollbacksOf(policy, workload, noAliases).map(({ container, index, init }) => [container.name, index, init]),
     [
       ['web', 0, undefined],
       ['migrate', 1, true],

@@ -2,12 +2,13 @@
 import type { ConsentRules } from '../../src/core/consent.ts';
 import type { PolicySpec } from '../../src/core/image-policy.ts';
 import type { PodState } from '../../src/core/judge-pods.ts';
+import type { RegistryAliases } from '../../src/core/image-reference.ts';
 import type { LastUpdate } from '../../src/core/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts';
 import type { WorkloadView } from '../../src/core/resolve-target.ts';
 import type { WorkloadRollout } from '../../src/core/workload-rollout.ts';
 import { isSameWorkload, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
-import { digestOf, policyOf, specOf, webDeployment, workloadOf } from './samples.ts';
+import { digestOf, noAliases, policyOf, specOf, webDeployment, workloadOf } from './samples.ts';
 
 export const image = 'registry.example.com/shop/web';
 /** When the changes of these tests were made. */
@@ -35,10 +36,11 @@ export function changed(rollout: Partial<WorkloadRollout> = {}, workload: Partia
 /** A policy that watches shop/web, with this status. */
 export const doerOf = (status: PolicyStatus, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') =>
   policyOf({ spec: watchedSpec(onFailure), status });
-/** A cluster of these workloads. */
-export function viewOf(...workloads: readonly (Workload | undefined)[]): WorkloadView & ConsentRules {
+/** A cluster of these workloads, whose registries have one name each, and where nobody consents to anything. */
+export function viewOf(...workloads: readonly (Workload | undefined)[]): WorkloadView & ConsentRules & { aliases: RegistryAliases } {
   const there = workloads.filter((one) => one !== undefined);
   return {
+    aliases: noAliases,
     crossNamespace: 'consent',
     namespaceConsent: () => null,
     findWorkload: (ref) => there.find((one) => isSameWorkload(one, ref)),

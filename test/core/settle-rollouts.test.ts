@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { statusSchema } from '../../src/api-versions/v1-status.ts';
-import { currentRollouts, rollbacksOf, whyNoRollback } from '../../src/core/current-rollouts.ts';
+import { rollbacksOf, whyNoRollback } from '../../src/core/automatic-rollback.ts';
+import { currentRollouts } from '../../src/core/current-rollouts.ts';
 import { judgeRollout } from '../../src/core/judge-rollout.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
+import { toSeconds } from '../../src/core/status-text.ts';
 import { rolloutClaims } from '../../src/core/rollout-claims.ts';
 import { noteNoRollback, settleFindings, settleRollbacks, withRolloutConditions } from '../../src/core/settle-rollouts.ts';
 import type { Workload } from '../../src/core/workload.ts';
 import { standingsOf } from '../../src/core/count-rollouts.ts';
-import { digestOf, policyOf, workloadOf } from './samples.ts';
+import { digestOf, noAliases, policyOf, workloadOf } from './samples.ts';
 import { after, changed, changedAt, doerOf, entryOf, givenUp, image, out, remembering, viewOf, watchedSpec } from './rollout-samples.ts';
 
 const now = after(60);
@@ -24,6 +26,7 @@ function settled(status: PolicyStatus, workload: Workload, onFailure: 'Rollback'
   }));
   return settleFindings(status, findings, settings(onFailure), now);
 }
+const backOf = (status: PolicyStatus, workload: Workload) => rollbacksOf(doerOf(status), workload, noAliases);
 const results = ({ history = [] }: PolicyStatus) => history.map(({ result }) => result);
 const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') => {
   const { instead = [], held } = rolloutClaims(doerOf(status, onFailure), standingsOf(doerOf(status, onFailure), viewOf(workload), now));
@@ -69,7 +72,7 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
     { history: [entryOf(), entryOf({ to: `${image}:1.2.3`, digest: digestOf('a'), result: 'RolledOut' })] },
     changed(givenUp),
   );
-  const rollbacks = rollbacksOf(failed, changed(givenUp));
+  const rollbacks = backOf(failed, changed(givenUp));
   assert.deepEqual(
     rollbacks.map(({ index, isDone }) => [index, isDone]),
     [[0, false]],
@@ -83,18 +86,18 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
   );
   assert.deepEqual([back.lastAppliedTag, back.trigger?.source], ['1.2.3', 'Rollback']);
   assert.deepEqual(settleRollbacks(back, rollbacks, after(61)), back, 'written once');
-  assert.deepEqual(rollbacksOf(back, changed({}, {}, '1.2.3')), []);
+  assert.deepEqual(backOf(back, changed({}, {}, '1.2.3')), []);
 });
 
 test('a crash between the patch back and the status is found by what runs', () => {
   const failed = settled({ history: [entryOf()] }, changed(givenUp));
   assert.deepEqual(
-    rollbacksOf(failed, changed({}, {}, '1.2.3')).map(({ isDone }) => isDone),
+    backOf(failed, changed({}, {}, '1.2.3')).map(({ isDone }) => isDone),
     [true],
   );
   const byHand = workloadOf({ web: { image: `${image}:1.2.3`, imageOwner: 'kubectl' } });
-  assert.deepEqual(rollbacksOf(failed, byHand), [], 'somebody else did it');
-  assert.deepEqual(rollbacksOf(failed, changed({}, {}, '1.1.0')), [], 'somebody else changed it');
+  assert.deepEqual(backOf(failed, byHand), [], 'somebody else did it');
+  assert.deepEqual(backOf(failed, changed({}, {}, '1.1.0')), [], 'somebody else changed it');
 });
 
 test('what cannot be put back', () => {
@@ -105,9 +108,11 @@ test('what cannot be put back', () => {
   assert.match(whyNoRollback(entryOf(moved)) ?? '', /same tag/);
   assert.equal(whyNoRollback(entryOf({ ...moved, from: `${image}:latest@${digestOf('a')}` })), undefined);
   assert.match(whyNoRollback(entryOf({ from: '::' })) ?? '', /cannot be read/);
-  const noted = noteNoRollback(settled({ history: [entryOf()] }, changed(givenUp)), entryOf(), 'no consent');
-  assert.match(noted.rejected?.[0]?.message ?? '', /timed out progressing.*not put back: no consent/);
-  assert.equal(noteNoRollback(noted, entryOf(), 'no consent'), noted);
+  const refusal = { reason: 'RollbackRefused', why: 'no consent' } as const;
+  const noted = noteNoRollback(settled({ history: [entryOf()] }, changed(givenUp)), entryOf(), refusal, now);
+  assert.match(noted.rejected?.[0]?.message ?? '', /timed out progressing.*not rolled back: no consent/);
+  assert.deepEqual(noted.history?.[0]?.rollbackRefused, { reason: 'RollbackRefused', message: 'no consent', at: toSeconds(now) });
+  assert.equal(noteNoRollback(noted, entryOf(), refusal, after(90)), noted);
 });
 
 test('conditions: Ready means that the update is out', () => {
@@ -119,7 +124,7 @@ test('conditions: Ready means that the update is out', () => {
   const stalled = ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'];
   assert.deepEqual(claimed(failed, changed(givenUp), 'Hold'), [...stalled, 'Held=True RolloutFailed']);
   assert.deepEqual(claimed(failed, changed(givenUp), 'Ignore'), stalled);
-  const back = settleRollbacks(failed, rollbacksOf(failed, changed(givenUp)), now);
+  const back = settleRollbacks(failed, backOf(failed, changed(givenUp)), now);
   assert.deepEqual(claimed(back, changed({}, {}, '1.2.3')), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.deepEqual(claimed(back, changed(out, {}, '1.2.3')), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
   const newer = { ...back, history: [entryOf({ to: `${image}:1.4.0`, digest: digestOf('c') }), ...(back.history ?? [])] };
@@ -161,8 +166,8 @@ test('whatever the history says, a look ends: done once, it has nothing more to 
         const workload = changed(rollout, {}, tag);
         const once = settled({ history }, workload, onFailure);
         assert.deepEqual(settled(once, workload, onFailure), once);
-        const back = settleRollbacks(once, rollbacksOf(once, workload), now);
-        assert.deepEqual(rollbacksOf(back, changed(rollout, {}, tag)).length, 0);
+        const back = settleRollbacks(once, backOf(once, workload), now);
+        assert.deepEqual(backOf(back, changed(rollout, {}, tag)).length, 0);
         assert.ok(statusSchema.safeParse(back).success);
         assert.ok((back.history?.length ?? 0) <= 10);
       },
@@ -175,7 +180,7 @@ test('what failed comes into a history that is full of newer changes, and is sti
   const workload = remembering(changed(givenUp));
   const failed = settled({ history: others }, workload);
   assert.deepEqual([failed.history?.length, failed.history?.at(-1)?.result, failed.history?.at(-1)?.name], [10, 'Failed', 'web']);
-  const back = settleRollbacks(failed, rollbacksOf(failed, workload), now);
+  const back = settleRollbacks(failed, backOf(failed, workload), now);
   assert.deepEqual([back.history?.length, back.history?.at(0)?.trigger, back.history?.at(-1)?.result], [10, 'Rollback', 'RolledBack']);
   assert.deepEqual(claimed(back, remembering(changed(out, {}, '1.2.3'), { trigger: 'Rollback' })), [
     'Ready=False RejectedDigest',

@@ -4,7 +4,7 @@ import type { ImagePolicy } from '../../src/core/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts';
 import type { Workload } from '../../src/core/workload.ts';
 import { rolloutJob } from '../../src/work/wake-rollouts.ts';
-import { policyOf } from '../core/samples.ts';
+import { policyOf, webDeployment } from '../core/samples.ts';
 import { after, changed, entryOf, givenUp, out, viewOf, watchedSpec } from '../core/rollout-samples.ts';
 
 const policyWith = (entry: Partial<HistoryEntry> = {}, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', status: PolicyStatus = {}) =>
@@ -14,6 +14,8 @@ const ask = (policy: ImagePolicy, workload: Workload | undefined, seconds = 1) =
   if (job === undefined) return 'sleeps';
   return job.notBefore === undefined ? 'now' : `after ${(Date.parse(job.notBefore) - after(0).getTime()) / 1_000} s`;
 };
+
+const refusedAt = (seconds: number) => ({ reason: 'RollbackRefused', message: 'no consent', at: after(seconds).toISOString() });
 
 const rows: [name: string, policy: ImagePolicy, workload: Workload | undefined, expected: string, seconds?: number][] = [
   ['a change under way', policyWith(), changed(), 'after 5 s'],
@@ -35,6 +37,23 @@ const rows: [name: string, policy: ImagePolicy, workload: Workload | undefined, 
   ['that failed, and came out after all', policyWith({ result: 'Failed' }, 'Hold'), changed(out), 'now'],
   ['put back, under way', policyWith({ trigger: 'Rollback' }), changed(), 'after 5 s'],
   ['put back, and failed too', policyWith({ trigger: 'Rollback', result: 'Failed' }), changed(givenUp), 'sleeps'],
+  ['that failed, of a workload that is no target', policyWith({ result: 'Failed', name: 'api' }), undefined, 'now'],
+  ['that failed, of another repository', policyWith({ result: 'Failed', from: 'evil:1' }), changed(givenUp), 'now'],
+  [
+    'the same, and it was said',
+    policyWith({ result: 'Failed', from: 'evil:1', rollbackRefused: refusedAt(0) }),
+    changed(givenUp),
+    'sleeps',
+  ],
+  ['that failed, and was just refused', policyWith({ result: 'Failed', rollbackRefused: refusedAt(0) }), changed(givenUp), 'after 10 s', 1],
+  ['refused for minutes', policyWith({ result: 'Failed', rollbackRefused: refusedAt(0) }), changed(givenUp), 'after 640 s', 400],
+  ['refused for a day', policyWith({ result: 'Failed', rollbackRefused: refusedAt(0) }), changed(givenUp), 'sleeps', 86_400],
+  [
+    'refused, and rolled back by us all the same',
+    policyWith({ result: 'Failed', rollbackRefused: refusedAt(0) }),
+    changed({}, {}, '1.2.3'),
+    'now',
+  ],
   [
     'of a policy that is suspended',
     policyOf({ ...policyWith(), spec: watchedSpec('Rollback', { suspended: true }) }),
@@ -64,7 +83,8 @@ test('replicas that see the same make the same job; what was done without effect
 
 test('several rollouts: the one that wants it first', () => {
   const other = entryOf({ name: 'worker', at: '2026-03-01T11:59:57Z' });
-  const policy = policyOf({ spec: watchedSpec(), status: { history: [entryOf(), other] } });
+  const targets = [webDeployment, { ...webDeployment, name: 'worker' }];
+  const policy = policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entryOf(), other] } });
   const both = (web = {}) => [changed(web, { name: 'web', uid: 'web' }), changed({}, { name: 'worker', uid: 'worker' })];
   const job = rolloutJob(policy, viewOf(...both()), after(1));
   assert.equal(job?.notBefore, after(2).toISOString());

@@ -1,45 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/core/errors.ts';
-import type { PolicyStatus } from '../../src/core/policy-status.ts';
-import type { Workload } from '../../src/core/workload.ts';
-import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob, lookAtPolicy } from '../../src/work/process-policy.ts';
-import { rolloutJob } from '../../src/work/wake-rollouts.ts';
 import { digestOf, policyOf } from '../core/samples.ts';
 import { changed, entryOf, givenUp, image, out, waitingPod, watchedSpec } from '../core/rollout-samples.ts';
+import { at, changedWorld, jobOf, kinds, look, name, namespace, results, told, uid } from './changed-world.ts';
 import { contextOf, createWorld, pushOf, startTime, type World } from './world.ts';
-
-type OnFailure = 'Rollback' | 'Hold' | 'Ignore';
-const { namespace, name, uid } = policyOf();
-const at = new Date(startTime - 60_000).toISOString().replace('.000', '');
-
-/** A world in which shop/web was changed to 1.3.0 a minute ago by a push. */
-function changedWorld(
-  workload: Workload,
-  { onFailure = 'Rollback', status = {} }: { onFailure?: OnFailure; status?: PolicyStatus } = {},
-  ports: Partial<World['ports']> = {},
-) {
-  const world = createWorld(ports);
-  const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: at }] as const;
-  const trigger = { source: 'Webhook', receiver: 'prod', event: 'push-1', receivedAt: at, handledAt: at } as const;
-  const known = { observedGeneration: 1, conditions, trigger, history: [entryOf({ at })], lastAppliedTag: '1.3.0', ...status };
-  world.put(policyOf({ spec: watchedSpec(onFailure), status: known }));
-  world.workloads.set('Deployment/shop/web', workload);
-  return world;
-}
-function jobOf(world: World): PolicyJob {
-  const policy = world.policies.get('shop/web');
-  assert.ok(policy);
-  const found = rolloutJob(policy, world.ports, world.ports.clock());
-  return (
-    found ?? { schema: 1, task: 'rollout', policy: { namespace, name, uid }, source: 'TargetChange', cause: 'rollout:x', receivedAt: at }
-  );
-}
-const look = (world: World) => processPolicyJob(jobOf(world), contextOf(), world.ports);
-const kinds = (world: World) => world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
-const results = (world: World) => world.statusOf('web').history?.map(({ result, trigger }) => `${trigger} ${result}`);
-const told = (world: World) => world.events.map(({ reason, regarding }) => `${reason} ${regarding.kind}`);
 
 test('an update is not Ready before it is out', async () => {
   const world = createWorld();
@@ -201,21 +167,6 @@ test('what may not be put back stays, and it is said where everybody looks', asy
     assert.match(world.events.find(({ reason }) => reason === 'RollbackFailed')?.message ?? '', why);
     assert.ok(kinds(world)?.includes('Stalled=True RolloutFailed'));
   }
-});
-
-test('a target in another namespace is neither put back nor told of without consent, also where that was withdrawn a moment ago', async () => {
-  const elsewhere = { kind: 'Deployment', namespace: 'ops', name: 'web' };
-  const world = changedWorld(changed(givenUp), { status: { history: [entryOf({ at, namespace: 'ops' })] } });
-  world.workloads.set('Deployment/ops/web', changed(givenUp, { namespace: 'ops' }));
-  await look(world);
-  assert.deepEqual([world.requests, world.events], [[], []]);
-  const stale = { ...world.ports, namespaceConsent: () => 'shop' };
-  await processPolicyJob(jobOf(world), contextOf(), stale);
-  assert.ok(!world.requests.includes('PATCH web'));
-  assert.match(world.events.at(-1)?.message ?? '', /another namespace/);
-  world.namespaces.set(elsewhere.namespace, 'shop');
-  await look(world);
-  assert.deepEqual(results(world), ['Rollback Applied', 'Webhook RolledBack']);
 });
 
 test('a crash after each step: the next look goes on', async () => {
