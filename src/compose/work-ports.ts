@@ -29,6 +29,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import { createKeyedMutex } from '../work/keyed-mutex.ts';
+import { createSharedAnswers } from '../work/shared-answers.ts';
 import { createTagMemory } from '../work/tag-memory.ts';
 import type { AccessCache } from './access-cache.ts';
 import { awaitTargets } from './await-targets.ts';
@@ -124,6 +125,7 @@ export function createWorkPorts(
     readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
     tagMemory: createTagMemory(),
     listTags: (source, signal) => registry.listTags(source, signal),
+    sharedAnswers: createSharedAnswers(Date.now),
     sourceOf(policy, spec) {
       const pull = accessOf(policy, spec);
       return pull === undefined ? spec.repository : { ...spec.repository, access: pull };

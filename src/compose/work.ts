@@ -9,7 +9,8 @@ import { processPoll } from '../poll/process-poll.ts';
 import { createTick, type TickPorts } from '../poll/tick.ts';
 import { connectWorker, type RedisConnection } from '../queue/connection.ts';
 import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
-import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
+import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.ts';
+import { createWorkQueues, type QueueAccess, type TickJob } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../work/process-policy.ts';
@@ -190,21 +191,23 @@ function createWorkers(access: QueueAccess, tickPorts: TickPorts, runner: JobRun
       ...common,
       queue: 'push',
       concurrency: concurrency.push,
+      read: readPushJob,
       process: (job, context) => runner.push(job, context, (ports) => processPush(job, context, ports)),
     }),
     createWorker<PolicyJob>({
       ...common,
       queue: 'policy',
       concurrency: concurrency.policy,
+      read: readPolicyJob,
       process: (job, context) => runner.policy(job, context, (ports) => processPolicyJob(job, context, ports)),
     }),
-    createWorker<PollJob>({
+    createWorker<PollJob | TickJob>({
       ...common,
       queue: 'poll',
       concurrency: concurrency.poll,
-      process: (job, context) =>
-        context.name === 'tick' ? tick() : runner.poll(job, context, (ports) => processPoll(job, context, ports)),
-      longestPauseMs: ({ intervalMs }) => Math.min(intervalMs, longestPollPauseMs),
+      read: readPollQueueJob,
+      process: (job, context) => ('repository' in job ? runner.poll(job, context, (ports) => processPoll(job, context, ports)) : tick()),
+      longestPauseMs: (job) => Math.min('intervalMs' in job ? job.intervalMs : longestPollPauseMs, longestPollPauseMs),
     }),
   ];
 }

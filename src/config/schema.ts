@@ -117,7 +117,7 @@ export const configSchema = z.strictObject({
         .max(64)
         .default([])
         .describe(
-          'The Sentinels that know where Redis is: then the host of `url` is the name of their group. Their own password, if they have one, is in REDIS_SENTINEL_PASSWORD.',
+          'The Sentinels that know where Redis is: then the host of `url` is the name of their group. They are asked over TLS where `url` begins with rediss:. Their own password, if they have one, is in REDIS_SENTINEL_PASSWORD.',
         ),
       cluster: z.boolean().default(false).describe('Whether it is a Redis Cluster: then `url` is any of its nodes.'),
       prefix: z

@@ -48,14 +48,21 @@ export async function lookAtAll(
 }
 
 /** The looks that found something. Where several found the same tag, the registry is asked once for its digest, instead of by each of them. */
-export async function findsOf(looks: readonly Look[], source: ImageSource, ask: AskOnce, signal: AbortSignal): Promise<Find[]> {
+export async function findsOf(
+  looks: readonly Look[],
+  ask: AskOnce,
+  { sourceOf }: Pick<ChoosePorts, 'sourceOf'>,
+  signal: AbortSignal,
+): Promise<Find[]> {
   const found = looks.flatMap((look) =>
-    'plan' in look && hasChanges(look.plan) ? [{ policy: look.policy, candidate: look.plan.candidate }] : [],
+    'plan' in look && hasChanges(look.plan)
+      ? [{ policy: look.policy, candidate: look.plan.candidate, source: sourceOf(look.policy, look.chosen.spec) }]
+      : [],
   );
   const finds: Find[] = [];
-  for (const find of found) {
+  for (const { source, ...find } of found) {
     const { tag, digest } = find.candidate;
-    const isShared = found.some((other) => other !== find && other.candidate.tag === tag);
+    const isShared = found.filter((other) => other.candidate.tag === tag).length > 1;
     const known = digest ?? (isShared ? await digestOf(tag, source, ask, signal) : undefined);
     finds.push({ ...find, ...(known !== undefined && { resolved: { tag, digest: known } }) });
   }

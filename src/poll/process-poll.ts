@@ -27,10 +27,14 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   const policies = ports.matchPolicies(job.repository).filter((policy) => isPolled(policy, job, ports));
   if (policies.length === 0) return;
   // Of all its answers the oldest may be the one that counts.
-  const resolvedAt = ports.clock().toISOString();
+  const askedAt = ports.now();
   const { looks, finds } = await askRegistry(policies, job, context, ports);
   ports.metrics.polls.inc({ found: String(finds.length > 0) });
-  await ports.addPolicyJobs(finds.map((find) => toPolicyJob(find, job, resolvedAt)));
+  for (const { policy, candidate, resolved } of finds) {
+    if (resolved === undefined || !isUsable(policy.spec)) continue;
+    ports.sharedAnswers.remember(jobCauseOf(job, candidate), ports.sourceOf(policy, policy.spec), resolved, askedAt);
+  }
+  await ports.addPolicyJobs(finds.map((find) => toPolicyJob(find, job)));
   const failures: unknown[] = [];
   for (const look of looks) {
     if ('plan' in look && hasChanges(look.plan)) continue;
@@ -52,7 +56,7 @@ async function askRegistry(
   const ask = askOnce(ports);
   try {
     const looks = await lookAtAll(policies, ask, ports, signal);
-    return { looks, finds: await findsOf(looks, repository, ask, signal) };
+    return { looks, finds: await findsOf(looks, ask, ports, signal) };
   } finally {
     visit.leave(ask.failure());
   }
@@ -98,14 +102,12 @@ function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { so
   return accessKey(sourceOf(policy, spec)) === accessKey(repository);
 }
 
-function toPolicyJob(
-  { policy: { namespace, name, uid }, candidate, resolved }: Find,
-  { receivedAt }: PollJob,
-  resolvedAt: string,
-): PolicyJob {
-  const { tag, digest = '' } = candidate;
-  // A poll that is tried again may find something else, which must not be taken for the same job.
-  const cause = `poll:${receivedAt}:${tag}@${digest}`;
-  const hint = { hint: candidate, ...(resolved !== undefined && { resolved, resolvedAt }) };
-  return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause, receivedAt, ...hint };
+function toPolicyJob({ policy: { namespace, name, uid }, candidate }: Find, job: PollJob): PolicyJob {
+  const { receivedAt } = job;
+  return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: jobCauseOf(job, candidate), receivedAt, hint: candidate };
+}
+
+/** A poll that is tried again may find something else, which must not be taken for the same job. */
+function jobCauseOf({ receivedAt }: PollJob, { tag, digest = '' }: Find['candidate']): string {
+  return `poll:${receivedAt}:${tag}@${digest}`;
 }

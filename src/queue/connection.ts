@@ -69,7 +69,8 @@ function connect(place: RedisPlace, patience: Patience, enableOfflineQueue: bool
     name: new URL(url).hostname,
     sentinels: sentinels.map((text) => addressOf(`redis://${text}`, 26_379)),
     ...(sentinelPassword !== undefined && { sentinelPassword }),
-    ...(isSecure(url) && { enableTLSForSentinelMode: true }),
+    // The Sentinels say which server gets the pushes: what they say must be theirs, too.
+    ...(isSecure(url) && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelRetryStrategy: retryStrategy,
     // A master that hangs keeps its connections open: the sentinels tell when it is none any more.
     failoverDetector: true,

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { PushEvent } from '../core/push-event.ts';
 import type { PolicyFate } from './event-log.ts';
-import type { PushJob } from './jobs.ts';
+import { pushSchema } from './read-job.ts';
 
 /**
  * What is known of an event. matched: its policies are known · unwatched: there are none · queued, working, retrying, failed: no worker has told of
@@ -17,34 +18,38 @@ export interface EventRecord {
   readonly fates: ReadonlyMap<string, PolicyFate | undefined>;
 }
 
-/** Reads the hash of an event; undefined where there is none, or only its fates are there yet. */
+const names = z.array(z.string().max(512)).max(100_000);
+const fateShape = z.looseObject({
+  kind: z.enum(['updated', 'unchanged', 'ignored', 'stalled', 'suspended', 'retrying', 'waiting', 'failed']),
+  at: z.string().max(40),
+  afterMs: z.number(),
+});
+
+/** Reads the hash of an event; undefined where there is none, it cannot be read, or only its fates are there yet. */
 export function readHash(hash: Readonly<Record<string, string>>): EventRecord | undefined {
-  const { id, receiver, provider, registry, repository, tag, digest, receivedAt, pushedAt, replayOf, outcome, policies } = hash;
-  if (!id || !receiver || !provider || !registry || !repository || !tag || !receivedAt) return undefined;
-  const event: PushEvent = {
-    id,
-    receiver,
-    provider,
-    repository: { registry, path: repository },
-    tag,
-    receivedAt,
-    ...(digest !== undefined && { digest }),
-    ...(pushedAt !== undefined && { pushedAt }),
-    ...(replayOf !== undefined && { replayOf }),
-  };
-  const names = policies === undefined ? [] : (JSON.parse(policies) as string[]);
-  const fateOf = (name: string): [string, PolicyFate | undefined] => {
-    const text = hash[`policy:${name}`];
-    return [name, text === undefined ? undefined : (JSON.parse(text) as PolicyFate)];
-  };
-  return { event, state: outcome === 'unwatched' ? 'unwatched' : 'matched', fates: new Map(names.map(fateOf)) };
+  const { registry, repository, outcome, policies, ...fields } = hash;
+  const event = pushSchema.safeParse({ ...fields, repository: { registry, path: repository } });
+  if (!event.success) return undefined;
+  const known = names.safeParse(parseJson(policies)).data ?? [];
+  const fates = new Map(known.map((name) => [name, readFate(hash[`policy:${name}`])]));
+  return { event: event.data, state: outcome === 'unwatched' ? 'unwatched' : 'matched', fates };
 }
 
-/** An event that only the queue knows. */
-export function readJob(
-  { schema: _schema, traceparent: _traceparent, ...event }: PushJob,
-  state: EventState,
-  why: string | undefined,
-): EventRecord {
-  return { event, state, fates: new Map(), ...(why && { why }) };
+function readFate(text: string | undefined): PolicyFate | undefined {
+  const fate = parseJson(text);
+  return fateShape.safeParse(fate).success ? (fate as PolicyFate) : undefined;
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return undefined;
+  }
+}
+
+/** An event that only the queue knows; undefined where its job cannot be read. */
+export function readJob(data: unknown, state: EventState, why: string | undefined): EventRecord | undefined {
+  const event = pushSchema.safeParse(data);
+  return event.success ? { event: event.data, state, fates: new Map(), ...(why && { why }) } : undefined;
 }

@@ -23,7 +23,7 @@ interface Traced {
 /** One pushed tag. */
 export interface PushJob extends PushEvent, Versioned, Traced {}
 
-/** One policy to reconcile, with where to look if something was announced. */
+/** One policy to reconcile, with where to look if something was announced. Nothing in it decides what is done: whoever can write to Redis wrote it. */
 export interface PolicyJob extends Versioned, Traced {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly source: TriggerSource;
@@ -40,10 +40,6 @@ export interface PolicyJob extends Versioned, Traced {
   readonly hint?: { readonly tag: string; readonly digest?: string };
   /** What users ask of the policy by annotations, where that is the cause: whoever takes the job must see it. */
   readonly actions?: PolicyActions;
-  /** What the registry said a moment ago; believed in the first try only. */
-  readonly resolved?: { readonly tag: string; readonly digest: string };
-  /** When it said so; at `receivedAt` unless given. */
-  readonly resolvedAt?: string;
   /** `rollout`: only to look how its changes roll out; without it, the policy is reconciled. */
   readonly task?: 'rollout';
   /** An alarm: not before this time. */

@@ -87,7 +87,7 @@ async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
       const jobs: (Job<PushJob> | undefined)[] = await queue.getJobs(types, 0, maxQueued - 1);
       // A job may be gone between the list and its data.
       const known = jobs.filter((job) => job?.data !== undefined && isUnderstood(job.data));
-      return known.flatMap((job) => (job === undefined ? [] : [readJob(job.data, state, job.failedReason)]));
+      return known.flatMap((job) => (job && readJob(job.data, state, job.failedReason)) ?? []);
     }),
   );
   return found.flat().map((queued) => ({ id: queued.event.id, at: Date.parse(queued.event.receivedAt), queued }));

@@ -3,15 +3,17 @@ import type { RedisConnection } from './connection.ts';
 
 /**
  * One set per host with the running turns by their end, one number with the time when the next may start. By the clock of Redis: those of
- * replicas differ.
+ * replicas differ. What says more than a turn can be ahead was not written by this program, or the clock was set back, and does not count.
  */
 const takeScript = `
 local lease, concurrency, spacing, life, ahead = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '(' .. (now + ahead + life), '+inf')
 if concurrency > 0 and redis.call('ZCARD', KEYS[1]) >= concurrency then return {'full', 0} end
-local start = math.max(now, tonumber(redis.call('GET', KEYS[2]) or 0))
+local start = math.max(now, tonumber(redis.call('GET', KEYS[2])) or 0)
+if start - now > ahead + 10 * spacing + 60000 then start = now end
 if start - now > ahead then return {'late', math.ceil(start - now)} end
 if spacing > 0 then redis.call('SET', KEYS[2], start + spacing, 'PX', math.ceil(start - now + spacing) + 1000) end
 if concurrency > 0 then

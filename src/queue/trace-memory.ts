@@ -15,6 +15,11 @@ export interface TraceMemory {
 
 const lifeSeconds = 24 * 3_600;
 
+/** As W3C Trace Context writes it; anything else is nobody's trace. */
+function isTraceparent(text: string): boolean {
+  return /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(text);
+}
+
 /** The memory in Redis, under the queue's prefix. */
 export function createTraceMemory(redis: RedisConnection, prefix: string): TraceMemory {
   const keyOf = (policyUid: string) => `${prefix}:trace:${policyUid}`;
@@ -24,7 +29,7 @@ export function createTraceMemory(redis: RedisConnection, prefix: string): Trace
     },
     async recall(policyUid) {
       const [traceparent, at] = (await redis.get(keyOf(policyUid)))?.split(' ') ?? [];
-      return traceparent === undefined || at === undefined ? undefined : { traceparent, at: Number(at) };
+      return traceparent === undefined || at === undefined || !isTraceparent(traceparent) ? undefined : { traceparent, at: Number(at) };
     },
   };
 }

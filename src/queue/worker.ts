@@ -29,6 +29,8 @@ export interface WorkerOptions<T> {
   readonly access: QueueAccess;
   readonly queue: QueueName;
   readonly concurrency: number;
+  /** The data as they may be worked with; throws where they cannot be read. */
+  readonly read: (data: unknown) => T;
   readonly process: Processor<T>;
   readonly now: () => number;
   readonly random: () => number;
@@ -81,22 +83,27 @@ export function createWorker<T extends { readonly schema: number; readonly recei
 async function run<T extends { readonly schema: number; readonly receivedAt?: string }>(
   job: Job<T>,
   token: string,
-  { process, now }: WorkerOptions<T>,
+  { process, read, now }: WorkerOptions<T>,
   signal: AbortSignal,
 ): Promise<void> {
   if (!isUnderstood(job.data))
     throw new Error(`the job has schema ${String(job.data.schema)}: a newer version of the program must take it`);
-  const since = job.data.receivedAt === undefined ? job.timestamp : Date.parse(job.data.receivedAt);
-  const expires = since + deadlineMs;
+  const expires = startOf(job) + deadlineMs;
   const isLastTry = now() >= expires;
   try {
-    await process(job.data, { jobId: job.id ?? '', name: job.name, failures: job.attemptsMade, isLastTry, signal });
+    await process(read(job.data), { jobId: job.id ?? '', name: job.name, failures: job.attemptsMade, isLastTry, signal });
   } catch (error) {
     if (isLastTry) throw new UnrecoverableError(`given up after 24 h: ${describeError(error)}`);
     if (!(error instanceof WaitError)) throw error;
     await job.moveToDelayed(Math.min(error.until.getTime(), expires), token);
     throw new DelayedError();
   }
+}
+
+/** When the day of a job began: what it says of itself, unless that is no time, or later than it was to be done for the first time. */
+function startOf({ data: { receivedAt = '' }, timestamp, opts: { delay = 0 } }: Job<{ readonly receivedAt?: string }>): number {
+  const received = Date.parse(receivedAt);
+  return Math.min(Number.isNaN(received) ? timestamp : received, timestamp + delay);
 }
 
 function timeout(milliseconds: number): Promise<void> {

@@ -1,16 +1,19 @@
-import { policyKey } from '../core/image-policy.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { AppliedChange } from '../core/plan-update.ts';
+import type { AppliedChange, Candidate } from '../core/plan-update.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { answerAlarm } from './answer-alarm.ts';
 import { catchUp } from './catch-up.ts';
+import type { SharedAnswers } from './shared-answers.ts';
 import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
 import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
 import { watchRollouts, type WatchPorts } from './watch-rollouts.ts';
 
-export interface PolicyPorts extends WatchPorts {}
+export interface PolicyPorts extends WatchPorts {
+  readonly sharedAnswers: SharedAnswers;
+}
 
 /**
  * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it. `prepare` may give
@@ -37,7 +40,7 @@ export async function lookAtPolicy(
       context.signal,
     );
     if (policy === undefined) await reportGone(key, outcome, cause, report);
-    else await reportOutcome(policy, outcome, cause, report, context.signal);
+    else await reportOutcome(policy, outcome, onlyAsked(cause, policy), report, context.signal);
     return outcome;
   } catch (error) {
     await reportFailure(
@@ -52,22 +55,29 @@ export async function lookAtPolicy(
   }
 }
 
-/** Shorter than a lock of the queue: what a killed worker left behind is asked for anew. */
-const resolvedLastsMs = 3_000;
+/** Clocks of receivers and workers may differ by as much. */
+const clockSkewMs = 10_000;
+
+/** When the registry announced what a job is about, as far as that is believed: a time to come would have the registry asked until then. */
+export function announcedAt(receivedAt: string, { clock }: Pick<PolicyPorts, 'clock'>): number {
+  const now = clock().getTime();
+  const at = Date.parse(receivedAt);
+  return at <= now + clockSkewMs ? at : now - clockSkewMs;
+}
 
 /** The processor of the queue `policy`. */
 export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
   if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
-  const { policy, source, receivedAt, eventId, receiver, hint, resolved, actions, resolvedAt = receivedAt } = job;
+  const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
   const ports = job.alarm === undefined ? allPorts : await answerAlarm(job.alarm, policy, allPorts, context.signal);
   if (ports === undefined) return;
-  const isFresh = context.failures === 0 && ports.clock().getTime() - Date.parse(resolvedAt) < resolvedLastsMs;
+  const resolved = context.failures === 0 ? recallAnswer(job, ports) : undefined;
   const request: ReconcileRequest = {
     policy,
     announced: source === 'Webhook',
-    announcedAt: Date.parse(receivedAt),
+    announcedAt: announcedAt(receivedAt, ports),
     ...(hint !== undefined && { hint }),
-    ...(resolved !== undefined && isFresh && { resolved }),
+    ...(resolved !== undefined && { resolved }),
   };
   const cause: LookCause = {
     source,
@@ -84,4 +94,20 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   if (rollback !== undefined && isOpen)
     await lookAtPolicy({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
   await lookAtPolicy(request, cause, context, ports, prepare);
+}
+
+/** What the registry said on behalf of this very policy, as its spec is now, when this process made the job. */
+function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: PolicyPorts): Candidate | undefined {
+  const policy = ports.findPolicy(namespace, name);
+  if (hint === undefined || policy === undefined || !isUsable(policy.spec)) return undefined;
+  return ports.sharedAnswers.recall(cause, ports.sourceOf(policy, policy.spec), hint.tag);
+}
+
+/** A job that names what nobody asked for must not answer it: the same could be asked for later. */
+function onlyAsked({ request, rollback, ...cause }: LookCause, { actions = {} }: ImagePolicy): LookCause {
+  return {
+    ...cause,
+    ...(request !== undefined && request === actions.requestedAt && { request }),
+    ...(rollback !== undefined && rollback === actions.rollbackTo && { rollback }),
+  };
 }

@@ -5,14 +5,13 @@ import type { Repository } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
 import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { Candidate } from '../core/plan-update.ts';
 import { suspendedOutcome } from '../core/suspended-outcome.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { rejectHint } from './choose-candidate.ts';
 import { inSlices } from './in-slices.ts';
-import { lookAtPolicy, type PolicyPorts } from './process-policy.ts';
+import { announcedAt, lookAtPolicy, type PolicyPorts } from './process-policy.ts';
 import { reportOutcome, type ReportPorts } from './report.ts';
 import { resolveCandidate, type Hint } from './resolve-candidate.ts';
 
@@ -59,7 +58,7 @@ async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobCont
   const settled: EventLog['settled'] = (id, key, fate) => eventLog.settled(id, key, fate, push);
   const ports: PushPorts = { ...allPorts, eventLog: { ...eventLog, settled } };
   await lookAtPolicy(
-    { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: Date.parse(push.receivedAt) },
+    { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, ports) },
     causeOf(push),
     context,
     ports,
@@ -71,8 +70,8 @@ async function fanOut(push: PushJob, endings: readonly Ending[], context: JobCon
   const interested = endings.flatMap(({ policy, ending }) => (ending === undefined ? [policy] : []));
   const jobs = await Promise.all(
     bySource(push, interested, ports).map(async ({ source, policies }) => {
-      const resolved = await resolveOnce(push, source, context, ports);
-      return policies.map((policy) => toPolicyJob(push, policy, resolved));
+      await resolveOnce(push, source, context, ports);
+      return policies.map((policy) => toPolicyJob(push, policy));
     }),
   );
   if (interested.length > 0) await ports.addPolicyJobs(jobs.flat());
@@ -106,30 +105,37 @@ function bySource(push: PushJob, policies: readonly ImagePolicy[], { sourceOf }:
   return [...groups.values()];
 }
 
-/** One question to the registry for all policies; when it fails or finds nothing, each policy asks (and reports) for itself. */
-async function resolveOnce(push: PushJob, source: ImageSource, { signal }: JobContext, ports: PushPorts): Promise<Candidate | undefined> {
+/**
+ * One question to the registry for all policies that this process does; when it fails or finds nothing, each policy asks (and reports) for itself. That it is
+ * asked here, too, waits for the registry once instead of in each job.
+ */
+async function resolveOnce(push: PushJob, source: ImageSource, { signal }: JobContext, ports: PushPorts): Promise<void> {
   try {
-    const announcedAt = Date.parse(push.receivedAt);
-    return await resolveCandidate(source, hintOf(push), ports.headManifest, { announced: true, announcedAt, signal, now: ports.now });
+    const askedAt = ports.now();
+    const patience = { announced: true, announcedAt: announcedAt(push.receivedAt, ports), signal, now: ports.now };
+    const found = await resolveCandidate(source, hintOf(push), ports.headManifest, patience);
+    if (found !== undefined) ports.sharedAnswers.remember(jobCauseOf(push), source, found, askedAt);
   } catch (error) {
     if (error instanceof WaitError && error.reason === 'NotShownYet') throw error;
     ports.logger.debug({ err: error, event: push.id }, 'shared manifest request failed');
-    return undefined;
   }
 }
 
-function toPolicyJob(push: PushJob, policy: ImagePolicy, resolved: Candidate | undefined): PolicyJob {
+function toPolicyJob(push: PushJob, policy: ImagePolicy): PolicyJob {
   return {
     schema: 1,
     policy: nameOf(policy),
     source: 'Webhook',
-    cause: `push:${push.id}`,
+    cause: jobCauseOf(push),
     receivedAt: push.receivedAt,
     eventId: push.id,
     receiver: push.receiver,
     hint: hintOf(push),
-    ...(resolved?.digest !== undefined && { resolved: { tag: resolved.tag, digest: resolved.digest } }),
   };
+}
+
+function jobCauseOf({ id }: PushJob): string {
+  return `push:${id}`;
 }
 
 function hintOf(push: PushJob): Hint {

@@ -8,6 +8,7 @@ import { createEventLog } from '../../src/queue/event-log.ts';
 import { bytesPerRecord } from '../../src/queue/forget-records.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue, createWorkQueues } from '../../src/queue/producer.ts';
+import { readPushJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startRedis } from '../harness/redis.ts';
@@ -32,6 +33,7 @@ async function start(t: TestContext) {
   const worker = createWorker<PushJob>({
     access,
     queue: 'push',
+    read: readPushJob,
     concurrency: 1,
     now: Date.now,
     random: Math.random,

@@ -7,7 +7,7 @@ import { Queue, type Job } from 'bullmq';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { assertPatchedTimes, startWorld, type World } from './world.ts';
+import { assertPatchedTimes, someDigest, startWorld, type World } from './world.ts';
 
 interface Fixture {
   readonly what: string;
@@ -79,6 +79,38 @@ describe('jobs of the former version', () => {
       else assertPatchedTimes(await world.readDeployment(name), 0);
     });
   }
+
+  it('a digest that somebody wrote into a job is not what runs', async () => {
+    const repository = 'shop/forged';
+    const { digest } = await pushImage({ host: world.quiet.host, repository, tag: '1.0.0' });
+    await world.createDeployment('forged', `${image('forged', '1.0.0')}@${digest}`);
+    await world.createPolicy('forged', `${world.quiet.host}/${repository}`, { strategy: 'SemVer' }, { update: { pin: 'Digest' } });
+    await world.waitForFirstLook('forged');
+    const newer = await pushImage({ host: world.quiet.host, repository, tag: '1.0.1', content: 'new' });
+    const { metadata } = await world.cluster.request<{ metadata: { uid: string } }>('GET', world.policyPath('forged'));
+    await add(
+      'policy',
+      'policy',
+      {
+        schema: 1,
+        policy: { namespace: world.namespace, name: 'forged', uid: metadata.uid },
+        source: 'Webhook',
+        cause: 'push:forged',
+        receivedAt: new Date().toISOString(),
+        hint: { tag: '1.0.1' },
+        resolved: { tag: '1.0.1', digest: someDigest() },
+        resolvedAt: '2099-01-01T00:00:00.000Z',
+      },
+      'forged-digest',
+    );
+    assertPatchedTimes(await world.waitForImage('forged', `${image('forged', '1.0.1')}@${newer.digest}`), 1);
+  });
+
+  it('a job that cannot be read stands where it is to be seen, and holds up no other', async () => {
+    await add('policy', 'policy', { schema: 1, policy: { namespace: 'a/b' }, receivedAt: 'never' }, 'unreadable');
+    const why = await waitFor('it to fail', async () => (await queues.get('policy')?.getJob('unreadable'))?.failedReason);
+    assert.match(why, /the job cannot be read: policy\.namespace/);
+  });
 
   it('a job of a later version is left to a replica of that version: neither done nor lost', async () => {
     const job = await add('push', 'push', { schema: 2, receivedAt: new Date().toISOString(), anything: 'else' }, 'later-version');

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { findRedis } from './binaries.ts';
+import { makeKubeKeys } from './kube-keys.ts';
 import { askRedis, probeMs, startRedis, type Redis } from './redis.ts';
 import { startServer } from './server.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -63,6 +65,54 @@ export async function startRedisGroup(): Promise<RedisGroup> {
     async stop() {
       await sentinel.stop();
       await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+/** A Redis and its Sentinel that both speak TLS alone. */
+export type SecureRedis = Pick<RedisGroup, 'url' | 'sentinel' | 'stop'> & {
+  /** Whom a client has to trust. */
+  readonly caPem: string;
+};
+
+/** Starts them, with certificates of their own for 127.0.0.1. */
+export async function startSecureRedis(): Promise<SecureRedis> {
+  const dir = tempFolder('secure-redis');
+  const { caPem, files } = await makeKubeKeys(dir);
+  const tls = { cert: files.serverCertificate, key: files.serverKey, 'ca-cert': files.ca };
+  const directives = [
+    ...Object.entries(tls).map(([name, file]) => `tls-${name}-file ${file}`),
+    'tls-auth-clients no',
+    'tls-replication yes',
+  ];
+  const ask = (port: number, command: string) =>
+    askRedis(port, command, probeMs, (onOpen) => connectTls({ port, host: '127.0.0.1', ca: caPem }, onOpen));
+  const start = async (what: 'redis' | 'sentinel', lines: readonly string[], isReady: (reply: string) => boolean) => {
+    const file = join(dir, `${what}.conf`);
+    return startServer({
+      name: `${what}-tls`,
+      command: await findRedis(),
+      portCount: 1,
+      args: ([port]) => {
+        writeFileSync(file, [`tls-port ${port}`, 'port 0', 'bind 127.0.0.1', `dir ${dir}`, ...directives, ...lines, ''].join('\n'));
+        return [file, ...(what === 'sentinel' ? ['--sentinel'] : [])];
+      },
+      isReady: async ([port], pid) => {
+        const reply = await ask(port as number, 'INFO');
+        return reply.includes(`process_id:${pid}\r`) && isReady(reply);
+      },
+    });
+  };
+  const redis = await start('redis', ['save ""'], (reply) => reply.includes('loading:0'));
+  const rules = [`sentinel monitor ${name} 127.0.0.1 ${redis.ports[0]} 1`];
+  const sentinel = await start('sentinel', rules, (reply) => /^master0:name=main,status=ok,/m.test(reply));
+  return {
+    url: `rediss://${name}`,
+    sentinel: `127.0.0.1:${sentinel.ports[0]}`,
+    caPem,
+    async stop() {
+      await sentinel.stop();
+      await redis.stop();
     },
   };
 }

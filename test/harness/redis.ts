@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { findRedis } from './binaries.ts';
 import { flags } from './flags.ts';
 import { type Faults, startServer } from './server.ts';
@@ -61,10 +61,15 @@ export async function startRedis({ maxmemory = '0', args = [], command, fsync = 
 }
 
 /** One inline command over a bare socket: the harness must not depend on the client that it helps to test. `timeoutMs`: for probes of a server that may hang. */
-export function askRedis(port: number, command: string, timeoutMs = 30_000): Promise<string> {
+export function askRedis(
+  port: number,
+  command: string,
+  timeoutMs = 30_000,
+  open: (onOpen: () => void) => Socket = (onOpen) => connect(port, '127.0.0.1', onOpen),
+): Promise<string> {
   return new Promise((resolve, reject) => {
     let reply = '';
-    const socket = connect(port, '127.0.0.1', () => socket.end(`${command}\r\n`));
+    const socket = open(() => socket.end(`${command}\r\n`));
     socket.setEncoding('utf8').setTimeout(timeoutMs, () => socket.destroy(new Error('no answer')));
     socket.on('data', (chunk: string) => (reply += chunk));
     socket.once('error', reject);

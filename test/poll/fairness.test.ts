@@ -5,6 +5,7 @@ import { processPoll } from '../../src/poll/process-poll.ts';
 import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import type { PollJob } from '../../src/queue/jobs.ts';
 import { createWorkQueues } from '../../src/queue/producer.ts';
+import { readPollJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { policyOf, specOf } from '../core/samples.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
@@ -50,6 +51,7 @@ test('a registry whose lists never end takes its own places only: polls of anoth
   const worker = createWorker<PollJob>({
     access,
     queue: 'poll',
+    read: readPollJob,
     concurrency: 4,
     process: (job, context) => processPoll(job, context, world.ports),
     now: Date.now,

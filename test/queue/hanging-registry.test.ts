@@ -4,6 +4,7 @@ import type { PushEvent } from '../../src/core/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
+import { readPushJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { createRegistryClient } from '../../src/registry/client.ts';
 import { fakeDigest, startFakeRegistry } from '../harness/fake-registry.ts';
@@ -40,6 +41,7 @@ test('hundreds of repositories of registries that hang take no place from those 
   const consumer = createWorker<PushJob>({
     access: { ...access, redis: worker },
     queue: 'push',
+    read: readPushJob,
     concurrency: 64,
     now: Date.now,
     random: Math.random,

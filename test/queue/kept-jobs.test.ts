@@ -4,6 +4,7 @@ import { Queue } from 'bullmq';
 import { connectWorker } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
+import { readPushJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -17,6 +18,7 @@ async function start(t: TestContext, process: (job: PushJob) => void) {
   const worker = createWorker<PushJob>({
     access,
     queue: 'push',
+    read: readPushJob,
     concurrency: 1,
     now: Date.now,
     random: Math.random,

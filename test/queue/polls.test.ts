@@ -4,6 +4,7 @@ import { Queue } from 'bullmq';
 import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import type { PollJob } from '../../src/queue/jobs.ts';
 import { createWorkQueues } from '../../src/queue/producer.ts';
+import { readPollJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -50,6 +51,7 @@ test('a poll that fails pauses no longer than its worker says for it', async (t)
   const worker = createWorker<PollJob>({
     access,
     queue: 'poll',
+    read: readPollJob,
     concurrency: 1,
     process: () => Promise.reject(new Error('500')),
     now: () => now,

@@ -8,6 +8,7 @@ import type { EventRecord } from '../../src/queue/event-record.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
 import { createEventReader, type EventReader } from '../../src/queue/read-events.ts';
+import { readPushJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -61,7 +62,7 @@ const idsOf = (records: readonly EventRecord[]) => records.map(({ event }) => ev
 
 test('an event with all that became of it', async () => {
   const { log, reader } = start();
-  const push = event('a', { digest: 'sha256:1', pushedAt: '2026-03-01T11:59:59Z', replayOf: 'z' });
+  const push = event('a', { digest: `sha256:${'1'.repeat(64)}`, pushedAt: '2026-03-01T11:59:59Z', replayOf: 'z' });
   await log.matched(push, ['shop/web', 'shop/api']);
   await log.settled('a', 'shop/web', fate);
   const expected: EventRecord = {
@@ -114,6 +115,7 @@ test('what no worker has told of is shown as the queue knows it', async (t) => {
   const worker = createWorker<PushJob>({
     access,
     queue: 'push',
+    read: readPushJob,
     concurrency: 2,
     process: () => Promise.reject(new Error('the watch of policies is lost')),
     now: () => at,
@@ -139,6 +141,7 @@ test('what is done is never told as queued: its record counts, and when that is 
   const worker = createWorker<PushJob>({
     access,
     queue: 'push',
+    read: readPushJob,
     concurrency: 1,
     process: (push) => log.matched(push, ['shop/web']),
     now: () => at,

@@ -1,14 +1,16 @@
 /** Sentinel and Cluster: what was acknowledged outlives a failover, and workers go on by themselves. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { PushEvent } from '../../src/core/push-event.ts';
 import { connectProducer, connectWorker, type RedisPlace } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
 import { inspect } from '../../src/queue/redis-health.ts';
+import { readPushJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { startRedisCluster } from '../harness/redis-cluster.ts';
-import { startRedisGroup } from '../harness/redis-sentinel.ts';
+import { startRedisGroup, startSecureRedis } from '../harness/redis-sentinel.ts';
 import { startRedis } from '../harness/redis.ts';
 import { findOnPath } from '../harness/run-command.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -67,6 +69,7 @@ function startWorker(after: Cleaner, place: RedisPlace) {
   const worker = createWorker<PushJob>({
     access: { redis, prefix, onError },
     queue: 'push',
+    read: readPushJob,
     concurrency: 8,
     now: Date.now,
     random: Math.random,
@@ -96,6 +99,19 @@ test('Sentinel: kill -9 of the master loses nothing that a replica had confirmed
   await add('after');
   await done(...ids, 'after');
   assert.equal((await look()).durabilityProblem, undefined);
+});
+
+test('Sentinel over TLS: asked over TLS, like the server that it names', { timeout: 240_000 }, async (t) => {
+  const group = await startSecureRedis();
+  const after = cleanerOf(t);
+  after(() => group.stop());
+  const trusted = getCACertificates('default');
+  setDefaultCACertificates([...trusted, group.caPem]);
+  after(() => setDefaultCACertificates(trusted));
+  const place = { url: group.url, sentinels: [group.sentinel], cluster: false };
+  const { add } = startProducer(after, place, 0);
+  await add('secret');
+  await startWorker(after, place).done('secret');
 });
 
 test('Sentinel: workers that wait for jobs when the master freezes hear of those at the new one', { timeout: 240_000 }, async (t) => {

@@ -78,6 +78,19 @@ test('turns are spaced evenly, whoever asks; who would have to wait for long is 
   assert.ok((await connection.pttl('{p}:registry:slow:next')) > 0);
 });
 
+test('what nobody of us wrote into Redis keeps no registry from being asked', async (t) => {
+  const connection = await connect(t);
+  const turns = createRegistryTurns(connection, '{p}');
+  const limits = { concurrency: 1, requestsPerSecond: 1_000 };
+  const far = Date.now() + 1e12;
+  await connection.zadd('{p}:registry:forged:turns', far, 'forged');
+  for (const next of [String(far), 'soon', '1e300']) {
+    await connection.set('{p}:registry:forged:next', next);
+    assert.deepEqual(await turns.take('forged', 'a', limits, times), { kind: 'start', waitMs: 0 }, next);
+    await turns.release('forged', 'a');
+  }
+});
+
 test('replicas together keep the concurrency of a host that the configuration names; others cost no question', async (t) => {
   const replicas = [await startReplica(t, { concurrency: 3 }), await startReplica(t, { concurrency: 3 })];
   let running = 0;

@@ -47,7 +47,7 @@ test('counted by registry, each image once, whichever replica finds it', async (
   assert.equal(await one.add(repository, { tag: '1.0.0' }, later(0)), 1);
   assert.equal(await two.add(repository, { tag: '1.0.0' }, later(1)), undefined);
   assert.equal(await two.add({ ...repository, path: 'shop/api' }, { tag: '1.0.0' }, later(2)), 2);
-  assert.equal(await one.add(repository, { tag: '1.0.0', digest: 'sha256:1' }, later(3)), 3);
+  assert.equal(await one.add(repository, { tag: '1.0.0', digest: `sha256:${'1'.repeat(64)}` }, later(3)), 3);
   assert.equal(await one.add({ ...repository, registry: 'other.example.com' }, { tag: '1.0.0' }, later(3)), 1);
   const counts = await Promise.all(['a', 'b', 'c'].map((tag, index) => (index === 1 ? one : two).add(repository, { tag }, later(4))));
   assert.deepEqual(
@@ -82,12 +82,15 @@ test('nothing of it stays for ever', async () => {
 
 test('announced is what the audit record or the queue holds of the repository', async () => {
   const { finds, log, queue } = start();
-  await log.matched(event('a', { digest: 'sha256:1' }), ['shop/web']);
+  await log.matched(event('a', { digest: `sha256:${'1'.repeat(64)}` }), ['shop/web']);
   await log.unwatched(event('b', { tag: '2.0.0' }), new Date(at));
   await queue.add([event('c', { tag: '3.0.0' })]);
   const isAnnounced = (tag: string, digest?: string) => finds.isAnnounced(repository, { tag, ...(digest !== undefined && { digest }) });
   assert.deepEqual(await Promise.all(['1.0.0', '2.0.0', '3.0.0', '4.0.0'].map((tag) => isAnnounced(tag))), [true, true, true, false]);
-  assert.deepEqual([await isAnnounced('1.0.0', 'sha256:1'), await isAnnounced('1.0.0', 'sha256:2')], [true, false]);
-  assert.equal(await isAnnounced('2.0.0', 'sha256:2'), true);
+  assert.deepEqual(
+    [await isAnnounced('1.0.0', `sha256:${'1'.repeat(64)}`), await isAnnounced('1.0.0', `sha256:${'2'.repeat(64)}`)],
+    [true, false],
+  );
+  assert.equal(await isAnnounced('2.0.0', `sha256:${'2'.repeat(64)}`), true);
   assert.equal(await finds.isAnnounced({ ...repository, path: 'shop' }, { tag: '1.0.0' }), false);
 });

@@ -16,6 +16,7 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
 import type { ImageFacts } from '../../src/work/read-images.ts';
+import { createSharedAnswers } from '../../src/work/shared-answers.ts';
 import { createTagMemory } from '../../src/work/tag-memory.ts';
 import type { ObjectEvent } from '../../src/work/object-event.ts';
 import { wakeJobs } from '../../src/work/wake-policies.ts';
@@ -125,6 +126,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     readImage,
     readPlatforms: readImage,
     tagMemory: createTagMemory(),
+    sharedAnswers: createSharedAnswers(() => startTime),
     listTags: async (repository) => {
       requests.push(`LIST ${repository.path}`);
       return [...tags.keys()];

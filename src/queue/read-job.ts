@@ -1,0 +1,100 @@
+/**
+ * The data of jobs as this version takes it from Redis, whoever wrote it: bounded, and nothing but a hint. What is to be done is read from the API server and the
+ * registry. Fields that are not here (`resolved` of the former version, say) are ignored.
+ */
+import { z } from 'zod';
+import { describeError } from '../core/errors.ts';
+import { isDigest, isTag } from '../core/image-reference.ts';
+import type { TickJob } from './producer.ts';
+import { schema, type PolicyJob, type PollJob, type PushJob } from './jobs.ts';
+
+const versioned = { schema: z.literal(schema) };
+const time = z.iso.datetime({ offset: true }).max(40);
+const id = z.string().regex(/^[\w-]{1,128}$/);
+const word = z.string().min(1).max(253);
+const name = z.string().regex(/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/);
+const tag = z.string().refine(isTag, 'is not a tag');
+const digest = z.string().refine(isDigest, 'is not a digest');
+const traceparent = z
+  .string()
+  .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
+  .exactOptional();
+const repository = {
+  registry: z.string().regex(/^[a-z0-9._:[\]-]{1,255}$/),
+  path: z.string().regex(/^[a-z0-9._/-]{1,255}$/),
+};
+
+/** A push as it is in a job and in the record of an event. */
+export const pushSchema = z.object({
+  id,
+  receiver: word,
+  provider: word,
+  repository: z.object(repository),
+  tag,
+  digest: digest.exactOptional(),
+  receivedAt: time,
+  pushedAt: z.string().max(40).exactOptional(),
+  replayOf: id.exactOptional(),
+});
+
+const pushJob = pushSchema.extend({ ...versioned, traceparent });
+
+const sources = [
+  'Webhook',
+  'Poll',
+  'PolicyChange',
+  'TargetChange',
+  'SecretChange',
+  'WaitOver',
+  'Approval',
+  'Rollback',
+  'Request',
+] as const satisfies readonly PolicyJob['source'][];
+
+const policyJob = z.object({
+  ...versioned,
+  traceparent,
+  policy: z.object({ namespace: name, name, uid: word }),
+  source: z.enum(sources),
+  cause: z.string().min(1).max(16_384),
+  receivedAt: time,
+  generation: z.int().min(0).exactOptional(),
+  alarm: z.object({ until: z.string().max(64), at: time }).exactOptional(),
+  eventId: id.exactOptional(),
+  receiver: word.exactOptional(),
+  hint: z.object({ tag, digest: digest.exactOptional() }).exactOptional(),
+  actions: z
+    .object({
+      approve: word.exactOptional(),
+      rollbackTo: word.exactOptional(),
+      release: word.exactOptional(),
+      requestedAt: word.exactOptional(),
+    })
+    .exactOptional(),
+  task: z.literal('rollout').exactOptional(),
+  notBefore: time.exactOptional(),
+});
+
+const secret = z.object({ namespace: name, name, namedBy: z.enum(['policy', 'target', 'serviceAccount']) });
+const pollJob = z.object({
+  ...versioned,
+  repository: z.object({ ...repository, access: z.object({ secrets: z.array(secret).max(10_000) }).exactOptional() }),
+  intervalMs: z.int().min(1),
+  receivedAt: time,
+});
+
+/** A push; throws an Error that says what of it cannot be read. */
+export const readPushJob = (data: unknown): PushJob => read(pushJob, data);
+/** A policy to reconcile; throws an Error that says what of it cannot be read. */
+export const readPolicyJob = (data: unknown): PolicyJob => read(policyJob, data);
+/** A repository to list; throws an Error that says what of it cannot be read. */
+export const readPollJob = (data: unknown): PollJob => read(pollJob, data);
+/** The same, or a tick, which says nothing; throws an Error that says what of it cannot be read. */
+export const readPollQueueJob = (data: unknown): PollJob | TickJob => read(z.union([pollJob, z.strictObject(versioned)]), data);
+
+function read<T>(reader: z.ZodType<T>, data: unknown): T {
+  const parsed = reader.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`the job cannot be read: ${issue?.path.join('.') ?? ''} ${issue?.message ?? describeError(parsed.error)}`);
+}
