@@ -2,6 +2,7 @@
 import type { ReceiverConfig } from '../config.ts';
 import { describeError } from '../core/errors.ts';
 import type { Receiver } from '../receive/answer-delivery.ts';
+import { createConfirmation } from '../receive/confirm-subscription.ts';
 import { fetchText } from '../receive/fetch-text.ts';
 import { googleIssuers, googleKeys } from '../receive/google-issuers.ts';
 import { createKeySet, type KeySet } from '../receive/key-set.ts';
@@ -10,10 +11,7 @@ import type { VerifyProof } from '../receive/proof.ts';
 import { providers } from '../receive/providers/index.ts';
 import { createSigningCertificates } from '../receive/signing-certificates.ts';
 import { createSnsProof } from '../receive/sns-proof.ts';
-import type { SnsTopic } from '../receive/sns-topic.ts';
 import type { Foundation } from './foundation.ts';
-
-const confirmMs = 10_000;
 
 /** Builds all receivers. `warm` gets the keys of issuers before the first delivery needs them. */
 export function openReceivers({ settings, logger }: Foundation): { receivers: readonly Receiver[]; warm: () => Promise<void> } {
@@ -25,13 +23,15 @@ export function openReceivers({ settings, logger }: Foundation): { receivers: re
     return keySet;
   };
   const findSigningKey = createSigningCertificates({ fetchText, now: () => new Date(), onError });
-  const confirm = ({ arn }: SnsTopic, url: string) => {
-    fetchText(url, AbortSignal.timeout(confirmMs)).then(
-      () => logger.info({ topic: arn }, 'subscription confirmed'),
-      // The address holds the token of the subscription.
-      () => logger.warn({ topic: arn }, 'subscription not confirmed: ask SNS to send the confirmation again'),
-    );
-  };
+  const confirm = createConfirmation({
+    fetchText,
+    now: Date.now,
+    // The address holds the token of the subscription, and is not logged.
+    onResult({ arn }, isConfirmed) {
+      if (isConfirmed) logger.info({ topic: arn }, 'subscription confirmed');
+      else logger.warn({ topic: arn }, 'subscription not confirmed: ask SNS to send the confirmation again');
+    },
+  });
 
   const proofsOf = ({ oidc, sns }: ReceiverConfig): VerifyProof[] => {
     const proofs: VerifyProof[] = [];

@@ -25,5 +25,6 @@ export async function answerRequest(
   if (verdict.kind === 'unavailable') return { status: 503, why: verdict.why };
   const retryAfterSeconds = await context.takeTurn(receiver);
   if (retryAfterSeconds > 0) return { status: 429, retryAfterSeconds };
+  verdict.onAdmitted?.();
   return answerDelivery(delivery, receiver, context);
 }

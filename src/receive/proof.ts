@@ -1,7 +1,13 @@
 import type { Delivery } from './providers/provider.ts';
 
 /** What became of a delivery's proof. `why` is one of few sentences of ours, never text of the request. */
-export type Verdict = { readonly kind: 'authentic' } | { readonly kind: 'refused'; readonly why: string };
+export type Verdict =
+  | {
+      readonly kind: 'authentic';
+      /** What the delivery asks for beside its pushes. It is done once the delivery has passed the rate limit. */
+      readonly onAdmitted?: () => void;
+    }
+  | { readonly kind: 'refused'; readonly why: string };
 
 /**
  * How a delivery proves where it comes from by something that has to be looked up: a token, a signature. Rejects with

@@ -1,10 +1,14 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { describeError } from '../core/errors.ts';
+import { createAllowance } from './allowance.ts';
 import { FetchRefused, ProofUnavailable, type FetchText } from './proof.ts';
 import type { SnsTopic } from './sns-topic.ts';
 
-/** The public key of the certificate with this file name; undefined when AWS has none that can be used. Rejects with ProofUnavailable. */
-export type FindSigningKey = (topic: SnsTopic, fileName: string) => Promise<KeyObject | undefined>;
+/**
+ * The public key of the certificate with this file name; undefined when AWS has none that can be used. `address` is whoever named it: a certificate that was
+ * never had is asked for within that address' share. Rejects with ProofUnavailable.
+ */
+export type FindSigningKey = (topic: SnsTopic, fileName: string, address: string) => Promise<KeyObject | undefined>;
 
 export interface SigningCertificatesOptions {
   readonly fetchText: FetchText;
@@ -19,7 +23,7 @@ const spareMs = 24 * 3_600_000;
 /** File names come from strangers: what was not there, and how often is asked at all, is bounded. What worked before is asked for apart from them. */
 const pauseMs = 30_000;
 const maxCertificates = 32;
-const maxFetchesPerMinute = 12;
+const maxFetches = { perKey: 12, total: 60 };
 /** The certificates' own names: sns.amazonaws.com, and others with the region in them. */
 const signerName = /^sns[a-z0-9.-]*\.amazonaws\.com(?:\.cn)?$/;
 
@@ -40,7 +44,8 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
   const good = new Map<string, Held>();
   const missingUntil = new Map<string, number>();
   const flights = new Map<string, Promise<X509Certificate | undefined>>();
-  let fetches: number[] = [];
+  /** Of each topic apart: whoever knows the name of one uses up nothing of another. There are as many as the configuration names. */
+  const allowances = new Map<string, (address: string) => boolean>();
 
   const read = async (url: string): Promise<X509Certificate | undefined> => {
     try {
@@ -65,43 +70,43 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
     return undefined;
   };
   /** Takes the turn of a fetch, or throws. */
-  const takeTurn = (held: Held | undefined): void => {
+  const takeTurn = (held: Held | undefined, { arn }: SnsTopic, address: string): void => {
     const at = now().getTime();
     if (held !== undefined) {
       if (at < held.askAt) throw new ProofUnavailable('the signing certificate could not be had a moment ago');
       held.askAt = at + pauseMs;
       return;
     }
-    fetches = fetches.filter((time) => time > at - 60_000);
-    if (fetches.length >= maxFetchesPerMinute) throw new ProofUnavailable('too many signing certificates were asked for in this minute');
-    fetches.push(at);
+    const isAllowed = allowances.get(arn) ?? createAllowance({ ...maxFetches, now: () => now().getTime() });
+    allowances.set(arn, isAllowed);
+    if (!isAllowed(address)) throw new ProofUnavailable('too many signing certificates were asked for in this minute');
   };
   /** One request for all who wait. */
-  const ask = async (url: string): Promise<X509Certificate | undefined> => {
+  const ask = async (url: string, topic: SnsTopic, address: string): Promise<X509Certificate | undefined> => {
     let flight = flights.get(url);
     if (flight === undefined) {
-      takeTurn(good.get(url));
+      takeTurn(good.get(url), topic, address);
       flight = load(url).finally(() => flights.delete(url));
       flights.set(url, flight);
     }
     return flight;
   };
-  const find = async (url: string): Promise<X509Certificate | undefined> => {
+  const find = async (url: string, topic: SnsTopic, address: string): Promise<X509Certificate | undefined> => {
     const at = now().getTime();
     const held = good.get(url);
-    if (held === undefined) return at < (missingUntil.get(url) ?? 0) ? undefined : ask(url);
+    if (held === undefined) return at < (missingUntil.get(url) ?? 0) ? undefined : ask(url, topic, address);
     const isUsable = at < held.until;
     if (isUsable && at < held.askAt) return held.certificate;
     try {
-      return await ask(url);
+      return await ask(url, topic, address);
     } catch (error) {
       if (!isUsable) throw error;
       return held.certificate;
     }
   };
 
-  return async ({ host }, fileName) => {
-    const certificate = await find(`https://${host}/${fileName}`);
+  return async (topic, fileName, address) => {
+    const certificate = await find(`https://${topic.host}/${fileName}`, topic, address);
     return certificate !== undefined && isSigner(certificate, now()) ? certificate.publicKey : undefined;
   };
 }

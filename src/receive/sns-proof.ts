@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { authentic, refused, type Verdict, type VerifyProof } from './proof.ts';
 import { limitedText } from './providers/optional-text.ts';
 import { parseJsonBody } from './providers/json-body.ts';
-import { MalformedBody, OversizedDelivery } from './providers/provider.ts';
+import { MalformedBody, OversizedDelivery, type Delivery } from './providers/provider.ts';
 import type { FindSigningKey } from './signing-certificates.ts';
 import { parseTopic, type SnsTopic } from './sns-topic.ts';
 
@@ -47,7 +47,7 @@ const fileName = /^\/(SimpleNotificationService-[0-9a-f]{16,128}\.pem)$/;
  */
 export function createSnsProof({ topics, findSigningKey, confirm }: SnsOptions): VerifyProof {
   const known = new Map(topics.map((arn) => [arn, parseTopic(arn)]));
-  return async ({ body }): Promise<Verdict> => {
+  return async ({ headers, body }): Promise<Verdict> => {
     if (body.length > maxMessageBytes) return refused('longer than a message of SNS that tells of a push');
     const parsed = read(body);
     if (parsed === undefined) return refused('not a message of SNS');
@@ -55,13 +55,19 @@ export function createSnsProof({ topics, findSigningKey, confirm }: SnsOptions):
     if (topic === undefined) return refused('the message is of a topic that is not configured');
     const file = fileOf(parsed.SigningCertURL, topic);
     if (file === undefined) return refused("the certificate is not one of SNS in the topic's region");
-    const key = await findSigningKey(topic, file);
+    const key = await findSigningKey(topic, file, addressOf(headers));
     if (key === undefined) return refused('the certificate cannot be used');
     const algorithm = parsed.SignatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256';
     if (!verify(algorithm, textToSign(parsed), key, Buffer.from(parsed.Signature, 'base64'))) return refused('the signature is wrong');
-    if (parsed.Type === 'SubscriptionConfirmation' && parsed.Token) confirm(topic, confirmationUrl(topic, parsed.Token));
-    return authentic;
+    const { Type: type, Token: token } = parsed;
+    if (type !== 'SubscriptionConfirmation' || !token) return authentic;
+    return { kind: 'authentic', onAdmitted: () => confirm(topic, confirmationUrl(topic, token)) };
   };
+}
+
+/** Whom the proxy in front has seen. Without a proxy anybody can write this, and it is no more than a share of a limit. */
+function addressOf(headers: Delivery['headers']): string {
+  return [headers['x-forwarded-for']].flat().at(-1)?.split(',').at(-1)?.trim() ?? '';
 }
 
 function read(body: Buffer): SnsMessage | undefined {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { before, test } from 'node:test';
-import { FetchRefused, ProofUnavailable, type FetchText } from '../../src/receive/proof.ts';
+import { authentic, FetchRefused, ProofUnavailable, type FetchText } from '../../src/receive/proof.ts';
 import { createSigningCertificates } from '../../src/receive/signing-certificates.ts';
 import { createSnsProof } from '../../src/receive/sns-proof.ts';
 import { parseTopic } from '../../src/receive/sns-topic.ts';
@@ -22,10 +22,16 @@ function start({ fetchText = () => Promise.resolve(signer.pem) }: { fetchText?: 
     now: () => new Date(world.at),
     onError: (error) => void world.problems.push(error.message),
   });
-  const verify = createSnsProof({ topics: [topic], findSigningKey, confirm: (_topic, url) => void world.confirmed.push(url) });
-  const judge = (message: Message) => verify({ headers: {}, body: Buffer.from(JSON.stringify(message)) });
+  const verify = createSnsProof({ topics: [topic, otherTopic], findSigningKey, confirm: (_topic, url) => void world.confirmed.push(url) });
+  const judge = async (message: Message, headers: Record<string, string> = {}) => {
+    const verdict = await verify({ headers, body: Buffer.from(JSON.stringify(message)) });
+    if (verdict.kind === 'authentic') verdict.onAdmitted?.();
+    return verdict.kind === 'authentic' ? authentic : verdict;
+  };
   return Object.assign(world, { judge });
 }
+
+const otherTopic = `${topic}-other`;
 
 /** The address of a certificate that nobody has. */
 const madeUp = (index: number) => certificateUrl.replace('0123456789abcdef', index.toString(16).padStart(16, '0'));
@@ -166,6 +172,28 @@ test('made-up file names cannot make us ask without end', async () => {
     await world.judge({ ...signer.signed(notification), SigningCertURL: madeUp(index) }).catch(() => unavailable++);
   }
   assert.deepEqual([world.fetched.length, unavailable], [12, 88]);
+});
+
+test('made-up file names use up the share of whoever sends them, and of their topic: a certificate that was never had is asked for beside them', async () => {
+  const signers = { here: certificateUrl, there: certificateUrl.replace('0123', 'abcd') };
+  const world = start({
+    fetchText: (url) => (Object.values(signers).includes(url) ? Promise.resolve(signer.pem) : Promise.reject(new FetchRefused(url, 404))),
+  });
+  const flood = async (addresses: number) => {
+    for (let index = 0; index < 200; index++) {
+      // A stranger can write into the header, but not after what the proxy adds to it.
+      const headers = { 'x-forwarded-for': `10.9.9.${index}, 203.0.113.${index % addresses}` };
+      await world.judge({ ...notification, Signature: '', SigningCertURL: madeUp(index) }, headers).catch(() => undefined);
+    }
+  };
+  await flood(1);
+  assert.equal(world.fetched.length, 12);
+  const amazon = { 'x-forwarded-for': '198.51.100.7' };
+  assert.deepEqual(await world.judge(signer.signed(notification), amazon), { kind: 'authentic' });
+  await flood(100);
+  assert.equal(world.fetched.length, 60);
+  const other = signer.signed({ ...notification, TopicArn: otherTopic, SigningCertURL: signers.there });
+  assert.deepEqual(await world.judge(other, amazon), { kind: 'authentic' });
 });
 
 test('however many names are made up, the genuine certificate keeps its place, and is asked for anew when it is time', async () => {
