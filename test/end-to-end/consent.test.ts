@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
+import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
+import { kubeconfigWithGrants } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { installKind, known } from '../kube/targets/custom-definition.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
@@ -196,6 +198,52 @@ describe('targets in another namespace', () => {
 
     await world.annotate(namespacePath, { [consentAnnotation]: world.namespace });
     await waitFor('the policy to see it again', async () => (await stalledBy('guest')) !== 'NoConsent');
+  });
+
+  it('that a selector finds follow one by one, as soon as each consents, by itself or by its Namespace', async () => {
+    const shed = await world.cluster.namespace('shed');
+    const newest = `${repository}:1.2.0`;
+    const runsNewest = async (name: string) =>
+      JSON.stringify(await world.cluster.request<Raw>('GET', `${pathOf('Deployment', shed)}/${name}`)).includes(newest);
+    for (const name of ['first', 'second', 'third'])
+      await createWorkload(
+        'Deployment',
+        shed,
+        name,
+        `${repository}:1.0.0`,
+        name === 'first' ? { [consentAnnotation]: world.namespace } : {},
+      );
+    await createPolicy('follower', [{ kind: 'Deployment', selector, namespace: shed }]);
+    await waitFor('the first to be updated', () => runsNewest('first'));
+    await waitFor('the policy to be well', async () => (await readPolicy('follower')).status?.targetCounts?.upToDate === 1);
+    assert.doesNotMatch(await saidOf('follower'), /second|third/);
+    await world.annotate(`${pathOf('Deployment', shed)}/second`, { [consentAnnotation]: world.namespace });
+    await waitFor('the second to be updated', () => runsNewest('second'));
+    assert.ok(!(await runsNewest('third')));
+    await world.annotate(`/api/v1/namespaces/${shed}`, { [consentAnnotation]: world.namespace });
+    await waitFor('the third to be updated', () => runsNewest('third'));
+  });
+
+  it('are explained as the service sees them, with the rights of the caller alone', async () => {
+    const cellar = await world.cluster.namespace('cellar');
+    await createWorkload('Deployment', cellar, 'web', `${repository}:1.0.0`);
+    await createPolicy('asked', [
+      { kind: 'Deployment', name: 'web', namespace: cellar },
+      { kind: 'Deployment', selector, namespace: cellar },
+    ]);
+    await waitForStall('asked');
+    const rules = [
+      { apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get'] },
+      { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list'] },
+    ];
+    const account = { namespace: world.namespace, name: 'author' };
+    const author = await kubeconfigWithGrants(world.cluster, account, [{ namespace: world.namespace, rules }]);
+    const explain = (kubeconfig: string) => runCommand('explain', [`${world.namespace}/asked`, '--kubeconfig', kubeconfig]);
+    const [own, everything] = [await explain(author), await explain(world.cluster.kubeconfigPath)];
+    assert.deepEqual(own, everything);
+    assert.equal(own.code, 1);
+    assert.match(own.out, /Deployment \S+\/web\n {2}NoConsent: Deployment \S+\/web is in another namespace, and either does not exist or/);
+    assert.doesNotMatch(own.out, /1\.0\.0/);
   });
 
   it('in its own namespace tell no value of a custom resource either', async () => {
