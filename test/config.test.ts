@@ -68,6 +68,7 @@ test('nothing configured: the defaults', () => {
     watch: { namespaces: [] },
     poll: { interval: 3_600_000 },
     crossNamespace: 'consent',
+    customTargets: [],
     guards: { repeatsPerHour: 5 },
     log: { level: 'info' },
   });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { PermanentError, describeError } from '../core/errors.ts';
 import { filterTags } from '../core/filter-tags.ts';
+import type { FieldContext } from '../core/field-rules.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../core/image-reference.ts';
 import { isUsable, type ImagePolicy, type PolicyProblem, type PolicySpec } from '../core/image-policy.ts';
 import type { UpdateWindow } from '../core/next-opening.ts';
@@ -25,8 +26,7 @@ import { withoutNulls } from './validation/without-nulls.ts';
 import { specSchema } from './v1-spec.ts';
 
 /** What of the program a policy is read with. */
-export interface ReadContext {
-  readonly aliases: RegistryAliases;
+export interface ReadContext extends FieldContext {
   readonly defaultPollIntervalMs: number;
 }
 
@@ -82,7 +82,7 @@ function readSpecOnce(raw: unknown, namespace: string, context: ReadContext, bef
 
 function readSpec(raw: unknown, namespace: string, context: ReadContext): PolicySpec | PolicyProblem {
   try {
-    return toSpec(checkSpec(raw, namespace), raw, namespace, context);
+    return toSpec(checkSpec(raw, namespace, context), raw, namespace, context);
   } catch (error) {
     const reason: Reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
     const message = describeError(error);
@@ -92,8 +92,8 @@ function readSpec(raw: unknown, namespace: string, context: ReadContext): Policy
 }
 
 /** A spec in which nothing is wrong, or a PermanentError that says everything that is. */
-function checkSpec(raw: unknown, namespace: string): Spec {
-  const problems = validateSpec(raw, { namespace });
+function checkSpec(raw: unknown, namespace: string, { customTargets, aliases }: ReadContext): Spec {
+  const problems = validateSpec(raw, { namespace, customTargets, aliases });
   const [first] = problems;
   if (first !== undefined) throw new PermanentError(first.reason, problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
   return specSchema.parse(withoutNulls(raw));
@@ -118,7 +118,7 @@ function toSpec(spec: Spec, raw: unknown, namespace: string, context: ReadContex
     ...(minAgeMs !== undefined && { minAgeMs }),
     mode: spec.update?.mode ?? 'Automatic',
     windows: (spec.update?.windows ?? []).map(readWindow),
-    targets: spec.targets.map((target, index) => readTarget(target, index, namespace)),
+    targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     ...(spec.rollout !== undefined && { maxParallel: spec.rollout.maxParallel }),
     pollIntervalMs,

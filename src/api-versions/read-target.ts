@@ -1,26 +1,36 @@
 import type { z } from 'zod';
 import { PermanentError } from '../core/errors.ts';
+import { judgeFields, type FieldContext } from '../core/field-rules.ts';
 import type { PolicyTarget, TargetFields, TargetParts } from '../core/image-policy.ts';
+import type { Repository } from '../core/image-reference.ts';
 import type { LabelSelector } from '../core/label-selector.ts';
-import { isCustomVersion } from '../core/workload.ts';
+import { isCustomVersion, type KindRef } from '../core/workload.ts';
 import type { specSchema } from './v1-spec.ts';
 
 type Written = z.output<typeof specSchema>['targets'][number];
 
+/** What a target is read with. */
+interface TargetContext extends FieldContext {
+  /** The namespace of the policy. */
+  readonly namespace: string;
+  readonly repository: Repository;
+}
+
 /** One of a policy's targets. The API version counts only where it says which custom resource is meant. */
-export function readTarget(target: Written, index: number, ownNamespace: string): PolicyTarget {
-  const { apiVersion, kind, name, selector, namespace = ownNamespace } = target;
-  const place = { ...(isCustomVersion(apiVersion) && { apiVersion }), kind, namespace, ...readParts(target) };
+export function readTarget(target: Written, index: number, context: TargetContext): PolicyTarget {
+  const { apiVersion, kind, name, selector, namespace = context.namespace } = target;
+  const ref = { ...(isCustomVersion(apiVersion) && { apiVersion }), kind };
+  const place = { ...ref, namespace, ...readParts(target, ref, context) };
   if (selector !== undefined) return { ...place, selector: readSelector(selector) };
   if (name !== undefined) return { ...place, name };
   throw new PermanentError('InvalidPolicy', `spec.targets[${index}]: write either name or selector`);
 }
 
-function readParts({ containers, initContainers, fields }: Written): TargetParts {
+function readParts({ containers, initContainers, fields }: Written, ref: KindRef, context: TargetContext): TargetParts {
   return {
     ...(containers !== undefined && { containers }),
     ...(initContainers && { initContainers }),
-    ...(fields !== undefined && { fields: readFields(fields) }),
+    ...(fields !== undefined && { fields: readFields(fields, ref, context) }),
   };
 }
 
@@ -29,11 +39,19 @@ function readSelector({ matchLabels, matchExpressions }: NonNullable<Written['se
   return { ...(matchLabels !== undefined && { matchLabels }), ...(requirements !== undefined && { matchExpressions: requirements }) };
 }
 
-function readFields({ image, repository, tag, digest }: NonNullable<Written['fields']>): TargetFields {
-  return {
+/** With the field of the repository, also where the policy does not name it. */
+function readFields(
+  { image, repository, tag, digest }: NonNullable<Written['fields']>,
+  ref: KindRef,
+  context: TargetContext,
+): TargetFields {
+  const written = {
     ...(image !== undefined && { image }),
     ...(repository !== undefined && { repository }),
     ...(tag !== undefined && { tag }),
     ...(digest !== undefined && { digest }),
   };
+  const verdict = judgeFields(ref, written, context.repository, context);
+  if ('fields' in verdict) return verdict.fields;
+  throw new PermanentError('FieldNotAllowed', verdict.message);
 }

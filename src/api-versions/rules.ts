@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FieldContext } from '../core/field-rules.ts';
 import type { Reason } from '../core/reasons.ts';
 
 /**
@@ -22,8 +23,8 @@ export interface Finding {
   readonly reason?: Reason;
 }
 
-/** What is known of where a value stands. */
-export interface CheckContext {
+/** What is known of where a value stands, and of what the operator allows: only what is built in unless given. */
+export interface CheckContext extends Partial<FieldContext> {
   /** The namespace of the policy, where it is known. */
   readonly namespace?: string | undefined;
 }

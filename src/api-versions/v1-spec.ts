@@ -9,6 +9,7 @@ import { tags } from './v1-fields/tags.ts';
 import { target } from './v1-fields/target.ts';
 import { update } from './v1-fields/update.ts';
 import { verify } from './v1-fields/verify.ts';
+import { checkAllowedFields } from './validation/check-allowed-fields.ts';
 import { checkFollowedTag } from './validation/check-followed-tag.ts';
 import { checkPatterns } from './validation/check-patterns.ts';
 import { checkPinnedFields } from './validation/check-pinned-fields.ts';
@@ -61,6 +62,7 @@ export const specSchema = withChecks(
   checkFollowedTag,
   checkPatterns,
   checkPinnedFields,
+  checkAllowedFields,
 );
 
 export type Spec = z.input<typeof specSchema>;

@@ -1,5 +1,5 @@
 import { group, kind } from './group.ts';
-import { isDraft } from './rules.ts';
+import { isDraft, type CheckContext } from './rules.ts';
 import * as v1 from './v1.ts';
 import { specSchema } from './v1-spec.ts';
 import * as v1alpha1 from './v1alpha1.ts';
@@ -21,9 +21,10 @@ export function isPolicy(document: unknown): boolean {
 
 /**
  * Everything that is wrong with a whole document that is meant as an ImagePolicy, of either version: what it is, its metadata, fields
- * that there are not, and its spec. `status` is the service's business and not looked at.
+ * that there are not, and its spec. `status` is the service's business and not looked at. Without
+ * what the operator allows, only built-in fields of custom resources are right.
  */
-export function validatePolicy(document: unknown): readonly Problem[] {
+export function validatePolicy(document: unknown, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
   if (!isDraft(document)) return [problem([], 'is no object: write apiVersion, kind, metadata and spec')];
   const { apiVersion, spec, metadata } = document;
   const problems = [
@@ -36,7 +37,7 @@ export function validatePolicy(document: unknown): readonly Problem[] {
     return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec)];
   }
   const namespace = isDraft(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
-  return [...problems, ...unknownFields(specSchema, spec, ['spec']), ...specProblems(specSchema, spec, { namespace })];
+  return [...problems, ...unknownFields(specSchema, spec, ['spec']), ...specProblems(specSchema, spec, { ...operator, namespace })];
 }
 
 function kindProblems(document: Readonly<Record<string, unknown>>): Problem[] {

@@ -1,6 +1,7 @@
 import { plural } from '../api-versions/group.ts';
 import { readPolicy } from '../api-versions/read-policy.ts';
 import { apiVersion } from '../api-versions/v1.ts';
+import { processSource, readConfig, registryAliases, type Config } from '../config.ts';
 import { addNamespaces, consentAnnotation, judgeConsent, namespacesIn } from '../core/consent.ts';
 import { describeError } from '../core/errors.ts';
 import { isUsable, type ImagePolicy, type PolicyTarget } from '../core/image-policy.ts';
@@ -13,7 +14,7 @@ import { readTarget } from './explain/gather.ts';
 import { parseOptions, parseOutput } from './options.ts';
 import { cliFieldManager, policyHelp, policyOptions, withCluster } from './policy-client.ts';
 
-const options = { ...policyOptions, apply: { type: 'boolean' }, merge: { type: 'boolean' } } as const;
+const options = { ...policyOptions, apply: { type: 'boolean' }, merge: { type: 'boolean' }, config: { type: 'string' } } as const;
 const maxParallel = 8;
 const maxTries = 5;
 const pageSize = 500;
@@ -22,7 +23,7 @@ const pageSize = 500;
 export const consents: Command = {
   name: 'consents',
   summary: 'list, and write, the consents that policies with targets in other namespaces need',
-  help: `Usage: image-watcher consents [--apply] [--merge] [--output text|json]
+  help: `Usage: image-watcher consents [--apply] [--merge] [--config FILE] [--output text|json]
 
 Lists each pair of a policy's namespace and a workload of another namespace that exists now, and what the owners of the
 workload say: the annotation ${consentAnnotation} on it, or else on its Namespace. Needs get and list
@@ -31,6 +32,7 @@ of policies, workloads and namespaces, and patch of the workloads to apply. Ends
   --apply       write what is missing, on the workloads themselves: the namespaces of the policies, never "*". What a
                 workload or its Namespace answers already is left alone
   --merge       with --apply: add to the lists of workloads that name other namespaces; never where they let nobody
+  --config      the configuration of the service (aliases, customTargets); its defaults unless given
 ${policyHelp}`,
   async run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);
@@ -38,8 +40,9 @@ ${policyHelp}`,
     const [unexpected] = positionals;
     if (unexpected !== undefined) throw new UsageError(`consents looks at all policies, and takes no "${unexpected}"`);
     if (values.merge === true && values.apply !== true) throw new UsageError('--merge says how to write: use it with --apply');
+    const config = readConfig(processSource(values.config));
     return withCluster(values, terminal, async (client) => {
-      const { pairs, failures } = await findPairs(client);
+      const { pairs, failures } = await findPairs(client, config);
       const rows = await inspect(pairs, client, { isMerging: values.merge === true });
       const results = values.apply === true ? await write(rows, client, { isMerging: values.merge === true }) : rows;
       report([...results, ...failures], output, terminal);
@@ -78,13 +81,13 @@ interface Writing {
 }
 
 /** What exists today; and the targets that could not be read. */
-async function findPairs(client: KubeClient): Promise<{ pairs: Pair[]; failures: Row[] }> {
-  const wanted = (await listPolicies(client)).flatMap((policy) =>
+async function findPairs(client: KubeClient, config: Config): Promise<{ pairs: Pair[]; failures: Row[] }> {
+  const wanted = (await listPolicies(client, config)).flatMap((policy) =>
     isUsable(policy.spec)
       ? policy.spec.targets.filter(({ namespace }) => namespace !== policy.namespace).map((target) => ({ policy, target }))
       : [],
   );
-  const found = await inParallel(wanted, maxParallel, ({ target }) => readTarget(client, target));
+  const found = await inParallel(wanted, maxParallel, ({ target }) => readTarget(client, target, config.customTargets));
   const pairs = new Map<string, Pair>();
   const failures: Row[] = [];
   for (const [index, { policy, target }] of wanted.entries()) {
@@ -101,11 +104,11 @@ async function findPairs(client: KubeClient): Promise<{ pairs: Pair[]; failures:
   return { pairs: [...pairs.values()], failures };
 }
 
-async function listPolicies(client: KubeClient): Promise<ImagePolicy[]> {
+async function listPolicies(client: KubeClient, config: Config): Promise<ImagePolicy[]> {
   const [{ listPages }, { listPath }] = await Promise.all([import('../kube/list-pages.ts'), import('../kube/resource-path.ts')]);
   const policies: ImagePolicy[] = [];
-  // Neither aliases nor intervals matter here.
-  const context = { aliases: new Map<string, string>(), defaultPollIntervalMs: 1 };
+  const { customTargets, poll } = config;
+  const context = { aliases: registryAliases(config), customTargets, defaultPollIntervalMs: poll.interval };
   for await (const { items } of listPages(client, { path: listPath({ apiVersion, resource: plural }), pageSize }))
     policies.push(...items.map((raw) => readPolicy(raw, context)));
   return policies;

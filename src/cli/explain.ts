@@ -23,16 +23,17 @@ Tells what would become of every target, and what each guard says of that. Asks 
 selects is taken from its status. Ends with 1 when something is withheld or wrong.
 
   --push        as if this image had been pushed: harbor.example.com/shop/web:1.4.0, or with its @sha256:…
-  --config      the configuration of the service (aliases, crossNamespace, guards); its defaults unless given
+  --config      the configuration of the service (aliases, crossNamespace, customTargets, guards); its defaults unless given
 ${policyHelp}`,
   run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);
     const output = parseOutput(values.output);
     const config = readConfig(processSource(values.config));
     const aliases = registryAliases(config);
+    const { customTargets } = config;
     const pushed = values.push === undefined ? undefined : readPush(values.push, aliases);
     return withPolicy(policyNameOf(positionals), values, terminal, async ({ client, read }) => {
-      const policy = readPolicy(await read(), { aliases, defaultPollIntervalMs: config.poll.interval });
+      const policy = readPolicy(await read(), { aliases, customTargets, defaultPollIntervalMs: config.poll.interval });
       const verdict = judge(policy, pushed);
       if ('why' in verdict) {
         terminal.out(output === 'json' ? `${JSON.stringify({ allowed: false, why: verdict.why })}\n` : `${verdict.why}\n`);
@@ -40,7 +41,7 @@ ${policyHelp}`,
       }
       const { spec, candidate } = verdict;
       const { crossNamespace, guards } = config;
-      const view = await gatherForExplain(client, policy, spec, crossNamespace);
+      const view = await gatherForExplain(client, policy, spec, { crossNamespace, customTargets });
       const { history = [], lastAppliedTag } = policy.status;
       const hasApplied = history.length > 0 || lastAppliedTag !== undefined;
       const plan = planUpdate({ spec, candidate, hasApplied, aliases, ...view });

@@ -1,24 +1,27 @@
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../core/errors.ts';
+import { processSource, readConfig, registryAliases } from '../config.ts';
 import { UsageError, type Command, type Terminal } from './command.ts';
 import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { lintText } from './lint/lint-text.ts';
 import { parseOptions, parseOutput } from './options.ts';
 
-const options = { output: { type: 'string', short: 'o' } } as const;
+const options = { output: { type: 'string', short: 'o' }, config: { type: 'string' } } as const;
 
 /** `image-watcher lint FILE…`. */
 export const lint: Command = {
   name: 'lint',
   summary: 'check manifests of policies, without a cluster',
-  help: `Usage: image-watcher lint FILE… [--output text|json]
+  help: `Usage: image-watcher lint FILE… [--config FILE] [--output text|json]
 
 Checks every ImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check,
 such as version ranges and patterns. Fields that there are not are problems too: the API server would drop them.
 
   FILE      YAML or JSON, any number of documents and lists; a folder stands for all .yaml, .yml and .json files in it
             (but those in hidden folders and node_modules), and - for the standard input
+  --config  the configuration of the service: fields of custom resources that it allows (customTargets) are right then;
+            without it only the built-in ones are
   --output  text, or json for programs
 
 Objects of other kinds are skipped. Ends with 0 when nothing is wrong, 1 when something is, and 2 when a file cannot be read.
@@ -27,11 +30,12 @@ Objects of other kinds are skipped. Ends with 0 when nothing is wrong, 1 when so
     const { values, positionals } = parseOptions(args, options);
     const output = parseOutput(values.output);
     if (positionals.length === 0) throw new UsageError('name the files or folders to check, or - for the standard input');
+    const operator = values.config === undefined ? undefined : readOperator(values.config);
     const { files, unreadable } = await findFiles(positionals);
     const failed = [...unreadable];
     const linted: LintedFile[] = [];
     for (const file of files) {
-      const result = await lintFile(file, terminal);
+      const result = await lintFile(file, terminal, operator);
       if ('message' in result) failed.push(result);
       else linted.push(result);
     }
@@ -46,10 +50,17 @@ interface Failure {
   readonly message: string;
 }
 
-async function lintFile({ path, isNamed }: FoundFile, terminal: Terminal): Promise<LintedFile | Failure> {
+type Operator = Parameters<typeof lintText>[1];
+
+function readOperator(file: string): Operator {
+  const config = readConfig(processSource(file));
+  return { customTargets: config.customTargets, aliases: registryAliases(config) };
+}
+
+async function lintFile({ path, isNamed }: FoundFile, terminal: Terminal, operator: Operator): Promise<LintedFile | Failure> {
   try {
     const text = path === '-' ? await readInput(terminal) : await readFile(path, 'utf8');
-    const result = lintText(text);
+    const result = lintText(text, operator);
     // Folders hold templates and the like, which are no YAML and none of our business.
     const isOurs = isNamed || result.policies > 0 || text.includes('ImagePolicy');
     return { ...result, path: path === '-' ? '(standard input)' : path, problems: isOurs ? result.problems : [] };

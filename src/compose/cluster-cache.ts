@@ -1,6 +1,6 @@
 import type { ImagePolicy, PolicyTarget } from '../core/image-policy.ts';
 import { createPolicyIndex } from '../core/match-policies.ts';
-import { wantedKind, wantedKinds } from '../core/wanted-kinds.ts';
+import { wantedKinds } from '../core/wanted-kinds.ts';
 import type { Workload, WorkloadRef } from '../core/workload.ts';
 import { createKindWatches } from '../kube/kind-watches.ts';
 import type { KindWatchOptions } from '../kube/kind-watch.ts';
@@ -50,7 +50,7 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     findPolicy,
     findWorkload: workloads.findWorkload,
     listWorkloads: workloads.listWorkloads,
-    targetState: (target: PolicyTarget): TargetState => workloads.state(wantedKind(target), target.namespace),
+    targetState: (target: PolicyTarget): TargetState => workloads.state(target, target.namespace),
     matchPolicies: byRepository.match,
     /** Policies that a changed Secret may heal, in one namespace or (undefined) in all. */
     healedBySecretIn: (namespace: string | undefined) =>

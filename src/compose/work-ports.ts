@@ -43,7 +43,8 @@ export const policyResource = { apiVersion, resource: plural };
 
 /** What policies are read with. */
 export function readContextOf({ settings, aliases }: Foundation): ReadContext {
-  return { aliases, defaultPollIntervalMs: settings.config.poll.interval };
+  const { poll, customTargets } = settings.config;
+  return { aliases, customTargets, defaultPollIntervalMs: poll.interval };
 }
 
 /** What the ports reach the world through. */

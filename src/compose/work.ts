@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { describeError } from '../core/errors.ts';
 import type { SecretRef } from '../core/image-source.ts';
 import { wantedKinds } from '../core/wanted-kinds.ts';
+import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-turn.ts';
 import { processPoll } from '../poll/process-poll.ts';
@@ -68,6 +69,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const queues = createWorkQueues(queue, Date.now);
   const cache = createClusterCache({
     client,
+    discovery: createDiscovery(client, config.customTargets),
     namespaces: watchedNamespaces(foundation),
     onError: watchErrors(foundation),
     now: Date.now,

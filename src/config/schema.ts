@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { conversion } from './conversion.ts';
 import { credentials } from './credentials.ts';
+import { customTargets } from './custom-targets.ts';
 import { receiver } from './receiver.ts';
 import { headersComeFirst, hostsAreUnambiguous, namesAreUnique, openOnlyOnLoopback, proxyIsKnown, redisIsOfOneForm } from './rules.ts';
 import { always, duration, headerName, host, name, network, port, requestsPerMinute, secretReference } from './scalars.ts';
@@ -189,6 +190,7 @@ export const configSchema = z.strictObject({
     .describe(
       'Whether policies may have targets in other namespaces: never, with the consent of their owners (an annotation), or always. legacy, for a while after an upgrade from the older operator: as consent, but policies that say nothing that v1alpha1 could not say keep their one Deployment where nobody answered.',
     ),
+  customTargets,
   guards: z
     .strictObject({
       repeatsPerHour: z

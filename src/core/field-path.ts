@@ -1,12 +1,64 @@
 /** The steps of a field path: `spec.parameters[0].value` → `['spec', 'parameters', 0, 'value']`. */
 export type FieldSteps = readonly (string | number)[];
 
-/** Reads a path that the schema let through; what is between brackets is a place in a list. */
+/** The form of a field path: names between dots, and `[0]` for the first entry of a list. Nothing in it has a meaning in a JSON pointer. */
+export const fieldPathPattern = /^[A-Za-z_][A-Za-z0-9_-]*(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]+)*$/;
+
+/** The same with wildcards: `*` is any name, `[*]` any entry of a list, `**` any number of both, also none. The first and the last step are no wildcards. */
+export const fieldPatternPattern =
+  /^[A-Za-z_][A-Za-z0-9_-]*(?:\[(?:[0-9]{1,4}|\*)\]|\.(?:[A-Za-z0-9_-]+|\*{1,2}))*(?:\[(?:[0-9]{1,4}|\*)\]|\.[A-Za-z0-9_-]+)$/;
+
+/** Reads a path or a pattern that its regular expression let through; what is between brackets is a place in a list. */
 export function parseFieldPath(path: string): FieldSteps {
-  return [...path.matchAll(/\[([0-9]+)\]|[^.[\]]+/g)].map(([step, place]) => (place === undefined ? step : Number(place)));
+  return [...path.matchAll(/\[([0-9]+)\]|\[\*\]|[^.[\]]+/g)].map(([step, place]) => (place === undefined ? step : Number(place)));
+}
+
+/** The one text of a path: `[007]` is `[7]`. */
+export function formatFieldPath(steps: FieldSteps): string {
+  return steps.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 }
 
 /** The last steps of a path, in at most this many characters: for where a container would have its name. */
 export function shortenPath(path: string, maxLength: number): string {
   return path.length <= maxLength ? path : `…${path.slice(1 - maxLength)}`;
+}
+
+/** Whether a pattern has wildcards. */
+export function hasWildcard(pattern: string): boolean {
+  return pattern.includes('*');
+}
+
+/** How far along a pattern a path has come: each number is the index of a step that may match next. Costs the length of the pattern per step of the path. */
+export type PatternProgress = ReadonlySet<number>;
+
+/** The progress before the first step. */
+export function startPattern(pattern: FieldSteps): PatternProgress {
+  return skipAnything(pattern, [0]);
+}
+
+/** The progress after one more step; empty where the path cannot match any more. */
+export function advancePattern(pattern: FieldSteps, progress: PatternProgress, step: string | number): PatternProgress {
+  const next: number[] = [];
+  for (const index of progress) {
+    const wanted = pattern[index];
+    if (wanted === '**') next.push(index);
+    else if (wanted === step || wanted === (typeof step === 'number' ? '[*]' : '*')) next.push(index + 1);
+  }
+  return skipAnything(pattern, next);
+}
+
+/** Whether a pattern matches a whole path. */
+export function matchesPattern(pattern: FieldSteps, path: FieldSteps): boolean {
+  const end = path.reduce<PatternProgress>((progress, step) => advancePattern(pattern, progress, step), startPattern(pattern));
+  return end.has(pattern.length);
+}
+
+/** `**` may stand for nothing. */
+function skipAnything(pattern: FieldSteps, indices: readonly number[]): PatternProgress {
+  const progress = new Set<number>();
+  for (let index of indices) {
+    progress.add(index);
+    while (pattern[index] === '**') progress.add(++index);
+  }
+  return progress;
 }

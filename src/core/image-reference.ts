@@ -19,7 +19,7 @@ export interface ImageReference {
 }
 
 /** Other names of registries → the name that is used: `registry.internal:5000` → `registry.local:5000`. */
-export type RegistryAliases = ReadonlyMap<string, string>;
+export type RegistryAliases = Pick<ReadonlyMap<string, string>, 'get'>;
 
 const dockerHub = 'docker.io';
 const dockerHubNames = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com', 'hub.docker.com', '']);

@@ -18,17 +18,18 @@ type Part = keyof TargetFields;
 /** As container names in a policy's status. */
 const maxLabel = 63;
 
-/** What becomes of the fields, or why they cannot be written. Throws where the cache has not read them yet. */
+/** What becomes of the fields, or why they cannot be written. */
 export function planFields(
   fields: TargetFields,
   workload: Workload,
   input: FieldsInput,
 ): ContainerChange | KeptContainer | { readonly problem: TargetProblem } {
+  if (workload.containers.length > 0) return { problem: hasContainers(workload) };
   const values = new Map<Part, Usable>();
   for (const [part, path] of entriesOf(fields)) {
-    const field = workload.fields?.[path];
-    if (field === undefined) throw new Error(`${path} of ${formatWorkload(workload)} has not been read yet`);
+    const field = fieldOf(workload, path);
     if ('unusable' in field) return { problem: explain(field.unusable, path, workload) };
+    if (part === 'repository' && field.value === null) return { problem: withoutRepository(path, workload) };
     values.set(part, field);
   }
   const main = fields.tag ?? fields.image ?? fields.digest ?? '';
@@ -64,10 +65,25 @@ export function imageOfFields(
 ): ImageReference | undefined {
   const values = new Map<Part, Usable>();
   for (const [part, path] of entriesOf(fields)) {
-    const field = workload.fields?.[path];
-    if (field !== undefined && 'value' in field) values.set(part, field);
+    const field = fieldOf(workload, path);
+    if ('value' in field) values.set(part, field);
   }
   return readRunning(compose(textsOf(values), input.spec), fields, input);
+}
+
+/** Of what a pattern may match, only what is there was read. */
+function fieldOf({ fields = {} }: Workload, path: string): WorkloadField {
+  return (Object.hasOwn(fields, path) ? fields[path] : undefined) ?? { unusable: 'ParentMissing' };
+}
+
+function hasContainers(workload: Workload): TargetProblem {
+  const message = `${formatWorkload(workload)} has a pod template, whose containers are found by their image: remove fields`;
+  return { reason: 'UnsupportedTargetKind', message };
+}
+
+function withoutRepository(path: string, workload: Workload): TargetProblem {
+  const message = `${formatWorkload(workload)} has no ${path}, and without it nobody knows whose tag is beside it: write the repository of the image there`;
+  return { reason: 'ContainerNotFound', message };
 }
 
 function entriesOf(fields: TargetFields): [Part, string][] {

@@ -1,12 +1,7 @@
-import { isUsable, type ImagePolicy, type PolicyTarget } from './image-policy.ts';
+import { isUsable, type ImagePolicy } from './image-policy.ts';
 import type { KindRef } from './workload.ts';
 
-/** What has to be known of a target's kind: of custom resources also the fields. */
-export function wantedKind({ apiVersion, kind, fields }: PolicyTarget): KindRef & { readonly fieldPaths?: readonly string[] } {
-  return { ...(apiVersion !== undefined && { apiVersion }), kind, ...(fields !== undefined && { fieldPaths: Object.values(fields) }) };
-}
-
-/** The same of all targets of a policy. */
-export function wantedKinds({ spec }: Pick<ImagePolicy, 'spec'>): ReturnType<typeof wantedKind>[] {
-  return isUsable(spec) ? spec.targets.map(wantedKind) : [];
+/** The kinds of a policy's targets, which have to be known before anything can be said of them. */
+export function wantedKinds({ spec }: Pick<ImagePolicy, 'spec'>): KindRef[] {
+  return isUsable(spec) ? spec.targets.map(({ apiVersion, kind }) => ({ ...(apiVersion !== undefined && { apiVersion }), kind })) : [];
 }

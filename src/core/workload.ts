@@ -12,7 +12,7 @@ export interface Workload extends WorkloadRef {
   readonly containers: readonly WorkloadContainer[];
   /** Absent where there are none. */
   readonly initContainers?: readonly WorkloadContainer[];
-  /** Of a custom resource: what the fields hold that policies name, by their paths as they are written there. */
+  /** Of a custom resource: what the fields hold that policies may write, by their paths. */
   readonly fields?: Readonly<Record<string, WorkloadField>>;
   /** Absent where there are none. */
   readonly labels?: Readonly<Record<string, string>>;

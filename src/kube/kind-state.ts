@@ -1,12 +1,6 @@
 import type { TargetProblem } from '../core/plan-update.ts';
-import type { KindRef } from '../core/workload.ts';
 import { isKubeError } from './kube-error.ts';
 import type { TargetKind } from './target-kind.ts';
-
-/** A kind that policies name, and which fields of it. */
-export interface WantedKind extends KindRef {
-  readonly fieldPaths?: readonly string[];
-}
 
 /**
  * What is known of a kind in a namespace: `starting`: its workloads have not been listed yet, so nothing may be said of them · `ready` since that time ·

@@ -4,7 +4,7 @@ import type { TargetProblem } from '../core/plan-update.ts';
 import { kindKey, type KindRef, type Workload } from '../core/workload.ts';
 import { backoffMs } from './backoff.ts';
 import type { KubeClient } from './client.ts';
-import { discoverKind } from './discover-kind.ts';
+import type { Discovery } from './discovery.ts';
 import { findTarget } from './find-target.ts';
 import { problemOf, type KindState } from './kind-state.ts';
 import { isKubeError } from './kube-error.ts';
@@ -18,6 +18,7 @@ import { createWorkloadStore, type WorkloadStore } from './workload-store.ts';
 /** What all watches of workloads have in common. */
 export interface KindWatchOptions {
   readonly client: KubeClient;
+  readonly discovery: Discovery;
   /** One reflector for each; undefined stands for all namespaces. */
   readonly namespaces: readonly (string | undefined)[];
   readonly onChange: (change: ObjectChange<Workload>) => void;
@@ -33,7 +34,7 @@ export interface KindWatch {
   readonly kind: KindRef;
   /** What serves questions; undefined before the kind is found. */
   current(): Watched | undefined;
-  state(namespace: string, fieldPaths: readonly string[]): KindState;
+  state(namespace: string): KindState;
   /** Resolves when it is ready or has failed once; never rejects. */
   settled(): Promise<unknown>;
   stop(): Promise<void>;
@@ -56,22 +57,31 @@ interface Place {
 const rediscoverMs = 10_000;
 
 /** Finds the kind, lists it and follows it. Every problem is looked at again by itself. */
-export function startKindWatch(kind: KindRef, fieldPaths: readonly string[], options: KindWatchOptions): KindWatch {
-  const { client, namespaces, onChange, onReady, onError, now, random } = options;
+export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWatch {
+  const { client, discovery, namespaces, onChange, onReady, onError, now, random } = options;
   const stopping = new AbortController();
   const firstResult = Promise.withResolvers<void>();
   let watched: Watched | undefined;
   let places: Place[] = [];
   let problem: TargetProblem | undefined;
+  let attempts = 0;
 
   const find = async (): Promise<TargetKind> => {
     const { apiVersion } = kind;
-    const target = apiVersion === undefined ? findTarget(kind) : await discoverKind(client, { ...kind, apiVersion }, stopping.signal);
-    return fieldPaths.length === 0 ? target : { ...target, fieldPaths };
+    return apiVersion === undefined ? findTarget(kind) : discovery.find({ ...kind, apiVersion }, stopping.signal);
+  };
+  const fail = (error: unknown): number => {
+    const isKnown = error instanceof PermanentError && error.message === problem?.message;
+    if (error instanceof PermanentError) problem = { reason: error.reason, message: error.message };
+    const pauseMs = error instanceof PermanentError ? rediscoverMs : backoffMs(attempts++, random);
+    // What was said once is not said again every few minutes for as long as the policy stays as it is.
+    if (!isKnown) onError(error, pauseMs);
+    return pauseMs;
   };
 
   const noteFirstList = async (place: Place): Promise<void> => {
     await place.reflector.synced;
+    attempts = 0;
     place.since = now();
     onReady();
   };
@@ -118,8 +128,8 @@ export function startKindWatch(kind: KindRef, fieldPaths: readonly string[], opt
   };
 
   const run = async (): Promise<void> => {
-    for (let failures = 0; !stopping.signal.aborted; failures++) {
-      let pauseMs = rediscoverMs;
+    while (!stopping.signal.aborted) {
+      let pauseMs: number;
       try {
         const target = await find();
         problem = undefined;
@@ -128,17 +138,14 @@ export function startKindWatch(kind: KindRef, fieldPaths: readonly string[], opt
         follow(target, gone.resolve);
         await gone.promise;
         await unfollow();
-        failures = 0;
-        pauseMs = 0;
+        // A definition that was just deleted is told for a moment longer.
+        pauseMs = backoffMs(attempts++, random);
       } catch (error) {
         if (stopping.signal.aborted) return;
-        if (error instanceof PermanentError) problem = { reason: error.reason, message: error.message };
-        else pauseMs = backoffMs(failures, random);
-        onError(error, pauseMs);
+        pauseMs = fail(error);
         firstResult.resolve();
       }
-      // A definition that was just deleted is told for a moment longer.
-      await delay(Math.max(pauseMs, 100), undefined, { signal: stopping.signal }).catch(() => undefined);
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
 
@@ -146,11 +153,10 @@ export function startKindWatch(kind: KindRef, fieldPaths: readonly string[], opt
   return {
     kind,
     current: () => watched,
-    state(namespace, paths) {
+    state(namespace) {
       if (problem !== undefined) return { problem };
       if (!namespaces.some((one) => one === undefined || one === namespace)) return { problem: notWatched(namespace) };
       const place = places.find((one) => one.namespace === undefined || one.namespace === namespace);
-      if (paths.some((path) => !fieldPaths.includes(path))) return 'starting';
       if (place?.since !== undefined) return { since: place.since };
       return place?.problem === undefined ? 'starting' : { problem: place.problem };
     },

@@ -1,19 +1,19 @@
 import type { LabelSelector } from '../core/label-selector.ts';
 import { kindKey, type KindRef, type Workload, type WorkloadRef } from '../core/workload.ts';
 import { findBuiltIn } from './find-target.ts';
-import type { KindState, WantedKind } from './kind-state.ts';
+import type { KindState } from './kind-state.ts';
 import { startKindWatch, type KindWatch, type KindWatchOptions, type Watched } from './kind-watch.ts';
 import type { TargetKind } from './target-kind.ts';
 
 /** The workloads of all kinds that policies name. A kind is watched from the first policy on that names it, and never holds up another. */
 export interface KindWatches {
   /** Watches these as well. */
-  want(kinds: readonly WantedKind[]): void;
+  want(kinds: readonly KindRef[]): void;
   /** Watches nothing else any more. */
-  keepOnly(kinds: Iterable<WantedKind>): void;
-  state(kind: WantedKind, namespace: string): KindState;
+  keepOnly(kinds: Iterable<KindRef>): void;
+  state(kind: KindRef, namespace: string): KindState;
   /** Resolves when each of them is ready or has failed once; never rejects. */
-  settled(kinds: readonly WantedKind[]): Promise<void>;
+  settled(kinds: readonly KindRef[]): Promise<void>;
   findWorkload(ref: WorkloadRef): Workload | undefined;
   /** At least those that the selector matches. */
   listWorkloads(kind: KindRef, namespace: string, selector?: LabelSelector): Iterable<Workload>;
@@ -27,75 +27,31 @@ export interface KindWatches {
   stop(): Promise<void>;
 }
 
-interface Entry {
-  paths: ReadonlySet<string>;
-  /** The latest one; what it replaces serves until it has settled. */
-  watch: KindWatch;
-  former?: KindWatch | undefined;
-}
-
 /** Watches nothing yet. */
 export function createKindWatches(options: KindWatchOptions): KindWatches {
-  const entries = new Map<string, Entry>();
+  const watches = new Map<string, KindWatch>();
   const stopping: Promise<unknown>[] = [];
   let stopped = false;
-
-  const end = (watch: KindWatch | undefined) => {
-    if (watch !== undefined) stopping.push(watch.stop());
-  };
-  const start = ({ apiVersion, kind }: KindRef, paths: ReadonlySet<string>): KindWatch =>
-    startKindWatch({ ...(apiVersion !== undefined && { apiVersion }), kind }, [...paths], options);
-  const retireFormer = async (entry: Entry, next: KindWatch): Promise<void> => {
-    await next.settled();
-    if (entry.watch !== next) return;
-    end(entry.former);
-    entry.former = undefined;
-    // Whoever waited for what only this one reads waited for the former to give way.
-    options.onReady();
-  };
-  const replace = (entry: Entry, paths: ReadonlySet<string>) => {
-    const { watch } = entry;
-    // Of two that are not done yet, the older one is worth nothing.
-    if (entry.former === undefined) entry.former = watch;
-    else end(watch);
-    entry.paths = paths;
-    const next = (entry.watch = start(watch.kind, paths));
-    void retireFormer(entry, next);
-  };
-  const currentOf = (ref: KindRef): Watched | undefined => {
-    const entry = entries.get(kindKey(ref));
-    const latest = entry?.watch.current();
-    return entry?.former === undefined ? latest : (entry.former.current() ?? latest);
-  };
-  const watches = () => [...entries.values()].flatMap(({ watch, former }) => (former === undefined ? [watch] : [watch, former]));
+  const currentOf = (ref: KindRef): Watched | undefined => watches.get(kindKey(ref))?.current();
 
   return {
     want(kinds) {
-      for (const kind of stopped ? [] : kinds) {
-        const entry = entries.get(kindKey(kind));
-        const paths = new Set([...(entry?.paths ?? []), ...(kind.fieldPaths ?? [])]);
-        if (entry === undefined) entries.set(kindKey(kind), { paths, watch: start(kind, paths) });
-        else if (paths.size > entry.paths.size) replace(entry, paths);
+      for (const { apiVersion, kind } of stopped ? [] : kinds) {
+        const ref = { ...(apiVersion !== undefined && { apiVersion }), kind };
+        if (!watches.has(kindKey(ref))) watches.set(kindKey(ref), startKindWatch(ref, options));
       }
     },
     keepOnly(kinds) {
       const wanted = new Set([...kinds].map(kindKey));
-      for (const [key, { watch, former }] of entries) {
+      for (const [key, watch] of watches) {
         if (wanted.has(key)) continue;
-        entries.delete(key);
-        for (const one of [watch, former]) end(one);
+        watches.delete(key);
+        stopping.push(watch.stop());
       }
     },
-    state(kind, namespace) {
-      const entry = entries.get(kindKey(kind));
-      if (entry === undefined) return 'starting';
-      const paths = kind.fieldPaths ?? [];
-      const { watch, former } = entry;
-      // The former one serves; what only the latest one reads is known when that has taken over.
-      return (former?.current() === undefined ? watch : former).state(namespace, paths);
-    },
+    state: (kind, namespace) => watches.get(kindKey(kind))?.state(namespace) ?? 'starting',
     async settled(kinds) {
-      await Promise.all(kinds.flatMap((kind) => entries.get(kindKey(kind))?.watch.settled() ?? []));
+      await Promise.all(kinds.flatMap((kind) => watches.get(kindKey(kind))?.settled() ?? []));
     },
     findWorkload: (ref) => currentOf(ref)?.store.get(ref.namespace, ref.name),
     listWorkloads: (kind, namespace, selector) => currentOf(kind)?.store.in(namespace, selector) ?? [],
@@ -107,14 +63,14 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
       if (target !== undefined) return target;
       throw new Error(`the API server has not told yet where the objects of ${kindKey(kind)} are`);
     },
-    watches,
+    watches: () => [...watches.values()],
     get size() {
-      return [...entries.values()].reduce((sum, { watch }) => sum + (watch.current()?.store.size ?? 0), 0);
+      return [...watches.values()].reduce((sum, watch) => sum + (watch.current()?.store.size ?? 0), 0);
     },
     async stop() {
       stopped = true;
-      for (const watch of watches()) end(watch);
-      entries.clear();
+      for (const watch of watches.values()) stopping.push(watch.stop());
+      watches.clear();
       await Promise.all(stopping);
     },
   };

@@ -5,7 +5,7 @@ import { isCustomVersion, type Workload, type WorkloadContainer } from '../core/
 import { projectSecretNames } from './project-secret-names.ts';
 import { projectRollout } from './project-rollout.ts';
 import { findOwner, mainEntries } from './field-owner.ts';
-import { readField } from './read-field.ts';
+import { readFields } from './read-field.ts';
 import type { TargetKind } from './target-kind.ts';
 
 interface RawMetadata {
@@ -31,7 +31,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   const entries = mainEntries(metadata.managedFields);
   const initContainers = projectContainers(target, raw, 'initContainers', entries);
   const labels = asLabels(metadata.labels);
-  const fields = target.fieldPaths?.map((path) => [path, readField(raw, path, entries)] as const) ?? [];
+  const fields = target.fields === undefined ? undefined : readFields(raw, target.fields, entries);
   // By every manager that ever wrote, because our own change takes the image from them.
   const managers = entries.flatMap(({ manager }) => manager ?? []);
   const gitOps = findGitOpsTool(managers, [...Object.keys(labels ?? {}), ...Object.keys(asRecord(metadata.annotations))]);
@@ -47,7 +47,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     containersPath: `/${[...target.podSpecPath, 'containers'].join('/')}`,
     containers: projectContainers(target, raw, 'containers', entries),
     ...(initContainers.length > 0 && { initContainers }),
-    ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+    ...(fields !== undefined && { fields }),
     ...(labels !== undefined && { labels }),
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
     ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),

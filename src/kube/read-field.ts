@@ -1,10 +1,77 @@
-import { parseFieldPath } from '../core/field-path.ts';
+import {
+  advancePattern,
+  formatFieldPath,
+  hasWildcard,
+  parseFieldPath,
+  startPattern,
+  type FieldSteps,
+  type PatternProgress,
+} from '../core/field-path.ts';
+import type { FieldRule } from '../core/field-rules.ts';
 import type { WorkloadField } from '../core/workload.ts';
 import { findOwner, type mainEntries } from './field-owner.ts';
 
+type Entries = ReturnType<typeof mainEntries>;
+
+/** Whoever may write an object decides what it holds: that must not cost more memory and depth than real objects need. */
+const maxFields = 1_000;
+const maxDepth = 32;
+
+/**
+ * What the fields hold that the rules let policies write, by their paths. Of a pattern these are all that match it in the object, each with its repository:
+ * what is missing has no parent.
+ */
+export function readFields(raw: unknown, rules: readonly FieldRule[], entries: Entries): Readonly<Record<string, WorkloadField>> {
+  const found = new Map<string, WorkloadField>();
+  const add = (steps: FieldSteps) => {
+    const path = formatFieldPath(steps);
+    if (found.size < maxFields && !found.has(path)) found.set(path, readSteps(raw, steps, entries));
+  };
+  for (const { path, repository } of rules) {
+    const pattern = parseFieldPath(path);
+    const beside = repository === undefined ? undefined : parseFieldPath(repository);
+    if (!hasWildcard(path)) {
+      add(pattern);
+      if (beside !== undefined) add(beside);
+      continue;
+    }
+    const names = [pattern, beside].flatMap((steps) => steps?.at(-1) ?? []);
+    for (const { parent, steps } of parentsOf(raw, pattern.slice(0, -1))) {
+      if (names.includes('[*]') && Array.isArray(parent)) for (const index of parent.keys()) add([...steps, index]);
+      else if (names.some((name) => childOf(parent, name) !== undefined)) for (const name of names) add([...steps, name]);
+    }
+  }
+  return Object.fromEntries(found);
+}
+
+interface Place {
+  readonly parent: unknown;
+  readonly steps: FieldSteps;
+}
+
+/** All places in an object that a pattern matches, but for those below names that no path can have. */
+function* parentsOf(
+  parent: unknown,
+  pattern: FieldSteps,
+  progress: PatternProgress = startPattern(pattern),
+  steps: FieldSteps = [],
+): Generator<Place> {
+  if (progress.has(pattern.length)) yield { parent, steps };
+  if (steps.length >= maxDepth || typeof parent !== 'object' || parent === null) return;
+  for (const [key, child] of Object.entries(parent)) {
+    const step = Array.isArray(parent) ? Number(key) : key;
+    if (typeof step === 'string' && !/^[A-Za-z0-9_-]+$/.test(step)) continue;
+    const next = advancePattern(pattern, progress, step);
+    if (next.size > 0) yield* parentsOf(child, pattern, next, [...steps, step]);
+  }
+}
+
 /** What a field of a raw object holds; null where it is not set and its parent is there. Lists have no place that is not set: who adds one moves the others. */
-export function readField(raw: unknown, path: string, entries: ReturnType<typeof mainEntries>): WorkloadField {
-  const steps = parseFieldPath(path);
+export function readField(raw: unknown, path: string, entries: Entries): WorkloadField {
+  return readSteps(raw, parseFieldPath(path), entries);
+}
+
+function readSteps(raw: unknown, steps: FieldSteps, entries: Entries): WorkloadField {
   let parent: unknown = raw;
   for (const step of steps.slice(0, -1)) parent = childOf(parent, step);
   const last = steps.at(-1) ?? '';

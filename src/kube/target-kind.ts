@@ -1,3 +1,5 @@
+import type { FieldRule } from '../core/field-rules.ts';
+
 /** A kind that can be updated: where its objects are, and where in them the pod template is. */
 export interface TargetKind {
   readonly kind: string;
@@ -8,6 +10,6 @@ export interface TargetKind {
   readonly podSpecPath: readonly string[];
   /** Whether objects that another one controls are left out. */
   readonly withoutControlled?: true;
-  /** Of custom resources: the fields that policies name, as they are written there. */
-  readonly fieldPaths?: readonly string[];
+  /** Of custom resources: the fields that policies may write. */
+  readonly fields?: readonly FieldRule[];
 }

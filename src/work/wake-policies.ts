@@ -56,6 +56,8 @@ export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
 /** What is healed when the kinds of the targets are known at last. */
 const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 'TargetKindForbidden']);
 
+const fieldNotAllowed: Reason = 'FieldNotAllowed';
+
 /** What is asked of the caches. */
 export type WakeView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'crossNamespace' | 'namespaceConsent'>;
 
@@ -67,9 +69,23 @@ export function wakeJobs(policy: ImagePolicy, view: WakeView, now: Date, secretV
   const { generation, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
+  const permission = permissionJob(policy);
+  if (permission !== undefined) return [{ ...job, ...permission }];
   const action = actionJob(policy);
   const healing = healingJob(policy, job, view, secretVersions);
   return [...(action === undefined ? [] : [{ ...job, ...action }]), ...(healing === undefined ? [] : [healing])];
+}
+
+/** What the policy may do can change without it, by the configuration of the next start. Then the status has to show it. */
+function permissionJob(policy: ImagePolicy): Pick<PolicyJob, 'source' | 'cause'> | undefined {
+  const { generation, spec, status } = policy;
+  if (spec.suspended === true) return undefined;
+  const { conditions = [] } = status;
+  const stalled = conditions.find(({ type, status }) => type === 'Stalled' && status === 'True')?.reason;
+  const since = conditions.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '';
+  const job = (what: string) => ({ source: 'PolicyChange' as const, cause: `${what}:${generation}:${since}` });
+  if (!isUsable(spec)) return spec.problem.reason === fieldNotAllowed && stalled !== fieldNotAllowed ? job('denied') : undefined;
+  return stalled === fieldNotAllowed ? job('allowed') : undefined;
 }
 
 /** The job for what may heal the policy. */

@@ -6,7 +6,7 @@ import { apiVersion } from '../../src/api-versions/v1.ts';
 import { isUsable, type PolicySpec } from '../../src/core/image-policy.ts';
 import { selectTag } from '../../src/core/select-tag.ts';
 
-const context: ReadContext = { aliases: new Map(), defaultPollIntervalMs: 3_600_000 };
+const context: ReadContext = { aliases: new Map(), customTargets: [], defaultPollIntervalMs: 3_600_000 };
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };
 const target = { kind: 'Deployment', name: 'my-java-app' };
 const spec = { image: 'library/openjdk', select: { semver: {} }, targets: [target], poll: { interval: '5m' } };
@@ -117,7 +117,8 @@ test('targets: by selector, with init containers, fields of a custom resource; a
   assert.deepEqual(targets, [
     { kind: 'StatefulSet', namespace: 'shop', selector },
     { ...target, kind: 'CronJob', namespace: 'shop', initContainers: true },
-    { ...release, namespace: 'shop' },
+    // The repository is beside the tag, whether the policy says so or not.
+    { ...release, namespace: 'shop', fields: { repository: 'spec.values.image.repository', tag: 'spec.values.image.tag' } },
   ]);
 });
 

@@ -235,3 +235,27 @@ test('as a program, with the standard input', () => {
   assert.deepEqual([status, stderr], [1, '']);
   assert.match(stdout, /^\(standard input\)\n {2}\(standard input\):9:3 shop\/web spec\.minAge: /);
 });
+
+const release = (fields: string) =>
+  policy('web').replace(
+    '{kind: Deployment, name: web}',
+    `{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: web, fields: ${fields}}`,
+  );
+
+test('fields of custom resources: offline, those that are built in; with the configuration of the service also what that allows', async () => {
+  const built = release('{tag: spec.values.web.image.tag}');
+  const special = release('{tag: spec.values.web.version}');
+  assert.equal((await run(['-'], { input: built })).code, 0);
+  const [problem = ''] = await problemsOf(special);
+  assert.match(
+    problem,
+    /spec\.targets\[0\]\.fields\.tag: spec\.values\.web\.version of HelmRelease may not be written.*customTargets.*only the built-in.*--config/,
+  );
+  const allowed = '{path: spec.values.*.version, repository: spec.values.*.name}';
+  const config = `customTargets: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, fields: ["spec.x.y", ${allowed}]}]`;
+  const folder = folderWith({ 'config.yaml': config, 'special.yaml': special, 'other.yaml': release('{tag: spec.values.version}') });
+  assert.equal((await run([join(folder, 'special.yaml'), '--config', join(folder, 'config.yaml')])).code, 0);
+  const { code, out } = await run([join(folder, 'other.yaml'), '--config', join(folder, 'config.yaml')]);
+  assert.equal(code, 1);
+  assert.doesNotMatch(out, /--config/);
+});

@@ -111,8 +111,27 @@ test('who is told of a number is told why it matters; a missing parent is named'
   );
 });
 
-test('a field that was never read is no answer', () => {
-  assert.throws(() => plan({ tag: 'spec.other' }, {}), /spec\.other of HelmRelease shop\/web has not been read yet/);
+test('of what was not found in the object there is no parent; inherited names are none of its own', () => {
+  for (const tag of ['spec.other.tag', 'constructor', '__proto__'])
+    assert.equal(plan({ tag }, {}).problem?.reason, 'FieldPathMissing', tag);
+});
+
+test('a tag whose repository is not written down is nobody’s', () => {
+  const { problem } = plan(
+    { repository: 'spec.image.repository', tag: 'spec.image.tag' },
+    { 'spec.image.repository': null, 'spec.image.tag': '1.2.3' },
+  );
+  assert.equal(problem?.reason, 'ContainerNotFound');
+  assert.match(problem?.message ?? '', /has no spec\.image\.repository.*write the repository/);
+});
+
+test('an object with a pod template has no fields, whatever the operator allows', () => {
+  const fields = { 'spec.image': { value: `${repository}:1.2.3` } };
+  const workload = workloadOf({ web: `${repository}:1.2.3` }, { ...release, fields });
+  const targets = [{ ...release, fields: { image: 'spec.image' } }];
+  const input = { candidate: { tag: '1.3.0' }, hasApplied: true, aliases: noAliases, ...allKnown, findWorkload: () => workload };
+  const [target] = planUpdate({ spec: { ...specOf(), targets }, ...input }).targets;
+  assert.deepEqual([target?.changes, target?.problem?.reason], [[], 'UnsupportedTargetKind']);
 });
 
 test('a long path is a name with its end', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
 import { fieldsOf, type JsonSchema } from '../../docs/generate/json-schema.ts';
+import { builtInTargets } from '../../src/core/built-in-targets.ts';
 import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
@@ -98,7 +99,11 @@ describe('settings and fields', () => {
     'spec.progressDeadlineSeconds',
     'spec.values.image.tag',
     'spec.source.kustomize.images',
+    'spec.source.helm.parameters',
+    'spec.source.helm.valuesObject',
+    'spec.workflowSpec',
     'status.storedVersions',
+    ...builtInTargets.flatMap(({ fields }) => fields.map(({ path }) => path)),
   ]);
 
   test('exist, wherever a page names one', () => {

@@ -31,7 +31,15 @@ describe('targets of every kind', () => {
       verbs: ['get', 'list', 'watch', 'patch'],
     }));
     world = await startWorld({ extraRules });
-    service = await world.start();
+    const operatorFields = [
+      {
+        ...known.application,
+        fields: [{ path: 'spec.source.helm.parameters[1].value', repository: 'spec.source.helm.parameters[0].value' }],
+      },
+      { ...machine, fields: ['spec.image.tag'] },
+    ];
+    const customTargets = operatorFields.map(({ group, version, kind, fields }) => ({ apiVersion: `${group}/${version}`, kind, fields }));
+    service = await world.start({ config: { customTargets } });
     await announce(world.registry, service);
     for (const kind of [known.rollout, known.application, known.knativeService, known.helmRelease]) await installKind(world.cluster, kind);
   });
@@ -74,10 +82,10 @@ describe('targets of every kind', () => {
     await create(known.knativeService, 'all', { template: template(image) });
     await create(known.helmRelease, 'all', { values: { image: { repository: repository('all'), tag: 1.0 }, other: { tag: '1.0.0' } } });
     const parameters = [
-      { name: 'replicas', value: '3' },
+      { name: 'image.repository', value: repository('all') },
       { name: 'image.tag', value: '1.0.0' },
     ];
-    await create(known.application, 'all', { source: { helm: { parameters } } });
+    await create(known.application, 'all', { project: 'default', source: { helm: { parameters } } });
     const custom = ({ group, version, kind }: CustomKind) => ({ apiVersion: `${group}/${version}`, kind, name: 'all' });
     const targets: Spec['targets'] = [
       { kind: 'StatefulSet', name: 'all', initContainers: true },
@@ -104,7 +112,10 @@ describe('targets of every kind', () => {
     const { spec: release } = await waitForTag(known.helmRelease, 'all', '1.0.1');
     assert.deepEqual(release, { values: { image: { repository: repository('all'), tag: '1.0.1' }, other: { tag: '1.0.0' } } });
     const { spec: application } = await waitForTag(known.application, 'all', '1.0.1');
-    assert.deepEqual(application, { source: { helm: { parameters: [parameters[0], { name: 'image.tag', value: '1.0.1' }] } } });
+    assert.deepEqual(application, {
+      project: 'default',
+      source: { helm: { parameters: [parameters[0], { name: 'image.tag', value: '1.0.1' }] } },
+    });
     const status = await waitFor('the status to tell of all', async () => {
       const found = await world.readStatus('all');
       return found.latest?.tag === '1.0.1' && found.targetCounts?.upToDate === 9 && found;
@@ -114,10 +125,12 @@ describe('targets of every kind', () => {
   });
 
   it('of one custom resource may have another field for each policy, also one that was not read before', async () => {
-    await create(known.helmRelease, 'two', { values: { front: { tag: '1.0.0' }, back: { image: `${repository('back')}:1.0.0` } } });
+    await create(known.helmRelease, 'two', {
+      values: { front: { image: { repository: repository('front'), tag: '1.0.0' } }, back: { image: `${repository('back')}:1.0.0` } },
+    });
     const release = { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', name: 'two' };
     for (const [name, fields] of [
-      ['front', { tag: 'spec.values.front.tag' }],
+      ['front', { tag: 'spec.values.front.image.tag' }],
       ['back', { image: 'spec.values.back.image' }],
     ] as const) {
       await push(name, '1.0.0');
@@ -130,7 +143,7 @@ describe('targets of every kind', () => {
       );
     }
     assert.deepEqual((await read(known.helmRelease, 'two')).spec, {
-      values: { front: { tag: '1.1.0' }, back: { image: `${repository('back')}:1.1.0` } },
+      values: { front: { image: { repository: repository('front'), tag: '1.1.0' } }, back: { image: `${repository('back')}:1.1.0` } },
     });
   });
 
@@ -201,7 +214,9 @@ describe('targets of every kind', () => {
     await create(machine, 'one', { size: 3 });
     const missing = await world.waitForCondition('late-kind', 'Stalled', 'FieldPathMissing');
     assert.match(missing.message, /there is no spec\.image to hold it/);
-    await world.cluster.request('PATCH', `${path(machine)}/one`, { spec: { image: { tag: '1.0.0' } } });
+    await world.cluster.request('PATCH', `${path(machine)}/one`, {
+      spec: { image: { repository: repository('late-kind'), tag: '1.0.0' } },
+    });
     await waitForTag(machine, 'one', '1.1.0');
     await world.waitForCondition('late-kind', 'Ready', 'UpToDate');
     await removeKind(world.cluster, machine);

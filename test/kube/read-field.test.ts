@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mainEntries } from '../../src/kube/field-owner.ts';
-import { readField } from '../../src/kube/read-field.ts';
+import { readField, readFields } from '../../src/kube/read-field.ts';
 
 const raw = {
   spec: {
@@ -37,4 +37,56 @@ for (const [path, expected] of rows) test(`${path}: ${JSON.stringify(expected)}`
 
 test('of nothing at all there is no field', () => {
   for (const odd of [undefined, null, 7, 'text', []]) assert.deepEqual(readField(odd, 'spec.tag', []), { unusable: 'ParentMissing' });
+});
+
+const imageRules = ['tag', 'digest'].map((part) => ({ path: `spec.**.image.${part}`, repository: 'spec.**.image.repository' }));
+const paths = (spec: unknown, rules = imageRules) =>
+  Object.entries(readFields({ spec }, rules, [])).map(([path, field]) => [path, 'value' in field ? field.value : field.unusable]);
+
+test('a pattern finds what matches it at any depth, also in lists, with its repository; names that no path can have hide what is below', () => {
+  const block = { repository: 'r', tag: 't' };
+  const spec = {
+    image: block,
+    a: { b: [{ image: block }] },
+    'x/y': { image: block },
+    'x.y': { image: block },
+    image2: block,
+    c: { image: 'r:t' },
+  };
+  assert.deepEqual(paths(spec), [
+    ['spec.image.tag', 't'],
+    ['spec.image.repository', 'r'],
+    ['spec.a.b[0].image.tag', 't'],
+    ['spec.a.b[0].image.repository', 'r'],
+    ['spec.image.digest', null],
+    ['spec.a.b[0].image.digest', null],
+  ]);
+});
+
+test('a path without wildcards is read whether it is there or not; entries of lists have their places', () => {
+  assert.deepEqual(
+    paths({ a: 'x' }, [
+      { path: 'spec.a', repository: 'spec.b' },
+      { path: 'spec.c.d', repository: 'spec.b' },
+    ]),
+    [
+      ['spec.a', 'x'],
+      ['spec.b', null],
+      ['spec.c.d', 'ParentMissing'],
+    ],
+  );
+  assert.deepEqual(Object.keys(readFields({ spec: { images: ['a', 'b'] } }, [{ path: 'spec.images[*]' }], [])), [
+    'spec.images[0]',
+    'spec.images[1]',
+  ]);
+});
+
+test('inherited names and hostile shapes are not found, however deep and many', () => {
+  const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{"image":{"tag":"t"}}${'}'.repeat(5_000)}`) as unknown;
+  assert.deepEqual(paths(deep), []);
+  const polluting = JSON.parse('{"__proto__":{"image":{"repository":"r","tag":"t"}}}') as unknown;
+  assert.deepEqual(paths(polluting).slice(0, 1), [['spec.__proto__.image.tag', 't']]);
+  assert.equal(({} as Record<string, unknown>)['image'], undefined);
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, { image: { repository: 'r', tag: 't' } }]));
+  assert.equal(paths(many).length, 1_000);
 });

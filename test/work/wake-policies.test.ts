@@ -130,6 +130,17 @@ for (const [name, state, cause] of kinds) {
   });
 }
 
+test('a spec that the configuration of today allows, or does not allow any more, is told anew', () => {
+  const denied = { problem: { reason: 'FieldNotAllowed', message: 'no' } } as const;
+  const cause = (policy: Partial<ImagePolicy>) => wakeJob(policyOf(policy), holding(workload), now)?.cause;
+  const ready = { observedGeneration: 1 };
+  assert.equal(cause({ spec: denied, status: ready }), 'denied:1:');
+  assert.equal(cause({ spec: denied, status: stalledStatus('FieldNotAllowed') }), undefined);
+  assert.equal(cause({ spec: { ...denied, suspended: true }, status: ready }), undefined);
+  assert.equal(cause({ status: stalledStatus('FieldNotAllowed') }), 'allowed:1:');
+  assert.equal(cause({ spec: { problem: { reason: 'InvalidPolicy', message: 'no' } }, status: ready }), undefined);
+});
+
 test('of hundreds of targets a cause has a fixed length', () => {
   const targets = Array.from({ length: 200 }, (_, index) => ({ ...webDeployment, name: `w${index}` }));
   const cause = causeOf(policyOf({ spec: specOf({ targets }), status: stalledStatus('ContainerNotFound') }), {

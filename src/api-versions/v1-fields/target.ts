@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldPathPattern } from '../../core/field-path.ts';
 import { fieldOf, has, withChecks, withRules } from '../rules.ts';
 import { checkFieldPath } from '../validation/check-field-path.ts';
 import { checkTargetKind } from '../validation/check-target-kind.ts';
@@ -11,10 +12,7 @@ const fieldPath = (what: string) =>
       .string()
       .min(1)
       .max(512)
-      .regex(
-        /^[A-Za-z_][A-Za-z0-9_-]*(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]+)*$/,
-        'names between dots, and [0] for the first entry of a list: "spec.values.image.tag"',
-      )
+      .regex(fieldPathPattern, 'names between dots, and [0] for the first entry of a list: "spec.values.image.tag"')
       .describe(`${what} A path such as "spec.values.image.tag".`),
     checkFieldPath,
   ).optional();
@@ -23,7 +21,7 @@ const fields = withRules(
   z
     .object({
       image: fieldPath('The field that holds the whole image reference.'),
-      repository: fieldPath('The field that holds the repository.'),
+      repository: fieldPath('The field that holds the repository, where it is not the one that is known to belong to the tag.'),
       tag: fieldPath('The field that holds the tag.'),
       digest: fieldPath('The field that holds the digest.'),
     })

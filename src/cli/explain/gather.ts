@@ -2,7 +2,7 @@ import { asSeenBy, needsConsent, unseenProblem, type ConsentRules } from '../../
 import { PermanentError } from '../../core/errors.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/image-policy.ts';
 import type { PlanInput, TargetProblem } from '../../core/plan-update.ts';
-import { wantedKind } from '../../core/wanted-kinds.ts';
+import type { CustomTarget } from '../../core/field-rules.ts';
 import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../core/workload.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/kube-error.ts';
@@ -19,7 +19,7 @@ export async function gatherForExplain(
   client: KubeClient,
   policy: ImagePolicy,
   spec: PolicySpec,
-  crossNamespace: ConsentRules['crossNamespace'],
+  { crossNamespace, customTargets }: Pick<ConsentRules, 'crossNamespace'> & { readonly customTargets: readonly CustomTarget[] },
 ): Promise<Gathered> {
   const { readNamespaceConsent } = await import('../../kube/namespace-consent.ts');
   const workloads = new Map<string, Workload>();
@@ -29,7 +29,7 @@ export async function gatherForExplain(
     const { namespace } = target;
     if (namespace !== policy.namespace && crossNamespace === 'deny') continue;
     try {
-      for (const workload of (await readTarget(client, target)).workloads) workloads.set(workloadKey(workload), workload);
+      for (const workload of (await readTarget(client, target, customTargets)).workloads) workloads.set(workloadKey(workload), workload);
       if (needsConsent({ ...target, name: '' }, policy, crossNamespace) && !namespaces.has(namespace))
         namespaces.set(namespace, (await readNamespaceConsent(client, namespace))?.allowPoliciesFrom ?? null);
     } catch (error) {
@@ -57,16 +57,16 @@ export async function gatherForExplain(
 export async function readTarget(
   client: KubeClient,
   target: PolicyTarget,
+  customTargets: readonly CustomTarget[],
 ): Promise<{ readonly kind: TargetKind; readonly workloads: readonly Workload[] }> {
-  const [{ discoverKind }, { findTarget }, { listSelected }, { readWorkload }] = await Promise.all([
-    import('../../kube/discover-kind.ts'),
+  const [{ createDiscovery }, { findTarget }, { listSelected }, { readWorkload }] = await Promise.all([
+    import('../../kube/discovery.ts'),
     import('../../kube/find-target.ts'),
     import('../../kube/list-selected.ts'),
     import('../../kube/read-workload.ts'),
   ]);
-  const { apiVersion, kind, fieldPaths } = wantedKind(target);
-  const known = isCustomVersion(apiVersion) ? await discoverKind(client, { apiVersion, kind }) : findTarget(target);
-  const full = { ...known, ...(fieldPaths !== undefined && { fieldPaths }) };
+  const { apiVersion, kind } = target;
+  const full = isCustomVersion(apiVersion) ? await createDiscovery(client, customTargets).find({ apiVersion, kind }) : findTarget(target);
   if (target.selector !== undefined) return { kind: full, workloads: await listSelected(client, full, target) };
   const workload = await readWorkload(client, target, undefined, full);
   return { kind: full, workloads: workload === undefined ? [] : [workload] };

@@ -1,5 +1,5 @@
 import { isPolicy, validatePolicy } from '../../api-versions/validate-policy.ts';
-import { isDraft } from '../../api-versions/rules.ts';
+import { isDraft, type CheckContext } from '../../api-versions/rules.ts';
 import { valueAt, type Keys } from '../../api-versions/validation/json-path.ts';
 import { readDocuments, type Position } from './read-documents.ts';
 
@@ -22,8 +22,10 @@ export interface LintResult {
   readonly problems: readonly LintProblem[];
 }
 
-/** Judges every policy of a text, also those in lists; problems come in the order of the text. */
-export function lintText(text: string): LintResult {
+const builtInOnly = ' (known here are only the built-in fields: name the configuration of the service with --config where it allows more)';
+
+/** Judges every policy of a text, also those in lists, by what the operator allows where that is known; problems come in the order of the text. */
+export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'>): LintResult {
   let policies = 0;
   let others = 0;
   const problems: LintProblem[] = [];
@@ -39,9 +41,10 @@ export function lintText(text: string): LintResult {
       }
       policies++;
       const policy = nameOf(value);
-      for (const { keys: inner, path, message, reason } of validatePolicy(value)) {
+      for (const { keys: inner, path, message, reason } of validatePolicy(value, operator)) {
+        const hint = reason === 'FieldNotAllowed' && operator === undefined ? builtInOnly : '';
         const position = document.positionOf([...keys, ...inner]);
-        problems.push({ ...position, ...(policy && { policy }), ...(path && { field: path }), message, reason });
+        problems.push({ ...position, ...(policy && { policy }), ...(path && { field: path }), message: message + hint, reason });
       }
     }
   }

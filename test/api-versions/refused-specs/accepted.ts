@@ -18,15 +18,18 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
     'two fields of one object',
     specWith({
       targets: [
-        { ...release, fields: { tag: 'a.b' } },
-        { ...release, fields: { tag: 'a.c' } },
+        { ...release, fields: { tag: 'spec.values.a.image.tag' } },
+        { ...release, fields: { tag: 'spec.values.b.image.tag', repository: 'spec.values.b.image.repository' } },
       ],
     }),
   ],
-  ['entries of lists', withTarget({ fields: { image: 'spec.images[0].name' } }, release)],
+  ['entries of lists', withTarget({ fields: { image: 'spec.values.web[0].image' } }, release)],
   [
     'a digest where digests are pinned',
-    specWith({ targets: [{ ...release, fields: { tag: 'a.b', digest: 'a.c' } }], update: { pin: 'Digest' } }),
+    specWith({
+      targets: [{ ...release, fields: { tag: 'spec.values.image.tag', digest: 'spec.values.image.digest' } }],
+      update: { pin: 'Digest' },
+    }),
   ],
   ['a custom resource with a pod template', withTarget({ apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout' })],
   [
@@ -39,7 +42,7 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
   [
     'a digest where signatures are demanded',
     specWith({
-      targets: [{ ...release, fields: { tag: 'a.b', digest: 'a.c' } }],
+      targets: [{ ...release, fields: { tag: 'spec.values.image.tag', digest: 'spec.values.image.digest' } }],
       verify: { cosign: { keyless: [{ issuer: 'https://a.example', identity: 'b' }] } },
     }),
   ],

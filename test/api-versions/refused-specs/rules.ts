@@ -19,13 +19,13 @@ export const rules: readonly RefusedSpec[] = [
   byRule('fields of a Deployment', withTarget({ fields: { tag: 'spec.tag' } }), 'spec.targets[0]', 'write apiVersion as well'),
   byRule(
     'fields and containers',
-    withTarget({ fields: { tag: 'spec.tag' }, containers: ['a'] }, release),
+    withTarget({ fields: { tag: 'spec.values.image.tag' }, containers: ['a'] }, release),
     'spec.targets[0]',
     'without containers',
   ),
   byRule(
     'fields and init containers',
-    withTarget({ fields: { tag: 'a.b' }, initContainers: true }, release),
+    withTarget({ fields: { tag: 'spec.values.image.tag' }, initContainers: true }, release),
     'spec.targets[0]',
     'without containers',
   ),

@@ -1,7 +1,7 @@
 /** A custom resource with a pod template, such as the Rollout of Argo. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { discoverKind } from '../../../src/kube/discover-kind.ts';
+import { createDiscovery } from '../../../src/kube/discovery.ts';
 import type { TargetKind } from '../../../src/kube/target-kind.ts';
 import { startFakeApiServer } from '../fake-api-server.ts';
 import { podTemplate, testTarget } from './conformance.ts';
@@ -33,8 +33,13 @@ test('the plural comes from the API server; a kind that it does not serve, or wi
     { name: 'rollouts', kind: 'Rollout', namespaced: true },
     { name: 'clusterrollouts', kind: 'ClusterRollout', namespaced: false },
   ];
-  server.handle(({ path, json }) => (path === '/apis/argoproj.io/v1alpha1' ? json(200, { resources }) : json(404, { code: 404 })));
-  const discover = (kind: string, apiVersion = 'argoproj.io/v1alpha1') => discoverKind(server.client(), { apiVersion, kind });
+  const groups = [{ versions: [{ groupVersion: 'argoproj.io/v1alpha1' }] }];
+  server.handle(({ path, json }) => {
+    if (path === '/apis') return json(200, { groups });
+    return path === '/apis/argoproj.io/v1alpha1' ? json(200, { resources }) : json(404, { code: 404 });
+  });
+  const discovery = createDiscovery(server.client(), []);
+  const discover = (kind: string, apiVersion = 'argoproj.io/v1alpha1') => discovery.find({ apiVersion, kind });
   assert.deepEqual(await discover('Rollout'), rollout);
   for (const [kind, apiVersion] of [['Experiment'], ['Rollout', 'argoproj.io/v2'], ['Rollout', 'argoproj.io/v1/../x']] as const)
     await assert.rejects(discover(kind, apiVersion), {

@@ -1,0 +1,36 @@
+import { fieldPathPattern } from '../../core/field-path.ts';
+import { judgeFields } from '../../core/field-rules.ts';
+import type { TargetFields } from '../../core/image-policy.ts';
+import { tryParseImageReference } from '../../core/image-reference.ts';
+import { isCustomVersion } from '../../core/workload.ts';
+import { fieldOf, type CheckContext, type Finding } from '../rules.ts';
+import { checkFieldPath } from './check-field-path.ts';
+
+/** Only fields that hold images are written: those that are built in, and what the operator allows. What is malformed or no custom resource is told elsewhere. */
+export function checkAllowedFields(spec: unknown, { customTargets = [], aliases = new Map() }: CheckContext): Finding[] {
+  const targets = fieldOf(spec, 'targets');
+  const repository = tryParseImageReference(String(fieldOf(spec, 'image')), aliases)?.repository;
+  return (Array.isArray(targets) ? targets : []).flatMap((target: unknown, index): Finding[] => {
+    const [apiVersion, kind, fields] = ['apiVersion', 'kind', 'fields'].map((key) => fieldOf(target, key));
+    const written = readPaths(fields);
+    if (typeof apiVersion !== 'string' || !isCustomVersion(apiVersion) || typeof kind !== 'string' || written === undefined) return [];
+    const verdict = judgeFields({ apiVersion, kind }, written, repository, { customTargets, aliases });
+    if ('fields' in verdict) return [];
+    const { part, message } = verdict;
+    return [{ keys: ['targets', index, 'fields', ...(part === undefined ? [] : [part])], message, reason: 'FieldNotAllowed' }];
+  });
+}
+
+/** The paths as they are written; undefined where one of them is none, or where they contradict each other. */
+function readPaths(fields: unknown): TargetFields | undefined {
+  const paths: { -readonly [part in keyof TargetFields]: string } = {};
+  for (const part of ['image', 'repository', 'tag', 'digest'] as const) {
+    const path = fieldOf(fields, part);
+    if (path === undefined) continue;
+    if (typeof path !== 'string' || path.length > 512 || !fieldPathPattern.test(path) || checkFieldPath(path).length > 0) return undefined;
+    paths[part] = path;
+  }
+  const hasTag = paths.tag !== undefined || paths.digest !== undefined;
+  const isConsistent = paths.image === undefined ? hasTag : !hasTag && paths.repository === undefined;
+  return isConsistent ? paths : undefined;
+}

@@ -1,0 +1,50 @@
+/** The fields of well-known custom resources that hold images; each is tested against a real API server. */
+import type { CustomTarget, FieldRule } from './field-rules.ts';
+
+/** An image block of Helm values: tag and digest count only beside their repository. */
+function imageBlock(path: string): FieldRule[] {
+  return ['tag', 'digest'].map((part) => ({ path: `${path}.${part}`, repository: `${path}.repository` }));
+}
+
+/** Helm values below a path: image blocks, and whole references in fields named `image`. */
+function helmValues(path: string): FieldRule[] {
+  return [...imageBlock(`${path}.**.image`), { path: `${path}.**.image` }];
+}
+
+/** The same fields in each of these versions. */
+function kinds(group: string, versions: readonly string[], names: readonly string[], fields: readonly FieldRule[]): CustomTarget[] {
+  return versions.flatMap((version) => names.map((kind) => ({ apiVersion: `${group}/${version}`, kind, fields })));
+}
+
+const image: readonly FieldRule[] = [{ path: 'spec.image' }];
+
+export const builtInTargets: readonly CustomTarget[] = [
+  ...kinds('helm.toolkit.fluxcd.io', ['v2', 'v2beta2', 'v2beta1'], ['HelmRelease'], helmValues('spec.values')),
+  ...kinds(
+    'argoproj.io',
+    ['v1alpha1'],
+    ['Application'],
+    [...helmValues('spec.source.helm.valuesObject'), ...helmValues('spec.sources[*].helm.valuesObject')],
+  ),
+  ...kinds(
+    'argoproj.io',
+    ['v1alpha1'],
+    ['WorkflowTemplate'],
+    [{ path: 'spec.templates[*].container.image' }, { path: 'spec.templates[*].script.image' }],
+  ),
+  ...kinds(
+    'argoproj.io',
+    ['v1alpha1'],
+    ['CronWorkflow'],
+    [{ path: 'spec.workflowSpec.templates[*].container.image' }, { path: 'spec.workflowSpec.templates[*].script.image' }],
+  ),
+  ...kinds('tekton.dev', ['v1', 'v1beta1'], ['Task'], [{ path: 'spec.steps[*].image' }, { path: 'spec.sidecars[*].image' }]),
+  ...kinds('postgresql.cnpg.io', ['v1'], ['Cluster'], [{ path: 'spec.imageName' }]),
+  ...kinds('monitoring.coreos.com', ['v1'], ['Prometheus', 'Alertmanager', 'ThanosRuler'], image),
+  ...kinds('kafka.strimzi.io', ['v1beta2', 'v1'], ['Kafka'], [{ path: 'spec.kafka.image' }]),
+  ...kinds('kafka.strimzi.io', ['v1beta2', 'v1'], ['KafkaConnect', 'KafkaBridge'], image),
+  ...kinds('elasticsearch.k8s.elastic.co', ['v1'], ['Elasticsearch'], image),
+  ...kinds('kibana.k8s.elastic.co', ['v1'], ['Kibana'], image),
+  ...kinds('opentelemetry.io', ['v1beta1', 'v1alpha1'], ['OpenTelemetryCollector'], image),
+  ...kinds('flink.apache.org', ['v1beta1'], ['FlinkDeployment'], image),
+];

@@ -1,0 +1,163 @@
+/** Which fields of custom resources policies may write: what the operator allows, and what is built in. */
+import { builtInTargets } from './built-in-targets.ts';
+import { formatFieldPath, hasWildcard, matchesPattern, parseFieldPath } from './field-path.ts';
+import type { TargetFields } from './image-policy.ts';
+import { sameRepository, tryParseImageReference, type RegistryAliases, type Repository } from './image-reference.ts';
+import { isCustomVersion, kindKey, type KindRef } from './workload.ts';
+
+/**
+ * A field that may be written. With neither `repository` nor `image` it holds a whole image reference, which names its repository itself.
+ */
+export interface FieldRule {
+  /** Its path, or a pattern of paths. */
+  readonly path: string;
+  /** Where the resource names the repository of this image; of a pattern, a field beside `path`. */
+  readonly repository?: string;
+  /** The one repository whose tags may be written here, where the resource names none. */
+  readonly image?: string;
+}
+
+/** A kind with the fields that may be written. */
+export interface CustomTarget {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly fields: readonly FieldRule[];
+}
+
+/** What the operator has said that decides which fields may be written. */
+export interface FieldContext {
+  readonly customTargets: readonly CustomTarget[];
+  readonly aliases: RegistryAliases;
+}
+
+/** The fields as they are to be read and written, with their repository; or which of them may not be written, and what to do about it. */
+export type FieldVerdict = { readonly fields: TargetFields } | { readonly part?: keyof TargetFields; readonly message: string };
+
+/** The rule that a path alone stands for: its repository is in the field `repository` beside it. */
+export function ruleOfPath(path: string): FieldRule {
+  const repository = besideField(path, 'repository');
+  return { path, ...(repository !== undefined && { repository }) };
+}
+
+/** Everything that may be written of a kind, the operator's rules first. */
+export function fieldRulesOf(kind: KindRef, customTargets: readonly CustomTarget[]): readonly FieldRule[] {
+  if (whyNever(kind) !== undefined) return [];
+  const key = kindKey(kind);
+  return [...customTargets, ...builtInTargets].filter((target) => kindKey(target) === key).flatMap(({ fields }) => fields);
+}
+
+/** Why no field of a kind is ever written, whatever the operator says; undefined where he may allow some. */
+export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
+  const group = apiVersion?.split('/')[0] ?? '';
+  if (!isCustomVersion(apiVersion) || group === 'k8s.io' || group.endsWith('.k8s.io'))
+    return `fields of ${kind} may not be written: its API group belongs to Kubernetes itself`;
+  if (group === ownGroup) return `fields of ${kind} are not written by policies`;
+  if (podTemplateKinds.has(`${group}/${kind}`))
+    return `fields of ${kind} may not be written: it has a pod template, whose containers are found by their image; remove fields`;
+  return undefined;
+}
+
+/** Judges the fields of a target. Without the policy's repository, what the operator fixed to one repository is not compared with it. */
+export function judgeFields(kind: KindRef, written: TargetFields, repository: Repository | undefined, context: FieldContext): FieldVerdict {
+  const never = whyNever(kind);
+  if (never !== undefined) return { message: never };
+  const rules = fieldRulesOf(kind, context.customTargets);
+  let sources: ReadonlySet<string | undefined> | undefined;
+  for (const part of ['image', 'tag', 'digest'] as const) {
+    const path = written[part];
+    if (path === undefined) continue;
+    const matching = rules.filter((rule) => matchesPattern(parseFieldPath(rule.path), parseFieldPath(path)));
+    const usable = matching.filter((rule) => isUsableFor(rule, part, repository, context.aliases));
+    if (usable.length === 0) return { part, message: explain(kind, path, matching) };
+    const found = new Set(usable.map((rule) => (part === 'image' ? undefined : repositoryPathOf(rule, path))));
+    sources = sources === undefined ? found : new Set([...sources].filter((source) => found.has(source)));
+  }
+  const named = written.repository === undefined ? undefined : canonical(written.repository);
+  const source = named === undefined ? [...(sources ?? [])][0] : named;
+  if (sources?.has(source) !== true) return explainRepository(kind, written, sources);
+  return { fields: withPaths(written, source) };
+}
+
+function isUsableFor(rule: FieldRule, part: keyof TargetFields, repository: Repository | undefined, aliases: RegistryAliases): boolean {
+  if (rule.image === undefined) return part === 'image' || rule.repository !== undefined;
+  const fixed = tryParseImageReference(rule.image, aliases);
+  return repository === undefined || (fixed !== undefined && sameRepository(fixed.repository, repository));
+}
+
+/** Undefined where the operator fixed the repository. */
+function repositoryPathOf({ path: pattern, repository }: FieldRule, path: string): string | undefined {
+  if (repository === undefined) return undefined;
+  const name = parseFieldPath(repository).at(-1);
+  const isBeside = besideField(pattern, String(name)) === repository;
+  return isBeside ? formatFieldPath([...parseFieldPath(path).slice(0, -1), name ?? '']) : canonical(repository);
+}
+
+/** `spec.image.tag`, `repository` → `spec.image.repository`; nothing is beside an entry of a list. */
+export function besideField(path: string, name: string): string | undefined {
+  const dot = path.lastIndexOf('.');
+  return dot < 0 || path.endsWith(']') ? undefined : `${path.slice(0, dot)}.${name}`;
+}
+
+function withPaths({ image, tag, digest }: TargetFields, repository: string | undefined): TargetFields {
+  return {
+    ...(image !== undefined && { image: canonical(image) }),
+    ...(repository !== undefined && { repository }),
+    ...(tag !== undefined && { tag: canonical(tag) }),
+    ...(digest !== undefined && { digest: canonical(digest) }),
+  };
+}
+
+function canonical(path: string): string {
+  return formatFieldPath(parseFieldPath(path));
+}
+
+function explain(kind: KindRef, path: string, matching: readonly FieldRule[]): string {
+  const fixed = matching.flatMap(({ image }) => image ?? []);
+  if (fixed.length > 0) return `the operator lets policies write ${path} of ${kind.kind} for images of ${fixed.join(', ')} only`;
+  if (matching.length > 0) return `${path} of ${kind.kind} holds a whole image reference: write it as fields.image`;
+  return `${path} of ${kind.kind} may not be written: let the operator allow it with the setting ${setting(kind, path)}`;
+}
+
+function explainRepository(kind: KindRef, written: TargetFields, sources: ReadonlySet<string | undefined> = new Set()): FieldVerdict {
+  const { tag, digest, repository } = written;
+  const path = tag ?? digest ?? '';
+  const allowed = [...sources].flatMap((source) => source ?? []);
+  if (repository === undefined) {
+    const message = `${[tag, digest].join(' and ')} of ${kind.kind} may not be written together: their repositories are not in one field`;
+    return { part: 'digest', message };
+  }
+  const instead = allowed.length > 0 ? `name ${allowed.join(' or ')}, or remove it` : 'remove it, for the operator fixed the repository';
+  const message =
+    `${path} of ${kind.kind} may not be written with the repository in ${repository}: ${instead}. ` +
+    `Where it is right, let the operator allow it with the setting ${setting(kind, `{path: ${path}, repository: ${repository}}`)}`;
+  return { part: 'repository', message };
+}
+
+function setting({ apiVersion, kind }: KindRef, field: string): string {
+  return `customTargets: [{apiVersion: ${apiVersion}, kind: ${kind}, fields: ["${field}"]}]`.replace(/"(\{.*\})"/, '$1');
+}
+
+const ownGroup = 'operator.technomad.dev';
+
+/** Kinds of others whose containers are found in `spec.template`. Of what is not listed the object itself shows it, when it is read. */
+const podTemplateKinds: ReadonlySet<string> = new Set([
+  'argoproj.io/Rollout',
+  'serving.knative.dev/Service',
+  'serving.knative.dev/Configuration',
+  'apps.kruise.io/CloneSet',
+  'apps.kruise.io/StatefulSet',
+  'apps.kruise.io/DaemonSet',
+]);
+
+/** What is wrong with a rule, besides its form; undefined where nothing is. */
+export function ruleProblem({ path, repository, image }: FieldRule): string | undefined {
+  const [first] = parseFieldPath(path);
+  if (['apiVersion', 'kind', 'metadata', 'status'].includes(String(first))) return `fields of ${String(first)} are never written`;
+  if (path.startsWith('spec.template.spec.')) return 'is in a pod template, whose containers are found by their image: remove it';
+  if (repository !== undefined && image !== undefined) return 'has both repository and image: keep one of them';
+  if (repository === undefined || !(hasWildcard(path) || hasWildcard(repository))) return undefined;
+  const name = parseFieldPath(repository).at(-1);
+  return besideField(path, String(name)) === repository
+    ? undefined
+    : `has wildcards, so its repository must be beside it: ${besideField(path, String(name)) ?? 'name the path without wildcards'}`;
+}
