@@ -39,6 +39,7 @@ const metadata = z.object({
   uid: z.string(),
   resourceVersion: z.string(),
   generation: z.number().default(0),
+  creationTimestamp: z.string().optional().catch(undefined),
 });
 const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
 const maxMessageLength = 1000;
@@ -52,12 +53,13 @@ const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
  */
 export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePolicy): ImagePolicy {
   const object = envelope.parse(raw);
-  const { annotations, ...names } = object.metadata;
+  const { annotations, creationTimestamp: createdAt, ...names } = object.metadata;
   const actions = readActions(annotations);
   const spec = readSpecOnce(object.spec, names.namespace, context, before?.namespace === names.namespace ? before.spec : undefined);
   return {
     ...names,
     apiVersion,
+    ...(createdAt !== undefined && { createdAt }),
     ...legacyTargetOf(spec, object.spec, names.namespace),
     spec,
     status: readStatus(object.status),

@@ -1,12 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PolicySpec } from '../core/image-policy.ts';
+import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 
 const patienceMs = 5_000;
 
 /** Resolves when the workloads of all targets are known, or have failed to be: a look at a new kind waits some milliseconds instead of being repeated. */
-export async function awaitTargets({ targets }: PolicySpec, cache: ClusterCache, signal: AbortSignal): Promise<void> {
-  const starting = targets.filter((target) => cache.targetState(target) === 'starting');
+export async function awaitTargets(
+  policy: Pick<ImagePolicy, 'namespace'>,
+  { targets }: PolicySpec,
+  cache: ClusterCache,
+  signal: AbortSignal,
+): Promise<void> {
+  const starting = targets.filter((target) => cache.targetState(target, policy) === 'starting');
   if (starting.length === 0) return;
   cache.workloads.want(starting);
   await unlessLate(cache.workloads.settled(starting), patienceMs, signal);

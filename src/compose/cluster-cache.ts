@@ -1,6 +1,6 @@
 import type { ImagePolicy, PolicyTarget } from '../core/image-policy.ts';
 import { createPolicyIndex } from '../core/match-policies.ts';
-import { wantedKinds } from '../core/wanted-kinds.ts';
+import { createKindQuota } from '../core/kind-quota.ts';
 import type { Workload, WorkloadRef } from '../core/workload.ts';
 import { createKindWatches } from '../kube/kind-watches.ts';
 import type { KindWatchOptions } from '../kube/kind-watch.ts';
@@ -36,12 +36,19 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
   const byRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
   const healing = createHealingIndex();
-  policies.subscribe(({ type, object }) => {
+  const quota = createKindQuota();
+  policies.subscribe(({ type, object, previous }) => {
     for (const index of [byRepository, byTarget, healing]) {
       if (type === 'deleted') index.remove(object);
       else index.put(object);
     }
-    if (type !== 'deleted') workloads.want(wantedKinds(object));
+    if (type === 'deleted') return quota.remove(object);
+    // Statuses change a hundred times as often.
+    if (previous?.spec === object.spec) return;
+    quota.put(object);
+    const kinds = quota.allowedOf(object);
+    workloads.want(kinds);
+    workloads.retry(kinds);
   });
   const findPolicy = (namespace: string, name: string) => policies.get(namespace, name);
   return {
@@ -50,7 +57,10 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     findPolicy,
     findWorkload: workloads.findWorkload,
     listWorkloads: workloads.listWorkloads,
-    targetState: (target: PolicyTarget): TargetState => workloads.state(target, target.namespace),
+    targetState(target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>): TargetState {
+      const problem = quota.problemOf(policy.namespace, target);
+      return problem === undefined ? workloads.state(target, target.namespace) : { problem };
+    },
     matchPolicies: byRepository.match,
     /** Policies that a changed Secret may heal, in one namespace or (undefined) in all. */
     healedBySecretIn: (namespace: string | undefined) =>
@@ -60,9 +70,13 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     listen(added: CacheListeners) {
       listeners.add(added);
     },
-    /** Kinds that no policy names any more are forgotten. */
-    forgetUnwanted() {
-      workloads.keepOnly([...policies.values()].flatMap(wantedKinds));
+    /** Kinds that no policy names any more are forgotten; those that were too many for their namespace, and are no more, are watched. */
+    watchWanted() {
+      const kinds = quota.allowed();
+      workloads.keepOnly(kinds);
+      workloads.want(kinds);
     },
+    /** Resolves when the workloads of all kinds are known, or have failed to be; never rejects. */
+    settled: () => workloads.settled(quota.allowed()),
   };
 }

@@ -79,7 +79,7 @@ export function createWorkPorts(
     findWorkload: cache.findWorkload,
     listWorkloads: cache.listWorkloads,
     targetState: cache.targetState,
-    awaitTargets: (spec, signal) => awaitTargets(spec, cache, signal),
+    awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
     matchPolicies: cache.matchPolicies,
     isWatching,
     async readPolicy(namespace, name, signal) {

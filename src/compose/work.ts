@@ -2,7 +2,6 @@
 import { hostname } from 'node:os';
 import { describeError } from '../core/errors.ts';
 import type { SecretRef } from '../core/image-source.ts';
-import { wantedKinds } from '../core/wanted-kinds.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-turn.ts';
@@ -112,7 +111,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const workWhenSynced = async () => {
     await Promise.all([access.start(), consents.start(), untilKnown(reflectors)]);
     // Workers need the policies; that their targets are known by then saves them a wait, and no kind may hold them up.
-    await unlessLate(cache.workloads.settled([...cache.policies.values()].flatMap(wantedKinds)), maxKindsMs);
+    await unlessLate(cache.settled(), maxKindsMs);
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
     giveBackMemory();
@@ -143,7 +142,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     queues.scheduleTick(tickMs).catch(onQueueError);
     void consents.refresh();
     waker.considerAll();
-    cache.forgetUnwanted();
+    cache.watchWanted();
   };
 
   return {

@@ -15,6 +15,8 @@ export interface ImagePolicy {
   readonly uid: string;
   readonly generation: number;
   readonly resourceVersion: string;
+  /** When it was created, as the API server writes it. */
+  readonly createdAt?: string;
   readonly apiVersion: string;
   /** Its one Deployment, where its spec says nothing that v1alpha1 could not say: `crossNamespace: legacy` asks nobody who has not answered. */
   readonly legacyTarget?: WorkloadRef;

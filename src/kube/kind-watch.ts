@@ -4,7 +4,7 @@ import type { TargetProblem } from '../core/plan-update.ts';
 import { kindKey, type KindRef, type Workload } from '../core/workload.ts';
 import { backoffMs } from './backoff.ts';
 import type { KubeClient } from './client.ts';
-import type { Discovery } from './discovery.ts';
+import { discoveryFreshMs, type Discovery } from './discovery.ts';
 import { findTarget } from './find-target.ts';
 import { problemOf, type KindState } from './kind-state.ts';
 import { isKubeError } from './kube-error.ts';
@@ -35,6 +35,8 @@ export interface KindWatch {
   /** What serves questions; undefined before the kind is found. */
   current(): Watched | undefined;
   state(namespace: string): KindState;
+  /** Asks for the kind at once, where the API server does not know it: somebody may have installed it. */
+  retry(): void;
   /** Resolves when it is ready or has failed once; never rejects. */
   settled(): Promise<unknown>;
   stop(): Promise<void>;
@@ -53,8 +55,17 @@ interface Place {
   problem?: TargetProblem;
 }
 
-/** How often the API server is asked for a kind that it does not know: its definition may be installed any time. */
-const rediscoverMs = 10_000;
+const firstPeriodMs = 10_000;
+const longestPeriodMs = 320_000;
+
+/**
+ * The pause before a kind that the API server does not know is asked for again, since its definition may be installed any time: after 10 s, then twice as long
+ * each time up to some 5 minutes. All kinds ask at the same moments, so that what the API server says to one of them serves all.
+ */
+export function rediscoveryPauseMs(attempt: number, now: number): number {
+  const period = Math.min(longestPeriodMs, firstPeriodMs * 2 ** Math.min(attempt, 10));
+  return Math.ceil((now + discoveryFreshMs) / period) * period - now;
+}
 
 /** Finds the kind, lists it and follows it. Every problem is looked at again by itself. */
 export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWatch {
@@ -65,6 +76,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
   let places: Place[] = [];
   let problem: TargetProblem | undefined;
   let attempts = 0;
+  let pause = new AbortController();
 
   const find = async (): Promise<TargetKind> => {
     const { apiVersion } = kind;
@@ -73,7 +85,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
   const fail = (error: unknown): number => {
     const isKnown = error instanceof PermanentError && error.message === problem?.message;
     if (error instanceof PermanentError) problem = { reason: error.reason, message: error.message };
-    const pauseMs = error instanceof PermanentError ? rediscoverMs : backoffMs(attempts++, random);
+    const pauseMs = error instanceof PermanentError ? rediscoveryPauseMs(attempts++, now()) : backoffMs(attempts++, random);
     // What was said once is not said again every few minutes for as long as the policy stays as it is.
     if (!isKnown) onError(error, pauseMs);
     return pauseMs;
@@ -130,6 +142,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       let pauseMs: number;
+      pause = new AbortController();
       try {
         const target = await find();
         problem = undefined;
@@ -145,7 +158,8 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
         pauseMs = fail(error);
         firstResult.resolve();
       }
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      const signal = AbortSignal.any([stopping.signal, pause.signal]);
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   };
 
@@ -161,6 +175,11 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
       return place?.problem === undefined ? 'starting' : { problem: place.problem };
     },
     settled: () => firstResult.promise,
+    retry() {
+      if (problem === undefined) return;
+      attempts = 0;
+      pause.abort();
+    },
     async stop() {
       stopping.abort(new Error(`the watch of ${kindKey(kind)} is stopped`));
       await running;

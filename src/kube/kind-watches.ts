@@ -9,6 +9,8 @@ import type { TargetKind } from './target-kind.ts';
 export interface KindWatches {
   /** Watches these as well. */
   want(kinds: readonly KindRef[]): void;
+  /** Asks for these at once, where the API server does not know them. */
+  retry(kinds: readonly KindRef[]): void;
   /** Watches nothing else any more. */
   keepOnly(kinds: Iterable<KindRef>): void;
   state(kind: KindRef, namespace: string): KindState;
@@ -40,6 +42,9 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
         const ref = { ...(apiVersion !== undefined && { apiVersion }), kind };
         if (!watches.has(kindKey(ref))) watches.set(kindKey(ref), startKindWatch(ref, options));
       }
+    },
+    retry(kinds) {
+      for (const kind of kinds) watches.get(kindKey(kind))?.retry();
     },
     keepOnly(kinds) {
       const wanted = new Set([...kinds].map(kindKey));

@@ -62,9 +62,9 @@ async function readTargets(
   const found = new Map<string, Workload>();
   const isKnown = job.source !== 'TargetChange' || wakeJobs(policy, ports, ports.clock()).some(({ cause }) => cause === job.cause);
   if (isKnown || !isUsable(policy.spec)) return found;
-  await ports.awaitTargets(policy.spec, signal);
+  await ports.awaitTargets(policy, policy.spec, signal);
   const read = async (target: PolicyTarget) => {
-    const state = ports.targetState(target);
+    const state = ports.targetState(target, policy);
     if (state === 'starting' || 'problem' in state) return;
     const workloads = target.selector === undefined ? [await ports.readWorkload(target, signal)] : await ports.readSelected(target, signal);
     for (const workload of workloads) if (workload !== undefined) found.set(workloadKey(workload), workload);

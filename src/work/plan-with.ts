@@ -12,7 +12,7 @@ export type TargetState = 'starting' | { readonly since: number } | { readonly p
 
 /** What the caches know of the cluster's workloads. */
 export interface PlanPorts extends WorkloadView, ConsentRules, Pick<GuardContext, 'repeatsPerHour'> {
-  readonly targetState: (target: PolicyTarget) => TargetState;
+  readonly targetState: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
   readonly aliases: RegistryAliases;
   readonly now: () => number;
 }
@@ -40,7 +40,7 @@ export function planWith(
   const hasApplied = !isRollback && (history.length > 0 || lastAppliedTag !== undefined);
   const wanted = isRollback ? { ...spec, strategy: strategies.digest({ tag: candidate.tag }), allowDowngrade: true } : spec;
   const kindProblem = (target: PolicyTarget) => {
-    const state = targetState(target);
+    const state = targetState(target, policy);
     if (state === 'starting') throw new Error(`the workloads of kind ${target.kind} have not been listed yet`);
     return 'problem' in state ? state.problem : undefined;
   };

@@ -42,7 +42,7 @@ export interface ReconcileRequest extends ChoiceRequest {
 export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, VerifyPorts, ApplyPorts, RollbackPorts {
   readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
   /** Resolves when the workloads of these kinds are known, or it is not worth waiting for them. */
-  readonly awaitTargets: (spec: PolicySpec, signal: AbortSignal) => Promise<void>;
+  readonly awaitTargets: (policy: Pick<ImagePolicy, 'namespace'>, spec: PolicySpec, signal: AbortSignal) => Promise<void>;
   /** Told of what was changed by a look that then fails. */
   readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
   readonly mutex: KeyedMutex;
@@ -82,7 +82,7 @@ async function lookAt(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   try {
-    await Promise.all([ports.awaitTargets(written, signal), learnConsents(policy, written, ports, signal)]);
+    await Promise.all([ports.awaitTargets(policy, written, signal), learnConsents(policy, written, ports, signal)]);
     const spec = await rememberTags(policy, written, ports, signal);
     const seen = imagesOf(policy, spec, ports);
     const { rollbackTo } = request;

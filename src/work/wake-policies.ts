@@ -14,7 +14,7 @@ import { actionJob } from './wake-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import { tryParseImageReference } from '../core/image-reference.ts';
 import { wantsChange, type KeptContainer, type TargetPlan } from '../core/plan-update.ts';
-import { planWith, type PlanPorts } from './plan-with.ts';
+import { planWith, type PlanPorts, type TargetState } from './plan-with.ts';
 
 /** What a change of the target may heal. */
 const healedByTarget: ReadonlySet<string> = new Set<Reason>([
@@ -54,9 +54,10 @@ export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
 }
 
 /** What is healed when the kinds of the targets are known at last. */
-const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 'TargetKindForbidden']);
+const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 'TargetKindForbidden', 'TooManyKinds']);
 
 const fieldNotAllowed: Reason = 'FieldNotAllowed';
+const tooManyKinds: Reason = 'TooManyKinds';
 
 /** What is asked of the caches. */
 export type WakeView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'crossNamespace' | 'namespaceConsent'>;
@@ -69,15 +70,18 @@ export function wakeJobs(policy: ImagePolicy, view: WakeView, now: Date, secretV
   const { generation, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
-  const permission = permissionJob(policy);
+  const permission = permissionJob(policy, view);
   if (permission !== undefined) return [{ ...job, ...permission }];
   const action = actionJob(policy);
   const healing = healingJob(policy, job, view, secretVersions);
   return [...(action === undefined ? [] : [{ ...job, ...action }]), ...(healing === undefined ? [] : [healing])];
 }
 
-/** What the policy may do can change without it, by the configuration of the next start. Then the status has to show it. */
-function permissionJob(policy: ImagePolicy): Pick<PolicyJob, 'source' | 'cause'> | undefined {
+/**
+ * What the policy may do can change without it: by the configuration of the next start, and by older policies of its namespace that name more kinds. Then the
+ * status has to show it.
+ */
+function permissionJob(policy: ImagePolicy, view: WakeView): Pick<PolicyJob, 'source' | 'cause'> | undefined {
   const { generation, spec, status } = policy;
   if (spec.suspended === true) return undefined;
   const { conditions = [] } = status;
@@ -85,7 +89,12 @@ function permissionJob(policy: ImagePolicy): Pick<PolicyJob, 'source' | 'cause'>
   const since = conditions.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '';
   const job = (what: string) => ({ source: 'PolicyChange' as const, cause: `${what}:${generation}:${since}` });
   if (!isUsable(spec)) return spec.problem.reason === fieldNotAllowed && stalled !== fieldNotAllowed ? job('denied') : undefined;
-  return stalled === fieldNotAllowed ? job('allowed') : undefined;
+  if (stalled === fieldNotAllowed) return job('allowed');
+  return stalled === undefined && spec.targets.some((target) => isTooMany(view.targetState(target, policy))) ? job('kinds') : undefined;
+}
+
+function isTooMany(state: TargetState): boolean {
+  return typeof state === 'object' && 'problem' in state && state.problem.reason === tooManyKinds;
 }
 
 /** The job for what may heal the policy. */
@@ -101,9 +110,12 @@ function healingJob(
   const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' || (type === 'Held' && healedByTarget.has(reason)));
   if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
   if (healedByKind.has(stalled.reason)) {
-    const states = spec.targets.map(view.targetState);
-    if (states.some((state) => state === 'starting' || 'problem' in state)) return undefined;
-    const since = states.map((state) => (typeof state === 'object' && 'since' in state ? state.since : 0));
+    const states = spec.targets.map((target) => view.targetState(target, policy));
+    // Whoever has room again is told what else is wrong with the kind.
+    const isOver = (reason: Reason) => stalled.reason !== tooManyKinds || reason === tooManyKinds;
+    const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && isOver(state.problem.reason));
+    if (states.some(isAsBefore)) return undefined;
+    const since = states.map((state) => (state === 'starting' ? state : 'since' in state ? state.since : state.problem.reason));
     return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}` };
   }
   if (!healedByTarget.has(stalled.reason)) return undefined;
@@ -123,7 +135,7 @@ export function newcomerJob(policy: ImagePolicy, newcomers: ReadonlySet<string>,
   const { spec, status, generation } = policy;
   const { latest } = status;
   if (!isUsable(spec) || spec.suspended || latest === undefined || spec.strategy.reject(latest.tag) !== undefined) return undefined;
-  if (spec.targets.some((target) => ports.targetState(target) === 'starting')) return undefined;
+  if (spec.targets.some((target) => ports.targetState(target, policy) === 'starting')) return undefined;
   const { targets } = planWith(policy, spec, latest, ports);
   // Without the times of the images, which the look asks for, none is newer than another.
   const isOther = ({ image }: KeptContainer) => tryParseImageReference(image, ports.aliases)?.tag !== latest.tag;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy } from '../../src/core/image-policy.ts';
+import type { Reason } from '../../src/core/reasons.ts';
 import type { Workload } from '../../src/core/workload.ts';
 import type { TargetState } from '../../src/work/plan-with.ts';
 import { createTargetIndex, newcomerJob, type WakeView } from '../../src/work/wake-policies.ts';
@@ -129,6 +130,25 @@ for (const [name, state, cause] of kinds) {
       assert.equal(wakeJob(policyOf({ status: stalledStatus(reason) }), view, now)?.cause, cause);
   });
 }
+
+test('stalled by too many kinds: when that is over, also to hear that the kind is unknown', () => {
+  const causeWith = (state: TargetState) =>
+    wakeJob(policyOf({ status: stalledStatus('TooManyKinds') }), { ...holding(workload), targetState: () => state }, now)?.cause;
+  const problem = (reason: Reason): TargetState => ({ problem: { reason, message: '' } });
+  assert.equal(causeWith(problem('TooManyKinds')), undefined);
+  assert.equal(causeWith('starting'), undefined);
+  assert.equal(causeWith(problem('TargetKindUnknown')), 'kinds:1:TargetKindUnknown');
+  assert.equal(causeWith({ since: 5 }), 'kinds:1:5');
+});
+
+test('a policy that is too many since an older one names more kinds shows it', () => {
+  const view: WakeView = { ...holding(workload), targetState: () => ({ problem: { reason: 'TooManyKinds', message: '' } }) };
+  const cause = (policy: Partial<ImagePolicy>) => wakeJob(policyOf(policy), view, now)?.cause;
+  const status = { observedGeneration: 1 };
+  assert.equal(cause({ status }), 'kinds:1:');
+  assert.equal(cause({ status, spec: specOf({ suspended: true }) }), undefined);
+  assert.equal(cause({ status: stalledStatus('TooManyKinds') }), undefined);
+});
 
 test('a spec that the configuration of today allows, or does not allow any more, is told anew', () => {
   const denied = { problem: { reason: 'FieldNotAllowed', message: 'no' } } as const;
