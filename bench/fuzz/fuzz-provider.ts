@@ -1,10 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { PushEvent } from '../../src/core/push-event.ts';
+import { authenticate } from '../../src/receive/authenticate.ts';
 import type { Provider } from '../../src/receive/providers/provider.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { cpuCost } from '../../test/receive/cpu-cost.ts';
 import { readSamples } from '../../test/receive/providers/read-samples.ts';
 import { startApp } from '../../test/receive/start-app.ts';
+import { hostileRequest } from './hostile-request.ts';
 import { judge } from './judge.ts';
 import type { Random } from './random.ts';
 import { randomRequest, type FuzzRequest } from './random-request.ts';
@@ -20,6 +23,9 @@ export interface FuzzResult {
   /** How much the heap grew between a tenth of the run and its end, collected both times. */
   readonly heapGrowthMib: number;
 }
+
+/** What a request may cost the event loop, before and after it is known who sends. */
+const limitsMs = { stranger: 5, sender: 100 };
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -49,10 +55,29 @@ export async function fuzzProvider(provider: Provider, random: Random, seconds: 
   const counts = { requests: 0, accepted: 0, malformed: 0 };
   const failures: { what: string; request: FuzzRequest }[] = [];
 
+  const askHostile = async (request: FuzzRequest) => {
+    const { headers, body } = request;
+    const receiver = { provider, unauthenticated: false, secrets: () => ['nobody-knows-this-secret', 'and-not-this-one'] };
+    const before = await cpuCost(limitsMs.stranger, async () => {
+      if ((await authenticate({ headers, body }, undefined, receiver)).kind !== 'refused')
+        failures.push({ what: 'let in without the secret', request });
+    });
+    let status = 0;
+    const all = await cpuCost(limitsMs.sender, async () => {
+      stored.length = 0;
+      ({ statusCode: status } = await app.inject({ method: 'POST', url: '/webhooks/prod', headers, body }));
+    });
+    if (stored.length > 0) counts.accepted++;
+    if (before >= limitsMs.stranger) failures.push({ what: `${before} ms before it is known who sends`, request });
+    if (all >= limitsMs.sender) failures.push({ what: `${all} ms for one delivery`, request });
+    const what = judge(request, status, stored);
+    if (what !== undefined) failures.push({ what, request });
+  };
   const ask = async () => {
-    const request = randomRequest(samples, all, random);
     stored.length = 0;
     counts.requests++;
+    if (random.chance(0.02)) return askHostile(hostileRequest(samples, random));
+    const request = randomRequest(samples, all, random);
     if (random.chance(0.1)) {
       const { statusCode } = await closed.inject({ method: 'POST', url: '/webhooks/prod', headers: request.headers, body: request.body });
       if (statusCode !== 401 || stored.length > 0) failures.push({ what: `let in without the secret: ${statusCode}`, request });

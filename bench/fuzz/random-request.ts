@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 
 export interface FuzzRequest {
   /** How it was made: for the report. */
-  readonly kind: 'sample, other fields' | 'sample, other bytes' | 'sample, other headers' | 'random JSON' | 'random bytes';
+  readonly kind: 'sample, other fields' | 'sample, other bytes' | 'sample, other headers' | 'random JSON' | 'random bytes' | 'blown up';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -29,7 +29,7 @@ export function randomRequest(samples: readonly Sample[], all: readonly Sample[]
   return { kind, headers, body: bodyOf(kind, sample, all, random) };
 }
 
-function bodyOf(kind: FuzzRequest['kind'], sample: Sample, all: readonly Sample[], random: Random): Buffer {
+function bodyOf(kind: (typeof kinds)[number], sample: Sample, all: readonly Sample[], random: Random): Buffer {
   switch (kind) {
     case 'sample, other fields':
       return mutateBody(sample.body, random);
