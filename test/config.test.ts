@@ -305,10 +305,6 @@ test('no secret is in a message', () => {
   );
 });
 
-test('an open receiver says so', () => {
-  assert.equal(load(`receivers: [{name: a, ${harbor}, unauthenticated: true}]`).config.receivers[0]?.unauthenticated, true);
-});
-
 test('aliases are in the form that image names are normalised to', () => {
   const { config } = load(
     'registries: [{host: "Registry.local:443", aliases: ["Mirror.Internal:443"]}, {host: index.docker.io, aliases: ["hub.local:5000"]}]',

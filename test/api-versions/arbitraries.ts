@@ -3,26 +3,8 @@ import fc from 'fast-check';
 import type { Spec } from '../../src/api-versions/v1-spec.ts';
 import type { Status } from '../../src/api-versions/v1-status.ts';
 import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
+import { list, matching, some, text } from './arbitrary-parts.ts';
 
-/** Realistic values, and any others of that length. */
-function text(maxLength: number, ...samples: string[]): fc.Arbitrary<string> {
-  const any = fc
-    .string({ unit: 'grapheme', minLength: 1, maxLength: Math.min(maxLength, 24) })
-    .filter((value) => value.length <= maxLength);
-  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...samples) }, { weight: 1, arbitrary: any });
-}
-
-/** Realistic values, and any others that a pattern of the schema lets pass. */
-function matching(pattern: RegExp, ...samples: string[]): fc.Arbitrary<string> {
-  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...samples) }, { weight: 1, arbitrary: fc.stringMatching(pattern) });
-}
-
-/** Each field by itself there or not; JSON as it comes from the API server, without prototypes to tell it from. */
-function some<T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }, required: (keyof T)[] = []): fc.Arbitrary<Partial<T>> {
-  return fc.record(fields, { requiredKeys: required, noNullPrototype: true });
-}
-
-const list = <T>(item: fc.Arbitrary<T>, minLength = 0, maxLength = 3) => fc.array(item, { minLength, maxLength });
 const duration = fc
   .oneof(
     fc.constantFrom('90s', '30m', '1h', '1h30m', '0h1s', '24h', '8784h'),

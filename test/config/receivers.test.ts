@@ -74,3 +74,7 @@ test('takes keys over http on loopback, and an issuer that is not Google without
     assert.deepEqual(problems(receiver(`oidc: {audience: a, issuer: "https://i.example.com", jwksUri: "http://${host}/keys"}`)), [], host);
   }
 });
+
+test('an open receiver says so', () => {
+  assert.equal(load('receivers: [{name: a, provider: harbor, unauthenticated: true}]').receivers[0]?.unauthenticated, true);
+});

@@ -1,0 +1,25 @@
+/** What the arbitraries of ImagePolicy are made of. */
+import fc from 'fast-check';
+
+/** Realistic values, and any others of that length. */
+export function text(maxLength: number, ...samples: string[]): fc.Arbitrary<string> {
+  const any = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: Math.min(maxLength, 24) })
+    .filter((value) => value.length <= maxLength);
+  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...samples) }, { weight: 1, arbitrary: any });
+}
+
+/** Realistic values, and any others that a pattern of the schema lets pass. */
+export function matching(pattern: RegExp, ...samples: string[]): fc.Arbitrary<string> {
+  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...samples) }, { weight: 1, arbitrary: fc.stringMatching(pattern) });
+}
+
+/** Each field by itself there or not; JSON as it comes from the API server, without prototypes to tell it from. */
+export function some<T extends object>(
+  fields: { [K in keyof T]: fc.Arbitrary<T[K]> },
+  required: (keyof T)[] = [],
+): fc.Arbitrary<Partial<T>> {
+  return fc.record(fields, { requiredKeys: required, noNullPrototype: true });
+}
+
+export const list = <T>(item: fc.Arbitrary<T>, minLength = 0, maxLength = 3) => fc.array(item, { minLength, maxLength });
