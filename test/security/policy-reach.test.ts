@@ -58,7 +58,7 @@ const target = fc
     ref,
     fc.boolean(),
     fc.constantFrom('web', 'vault'),
-    fc.option(fc.constantFrom(['web'], ['side']), { nil: undefined }),
+    fc.option(fc.constantFrom(['web'], ['side'], ['web', 'init']), { nil: undefined }),
     fc.boolean(),
   )
   .map(([{ kind, namespace, name }, isSelector, uses, containers, initContainers]): PolicyTarget => {
@@ -101,11 +101,12 @@ const workload = fc
   .record({
     ref,
     images: fc.record({ web: container, side: container }, { requiredKeys: ['web'] }),
+    init: fc.option(container, { nil: undefined }),
     consent,
     labels,
     state: fc.constantFrom('failed', 'underway'),
   })
-  .map(({ ref: place, images, consent: allowPoliciesFrom, labels: own, state }): Workload => {
+  .map(({ ref: place, images, init, consent: allowPoliciesFrom, labels: own, state }): Workload => {
     const rollout = state === 'failed' ? givenUp : rolloutOf();
     return workloadOf(images, {
       ...place,
@@ -113,6 +114,7 @@ const workload = fc
       resourceVersion: '2',
       rollout,
       hasAnnotations: true,
+      ...(init && { initContainers: [{ name: 'init', ...init }] }),
       ...(own && { labels: own }),
       ...(allowPoliciesFrom !== undefined && { allowPoliciesFrom }),
     });
@@ -120,7 +122,7 @@ const workload = fc
 const entry = fc
   .record({
     ref,
-    container: fc.constantFrom('web', 'side'),
+    container: fc.constantFrom('web', 'side', 'init'),
     from: reference,
     to: reference,
     tag: fc.constantFrom(...tags),
@@ -150,7 +152,7 @@ type Scene = typeof scene extends fc.Arbitrary<infer T> ? T : never;
 type NamedTarget = Extract<PolicyTarget, { name: string }>;
 
 /** How many patches of each kind were checked: a property that patches nothing would hold of anything. */
-const counted = { update: 0, requested: 0, automatic: 0, elsewhere: 0, legacy: 0, verified: 0 };
+const counted = { update: 0, requested: 0, automatic: 0, elsewhere: 0, legacy: 0, init: 0, verified: 0 };
 
 async function play(one: Scene): Promise<void> {
   const known = new Map(one.workloads.map((workload) => [workloadKey(workload), workload]));
@@ -206,18 +208,19 @@ async function play(one: Scene): Promise<void> {
   const check = (workload: Workload, changes: readonly ContainerChange[]) => {
     const current = world.workloads.get(workloadKey(workload));
     assert.ok(current, 'a workload that is there');
-    assert.ok(
-      one.spec.targets.some((target) => isTarget(target, current)),
-      `${phase}: ${workloadKey(current)} is no target of the policy`,
-    );
     assert.ok(isConsented(current, one), `${phase}: ${workloadKey(current)} was changed without consent`);
     assert.ok(changes.length > 0);
     assert.notEqual(one.spec.mode, 'DryRun');
     for (const { container, from, to, init } of changes) {
+      assert.ok(
+        one.spec.targets.some((target) => isTarget(target, current, { container, isInit: init === true })),
+        `${phase}: ${container} of ${workloadKey(current)} is no target of the policy`,
+      );
       const list: readonly WorkloadContainer[] = init === true ? (current.initContainers ?? []) : current.containers;
       assert.equal(list.find(({ name }) => name === container)?.image, from, 'what is replaced is what runs');
       assert.equal(repositoryOf(from), own, `${phase}: ${from} is no image of the policy`);
       assert.equal(repositoryOf(to), own, `${phase}: ${from} was replaced by ${to}`);
+      if (init === true) counted.init++;
       if (one.spec.verification !== undefined) {
         const digest = to.split('@')[1] ?? (phase === 'automatic' ? digestByTag.get(tagOf(to)) : undefined);
         assert.ok(verified.has(digest ?? ''), `${phase}: nobody verified ${to}`);
@@ -263,7 +266,9 @@ async function play(one: Scene): Promise<void> {
   await settle(lookAtPolicy({ policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause, contextOf(), world.ports));
 }
 
-function isTarget(target: PolicyTarget, workload: Workload): boolean {
+function isTarget(target: PolicyTarget, workload: Workload, { container, isInit }: { container: string; isInit: boolean }): boolean {
+  if (isInit && target.initContainers !== true) return false;
+  if (target.containers !== undefined && !target.containers.includes(container)) return false;
   if (target.kind !== workload.kind || target.namespace !== workload.namespace) return false;
   if (target.selector === undefined) return target.name === workload.name;
   return target.selector.matchLabels?.['uses'] === workload.labels?.['uses'];

@@ -1,14 +1,12 @@
 /** What a rollback may do is said by the policy, its targets' owners and signatures as they are now, whatever the history says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import type { PolicySpec } from '../../src/core/image-policy.ts';
 import type { Verdict, Verification } from '../../src/core/verification.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
-import { digestOf, policyOf, webDeployment, workloadOf } from '../core/samples.ts';
+import { digestOf, webDeployment } from '../core/samples.ts';
 import { changed, entryOf, givenUp, image, remembering, watchedSpec } from '../core/rollout-samples.ts';
 import { at, changedWorld, jobOf, look, results, told } from './changed-world.ts';
-import { contextOf, createWorld, type World } from './world.ts';
+import { contextOf, type World } from './world.ts';
 
 test('a target in another namespace is neither rolled back nor spoken of without consent, also where that was withdrawn a moment ago', async () => {
   const ops = { namespace: 'ops' };
@@ -103,118 +101,4 @@ test('with verify, a tag that moves while its signature is read is not rolled ba
   };
   await assert.rejects(processPolicyJob(jobOf(world), contextOf(), { ...world.ports, verifyImage }), /moved from/);
   assert.deepEqual(patched(world), []);
-});
-
-/** The first one most often, so that much of it fits together. */
-const mostly = <const T, const U>(usual: T, ...others: readonly U[]) =>
-  fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom<T | U>(usual, ...others) });
-const anyRepository = mostly(image, 'registry.example.com/shop/other', 'attacker.example/miner');
-const imageOf = (...tags: readonly [string, ...string[]]) => fc.tuple(anyRepository, mostly(...tags)).map((parts) => parts.join(''));
-const anyBefore = imageOf(':1.2.3', ':1.3.0', `:1.2.3@${digestOf('c')}`);
-const anyAfter = imageOf(':1.3.0', ':1.2.3', `:1.3.0@${digestOf('b')}`);
-const anyPlace = fc.record({
-  kind: mostly('Deployment', 'StatefulSet'),
-  namespace: mostly('shop', 'ops', 'kube-system'),
-  name: mostly('web', 'api'),
-});
-const anyContainer = mostly('web', 'sidecar', 'init');
-const anyEntry = fc
-  .record({
-    place: anyPlace,
-    container: anyContainer,
-    from: fc.option(anyBefore, { nil: undefined }),
-    to: anyAfter,
-    result: mostly('Failed', 'Applied', 'RolledOut'),
-    trigger: mostly('Webhook', 'Rollback'),
-    age: fc.integer({ min: 0, max: 600 }),
-  })
-  .map(({ place, from, age, ...entry }) => {
-    const { from: _, ...known } = entryOf({ ...place, ...entry, at: new Date(Date.parse(at) - age * 1_000).toISOString() });
-    return from === undefined ? known : { ...known, from };
-  });
-const anyWorkload = fc
-  .record({
-    place: anyPlace,
-    images: fc.record({ web: anyAfter, sidecar: anyAfter, init: anyAfter }),
-    remembered: fc.option(fc.record({ from: anyBefore, to: anyAfter })),
-    isOurs: fc.boolean(),
-    consent: fc.constantFrom(undefined, 'shop', 'nobody'),
-    app: fc.constantFrom('web', 'other'),
-  })
-  .map(({ place, images, remembered, isOurs, consent, app }) => {
-    const imageOwner = isOurs ? 'image-watcher' : 'kubectl';
-    const update = { policy: policyOf().uid, at, trigger: 'Webhook', ...(remembered ?? { from: '', to: '' }) } as const;
-    const part = (text: string) => ({ image: text, imageOwner, ...(remembered && { lastUpdate: update }) });
-    const { web, sidecar, init } = images;
-    return workloadOf(
-      { web: part(web), sidecar: part(sidecar) },
-      {
-        ...place,
-        uid: Object.values(place).join(),
-        rollout: changed(givenUp).rollout ?? givenUp,
-        initContainers: [{ name: 'init', ...part(init) }],
-        labels: { app },
-        ...(consent && { allowPoliciesFrom: consent }),
-      },
-    );
-  });
-const anyTarget: fc.Arbitrary<PolicySpec['targets'][number]> = fc
-  .record({
-    place: anyPlace,
-    containers: fc.option(fc.subarray(['web', 'sidecar', 'init'], { minLength: 1 }), { nil: undefined }),
-    initContainers: fc.boolean(),
-    bySelector: fc.boolean(),
-  })
-  .map(({ place: { name, ...kind }, containers, initContainers, bySelector }) => ({
-    ...kind,
-    initContainers,
-    ...(containers && { containers }),
-    ...(bySelector ? { selector: { matchLabels: { app: 'web' } } } : { name }),
-  }));
-
-test('whatever history and annotations say: only consented targets are patched, from an image of the repository to a verified one of it', async () => {
-  let patches = 0;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(anyEntry, { maxLength: 10 }),
-      fc.uniqueArray(anyWorkload, { minLength: 1, maxLength: 6, selector: ({ uid }) => uid }),
-      fc.array(anyTarget, { minLength: 1, maxLength: 3 }),
-      fc.boolean(),
-      async (history, workloads, targets, verify) => {
-        const verified = new Set<string>();
-        const world = createWorld({
-          verifyImage: async ({ digest }) => {
-            verified.add(digest);
-            return digest === digestOf('a') ? { kind: 'verified', by: 'ours' } : { kind: 'unsigned', why: 'nothing is there' };
-          },
-        });
-        const { patchImages } = world.ports;
-        const patch: World['ports']['patchImages'] = async (workload, changes, ...rest) => {
-          patches += 1;
-          assert.ok(workload.namespace === 'shop' || workload.allowPoliciesFrom === 'shop', 'its owners consent');
-          for (const { container, init, from, to } of changes) {
-            const isMeant = targets.some(
-              (target) =>
-                target.kind === workload.kind &&
-                target.namespace === workload.namespace &&
-                (target.name === undefined ? workload.labels?.['app'] === 'web' : target.name === workload.name) &&
-                (target.containers === undefined || target.containers.includes(container)) &&
-                (init !== true || target.initContainers === true),
-            );
-            assert.ok(isMeant, `${container} is a target`);
-            for (const text of [from, to]) assert.match(text, /^registry\.example\.com\/shop\/web[:@]/);
-            if (verify) assert.ok(to.endsWith(':1.2.3') && verified.has(digestOf('a')), `${to} is verified`);
-          }
-          return patchImages(workload, changes, ...rest);
-        };
-        const spec = watchedSpec('Rollback', { targets, ...(verify && { verification: keys }) });
-        world.put(policyOf({ spec, status: { history } }));
-        world.workloads.clear();
-        for (const workload of workloads) world.workloads.set(`${workload.kind}/${workload.namespace}/${workload.name}`, workload);
-        await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, patchImages: patch });
-      },
-    ),
-    { numRuns: 2_000 },
-  );
-  assert.ok(patches > 200, `the property has seen only ${patches} patches`);
 });

@@ -7,7 +7,7 @@ import { createPolicyIndex } from '../../src/core/match-policies.ts';
 import type { ContainerChange } from '../../src/core/plan-update.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import type { PushEvent } from '../../src/core/push-event.ts';
-import { kindKey, workloadKey, type Workload } from '../../src/core/workload.ts';
+import { kindKey, workloadKey, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
 import type { PollPorts } from '../../src/poll/process-poll.ts';
 import type { PolicyFate } from '../../src/queue/event-log.ts';
 import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
@@ -217,13 +217,21 @@ export function runs(world: World, images: Parameters<typeof workloadOf>[0], oth
 }
 
 /** What the API server makes of a patch. */
-export function change(workload: Workload, changes: readonly Pick<ContainerChange, 'index' | 'to' | 'update'>[]): Workload {
-  const containers = workload.containers.map((container, index) => {
-    const made = changes.find((change) => change.index === index);
-    if (made === undefined) return container;
-    return { ...container, image: made.to, imageOwner: 'image-watcher', ...(made.update && { lastUpdate: made.update }) };
-  });
-  return { ...workload, containers, generation: workload.generation + 1, resourceVersion: `${Number(workload.resourceVersion) + 1}` };
+export function change(workload: Workload, changes: readonly Pick<ContainerChange, 'index' | 'init' | 'to' | 'update'>[]): Workload {
+  const patch = (list: readonly WorkloadContainer[], isInit: boolean) =>
+    list.map((container, index) => {
+      const made = changes.find((change) => change.index === index && (change.init === true) === isInit);
+      if (made === undefined) return container;
+      return { ...container, image: made.to, imageOwner: 'image-watcher', ...(made.update && { lastUpdate: made.update }) };
+    });
+  const { initContainers } = workload;
+  return {
+    ...workload,
+    containers: patch(workload.containers, false),
+    ...(initContainers && { initContainers: patch(initContainers, true) }),
+    generation: workload.generation + 1,
+    resourceVersion: `${Number(workload.resourceVersion) + 1}`,
+  };
 }
 
 /** A job's life in the queue. */
