@@ -20,25 +20,70 @@ const forbiddenNames = new Set(['metadata.google.internal', 'metadata.goog', 'in
 
 /** Whether an IP address, or a name known for it, is link-local or a metadata service. Takes the `hostname` of a URL, which is in normal form. */
 export function isForbiddenAddress(hostname: string): boolean {
-  const host = hostname
-    .toLowerCase()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/%.*$/, '')
-    .replace(/\.$/, '');
+  const host = plainHost(hostname);
   const family = isIP(host);
   if (family === 0) return forbiddenNames.has(host);
   // An IPv4 address mapped into IPv6 is found by BlockList itself.
   return forbidden.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) when any of the answers is a forbidden address. */
-export function guardedLookup(lookup: LookupFunction = systemLookup): LookupFunction {
+const privateAddresses = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10], // shared by carriers, and by clouds for nodes and pods
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['240.0.0.0', 4],
+] as const) {
+  privateAddresses.addSubnet(network, prefix, 'ipv4');
+}
+for (const [network, prefix] of [
+  ['::', 127], // unspecified and loopback
+  ['64:ff9b:1::', 48],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+] as const) {
+  privateAddresses.addSubnet(network, prefix, 'ipv6');
+}
+/** Names that are known inside of a network only: whether there is one is nobody's business either. */
+const privateName = /^[^.]+$|\.(?:local|localhost|internal|intranet|lan|corp|home\.arpa|svc)$/;
+
+/** Whether an IP address, or a name, is one that only a network of its own can reach. Takes the `hostname` of a URL, or what DNS said. */
+export function isPrivateAddress(hostname: string): boolean {
+  const host = plainHost(hostname);
+  const family = isIP(host);
+  if (family === 0) return privateName.test(host);
+  if (family === 4) return privateAddresses.check(host, 'ipv4');
+  // Behind NAT64 and in 6to4 any IPv4 address may be.
+  return privateAddresses.check(host, 'ipv6') || /^(?:64:ff9b::|2002:)/.test(host);
+}
+
+function plainHost(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/%.*$/, '')
+    .replace(/\.$/, '');
+}
+
+/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) when any of the answers is a forbidden address, and tells the others. */
+export function guardedLookup(
+  lookup: LookupFunction = systemLookup,
+  onAddresses: (hostname: string, addresses: readonly string[]) => void = () => undefined,
+): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, address, family) => {
       if (error) return callback(error, address, family);
       const addresses = typeof address === 'string' ? [address] : address.map((entry) => entry.address);
       const bad = addresses.find(isForbiddenAddress);
       if (bad !== undefined) return callback(refusedAddress(`${hostname}, which is ${bad},`), '', 0);
+      onAddresses(hostname, addresses);
       callback(null, address, family);
     });
   };

@@ -4,6 +4,7 @@ import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { createAuthentication } from './authentication.ts';
 import { readBlob } from './blobs.ts';
 import { conditional } from './conditional.ts';
+import { createConcealment } from './conceal.ts';
 import type { CredentialSource } from './credential.ts';
 import { type HostEvent, HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
@@ -75,23 +76,26 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const clock = { now, random };
   const registries = new Registries({ registries: options.registries, allowedRegistries, timeoutMs, lookup });
   const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });
-  const http = createHttp({ limits, timeoutMs, onRequest });
-  const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials, credentialVersions });
+  const onDetails = (host: string, why: string) => onEvent?.({ host, kind: 'details', why });
+  const { onHop, run } = createConcealment(registries, onDetails);
+  const http = createHttp({ limits, timeoutMs, onRequest, onHop });
+  const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials, credentialVersions, onDetails });
   const sendForList = conditional(send);
   const images = createImages(credentialVersions);
   const lists = new SingleFlight<string[] | undefined>();
   const open = (source: ImageSource, signal?: AbortSignal): Session => ({ send, clock, registry: registries.find(source), source, signal });
   return {
-    headManifest: async (source, reference, signal) => headManifest(open(source, signal), reference),
-    readImage: async (source, reference, signal) => images.read(open(source, signal), reference),
-    readPlatforms: async (source, reference, signal) => images.readPlatforms(open(source, signal), reference),
-    readManifest: async (source, reference, signal) => readManifest(open(source, signal), reference),
-    readBlob: async (source, digest, maxBytes, signal) => readBlob(open(source, signal), digest, maxBytes),
-    listReferrers: async (source, digest, artifactType, signal) => listReferrers(open(source, signal), digest, artifactType),
+    headManifest: (source, reference, signal) => run(source, async () => headManifest(open(source, signal), reference), signal),
+    readImage: (source, reference, signal) => run(source, async () => images.read(open(source, signal), reference), signal),
+    readPlatforms: (source, reference, signal) => run(source, async () => images.readPlatforms(open(source, signal), reference), signal),
+    readManifest: (source, reference, signal) => run(source, async () => readManifest(open(source, signal), reference), signal),
+    readBlob: (source, digest, maxBytes, signal) => run(source, async () => readBlob(open(source, signal), digest, maxBytes), signal),
+    listReferrers: (source, digest, artifactType, signal) =>
+      run(source, async () => listReferrers(open(source, signal), digest, artifactType), signal),
     async listTags(source, signal) {
       const session = open(source);
       const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
-      return lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal);
+      return run(source, () => lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal), signal);
     },
     close: () => registries.close(),
   };

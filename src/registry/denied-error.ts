@@ -8,37 +8,44 @@ import type { HttpRequest } from './http.ts';
 /** More would say nothing new, and the message has to fit into a condition. */
 const maxListed = 12;
 
-/** The error when nothing that may be tried was accepted; it lists everything, and what came of it. */
-export function deniedError(source: ImageSource, { registry, what }: HttpRequest, tries: readonly Try[]): PermanentError {
+/** Whose credentials may be told: a policy's author learns of those that the policy names, the operator of all. */
+type Reader = 'author' | 'operator';
+
+/** The error when nothing that may be tried was accepted; it lists everything, and what came of it, as far as the author of a policy may know. */
+export function deniedError(source: ImageSource, request: HttpRequest, tries: readonly Try[]): PermanentError {
+  return new PermanentError('RegistryDenied', describeDenial(source, request, tries, 'author'));
+}
+
+/** The same with everything that the operator's log should have. */
+export function describeDenial(source: ImageSource, { registry, what }: HttpRequest, tries: readonly Try[], reader: Reader): string {
   const name = formatRepository(source);
-  const listed = tries.slice(0, maxListed).map((tried) => `${tried.source}${describeTry(tried)}`);
+  const listed = tries.slice(0, maxListed).map((tried) => `${tried.source}${describeTry(tried, reader)}`);
   const more = tries.length > maxListed ? [`and ${tries.length - maxListed} more`] : [];
   const hadCredential = tries.some((tried) => tried.kind === 'refused' && tried.credential !== undefined);
   const remedy = hadCredential
     ? `check that the credentials are right and may pull ${name}`
     : `if ${name} exists, provide credentials that may pull it, for example in the policy's pullSecrets`;
-  return new PermanentError(
-    'RegistryDenied',
-    `${what}: ${registry.name} gives no access: ${[...listed, ...more].join('; ')}. To do: ${remedy}`,
-  );
+  return `${what}: ${registry.name} gives no access: ${[...listed, ...more].join('; ')}. To do: ${remedy}`;
 }
 
 /** The error when it cannot be said whether there is a credential that would be accepted. */
-export function unreadableError(what: string, { source, error }: Extract<Try, { kind: 'failed' }>): Error {
-  return new Error(`${what}: cannot read the credentials of ${source}`, { cause: error });
+export function unreadableError(what: string, { source, isOwn, error }: Extract<Try, { kind: 'failed' }>): Error {
+  return new Error(`${what}: cannot read the credentials of ${source}`, isOwn ? { cause: error } : {});
 }
 
-function describeTry(tried: Try): string {
+function describeTry(tried: Try, reader: Reader): string {
+  const isTold = tried.isOwn || reader === 'operator';
   switch (tried.kind) {
     case 'none':
-      return ` ${tried.why}`;
+      return isTold ? ` ${tried.why}` : ' has none for it';
     case 'failed':
       return ' cannot be read';
     case 'accepted':
       return ' is accepted';
     case 'refused': {
       const { answer, credential } = tried;
-      const whom = credential ? ` (user ${credential.username})` : ' access';
+      const user = isTold ? ` (user ${credential?.username})` : '';
+      const whom = credential ? user : ' access';
       return `${whom} was refused ${answer ? `with ${answer.status}${describeBody(answer.body)}` : 'by the token server'}`;
     }
   }

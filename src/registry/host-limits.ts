@@ -15,6 +15,7 @@ import { createSharedGate, type SharedGate, type SharedTurns } from './shared-tu
 export type HostEvent =
   | { readonly host: string; readonly kind: 'circuit'; readonly state: CircuitState; readonly why: string }
   | { readonly host: string; readonly kind: 'refused'; readonly reason: Reason }
+  | { readonly host: string; readonly kind: 'details'; readonly why: string }
   | { readonly host: string; readonly kind: 'pulls'; readonly remaining: number; readonly limit: number };
 
 export interface HostLimitsOptions {

@@ -48,6 +48,8 @@ export interface HttpOptions {
   limits: HostLimits;
   timeoutMs: number;
   onRequest?: ((record: RequestRecord) => void) | undefined;
+  /** Called after each request, with whatever came of it: throws what the caller is to get instead of it. */
+  onHop?: ((request: HttpRequest, answer: HttpAnswer | undefined) => void) | undefined;
 }
 
 /**
@@ -94,11 +96,13 @@ async function exchange(options: HttpOptions, request: HttpRequest): Promise<Htt
   const visit = await options.limits.enter({ host: url.host, what, pullBy: isPull ? account : undefined, signal });
   try {
     const answer = await exchangeTwice(options, request);
+    options.onHop?.(request, answer);
     const { status, headers } = answer;
     const retryAt = visit.leave({ kind: 'answer', status, headers, subject, account, isPull });
     return retryAt === undefined ? answer : { ...answer, retryAt };
   } catch (error) {
     const isFailure = error instanceof HostFailure;
+    if (isFailure) options.onHop?.(request, undefined);
     visit.leave(isFailure ? { kind: 'failure', why: error.why, ...(!error.isWholeHost && { subject }) } : { kind: 'nothing' });
     throw error;
   }

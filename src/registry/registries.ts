@@ -4,7 +4,8 @@ import { rootCertificates } from 'node:tls';
 import { Agent } from 'undici';
 import { PermanentError } from '../core/errors.ts';
 import { normaliseRegistry, type Repository } from '../core/image-reference.ts';
-import { guardedLookup } from './address-guard.ts';
+import { guardedLookup, isPrivateAddress } from './address-guard.ts';
+import { BoundedMap } from './bounded-map.ts';
 
 /** What the configuration says about one registry host. */
 export interface RegistrySettings {
@@ -35,6 +36,8 @@ export interface RegistriesOptions {
   lookup?: LookupFunction | undefined;
 }
 
+/** Tenants choose the names. */
+const maxNames = 10_000;
 const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' };
 
 /** The registries of the configuration, and all others with the defaults; `caFile`s are read once, here. */
@@ -43,10 +46,12 @@ export class Registries {
   readonly #allowed: ReadonlySet<string>;
   readonly #agents: ReadonlyMap<string, Agent>;
   readonly #defaultAgent: Agent;
+  readonly #privateNames = new BoundedMap<string, boolean>(maxNames);
   #closed: Promise<unknown> | undefined;
 
   constructor({ registries, allowedRegistries, timeoutMs, lookup }: RegistriesOptions) {
-    const agent = (settings?: RegistrySettings) => createAgent(timeoutMs, lookup, settings);
+    const guarded = guardedLookup(lookup, (name, addresses) => this.#privateNames.set(name, addresses.some(isPrivateAddress)));
+    const agent = (settings?: RegistrySettings) => createAgent(timeoutMs, guarded, settings);
     const named = registries.map((settings) => [normaliseRegistry(settings.host), settings] as const);
     this.#settings = new Map(named);
     this.#allowed = new Set(allowedRegistries.map((host) => normaliseRegistry(host)));
@@ -76,6 +81,16 @@ export class Registries {
     return this.#settings.get(normaliseRegistry(host));
   }
 
+  /**
+   * Whether nobody is told how a host answers that a registry led to: it is at a private address, as far as it was looked up, and the configuration names neither
+   * of them. Where the registries that the operator names lead to is the operator's business.
+   */
+  isConcealed({ hostname, host }: URL, { name }: Registry): boolean {
+    const names = [name, normaliseRegistry(host)];
+    if (names.some((known) => this.#settings.has(known) || this.#allowed.has(known))) return false;
+    return isPrivateAddress(hostname) || this.#privateNames.get(hostname) === true;
+  }
+
   /** Waits for running requests; closing twice is fine. */
   async close(): Promise<void> {
     this.#closed ??= Promise.all([this.#defaultAgent, ...this.#agents.values()].map((agent) => agent.close()));
@@ -83,7 +98,7 @@ export class Registries {
   }
 }
 
-function createAgent(timeoutMs: number, lookup?: LookupFunction, settings?: RegistrySettings): Agent {
+function createAgent(timeoutMs: number, lookup: LookupFunction, settings?: RegistrySettings): Agent {
   const ca = settings?.caFile === undefined ? {} : { ca: [...rootCertificates, readCertificates(settings.host, settings.caFile)] };
   return new Agent({
     // A few requests at a time gain nothing from HTTP/2, and registries sit behind proxies of all ages.
@@ -91,7 +106,7 @@ function createAgent(timeoutMs: number, lookup?: LookupFunction, settings?: Regi
     // Long enough for the next push to find a warm connection, shorter than what common load balancers drop silently.
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 50_000,
-    connect: { lookup: guardedLookup(lookup), timeout: timeoutMs, ...ca },
+    connect: { lookup, timeout: timeoutMs, ...ca },
   });
 }
 

@@ -56,6 +56,7 @@ function parsePage(what: string, { body }: HttpAnswer): string[] {
   }
   // An empty repository has `"tags": null` in older registries.
   const tags = document?.tags ?? [];
-  if (typeof document !== 'object' || document === null || !Array.isArray(tags)) throw new Error(`${what}: the answer is not a tag list`);
+  const isList = typeof document === 'object' && document !== null && ('tags' in document || 'name' in document);
+  if (!isList || !Array.isArray(tags)) throw new Error(`${what}: the answer is not a tag list`);
   return tags.filter((tag) => typeof tag === 'string' && isTag(tag));
 }

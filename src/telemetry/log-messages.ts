@@ -55,6 +55,11 @@ export const logMessages = {
   'event not recorded': { levels: ['warn'], meaning: 'The API server did not take a Kubernetes Event; nothing else hangs on it' },
 
   'registry fails, and is left alone for a while': { levels: ['warn'], meaning: 'Its circuit is open: policies wait' },
+  'registry failed, details': {
+    levels: ['info', 'debug'],
+    meaning:
+      "What the author of a policy is not told: users of the service's own credentials, and how private addresses answer that the configuration does not name. Once a minute for a host at info",
+  },
   'registry answers again': { levels: ['info'], meaning: 'Its circuit is closed' },
 
   'crossNamespace: legacy lets policies update workloads of other namespaces without consent: run "image-watcher consents", then use consent':

@@ -16,7 +16,7 @@ function source(first: Credential | undefined, renewed = first): CredentialSourc
     if (refresh) offers.refreshes++;
     return (offers.refreshes > 0 ? renewed : first) ?? { why: 'does not exist' };
   };
-  const offers = Object.assign(() => [{ source: 'Secret shop/creds', read }], { refreshes: 0 });
+  const offers = Object.assign(() => [{ source: 'Secret shop/creds', isOwn: true, read }], { refreshes: 0 });
   return offers;
 }
 

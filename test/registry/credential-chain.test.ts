@@ -28,7 +28,7 @@ function offers(...answers: (Credential | NoCredential | Error)[]): CredentialSo
       if (answer instanceof Error) throw answer;
       return answer;
     };
-    return { source, read };
+    return { source, isOwn: true, read };
   });
   return Object.assign(() => list, { reads });
 }
@@ -124,8 +124,38 @@ test('every candidate is listed, with why it did not apply or was refused, and n
   assert.deepEqual(credentials.reads, ['A', 'B', 'B again', 'C', 'A again', 'C again']);
 });
 
+test('of credentials that are not of the policy nothing is told but that they were tried; the operator is told all of it', async (t) => {
+  const service = [
+    { source: 'Secret operators/fallback', read: async () => ({ username: 'robot$admin', password: 'geheim' }) },
+    {
+      source: 'Secret operators/other',
+      read: async () => ({ why: 'has no entry for r.example.com, and the entry "internal.example.com" is odd' }),
+    },
+  ];
+  const details: string[] = [];
+  const { fake, client, repository } = await startWorld(t, {
+    credentials: () => service,
+    onHostEvent: (event) => event.kind === 'details' && details.push(event.why),
+  });
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  await assert.rejects(client.headManifest(repository, '1'), (error: Error) => {
+    assert.match(
+      error.message,
+      /gives no access: Secret operators\/fallback was refused with 401; Secret operators\/other has none for it; anonymous/,
+    );
+    assert.doesNotMatch(error.message, /robot|internal|geheim/);
+    return true;
+  });
+  assert.match(details.join(), /Secret operators\/fallback \(user robot\$admin\) was refused .*"internal\.example\.com" is odd/);
+  assert.doesNotMatch(details.join(), /geheim/);
+});
+
 test('many candidates do not make an endless message', async (t) => {
-  const many = Array.from({ length: 40 }, (_, index) => ({ source: `Secret s${index}`, read: async () => ({ why: 'does not exist' }) }));
+  const many = Array.from({ length: 40 }, (_, index) => ({
+    source: `Secret s${index}`,
+    isOwn: true,
+    read: async () => ({ why: 'does not exist' }),
+  }));
   const { fake, client, repository } = await startWorld(t, { credentials: () => many });
   fake.requireBasic({ user: 'me', password: 'secret' });
   await assert.rejects(client.headManifest(repository, '1'), /Secret s11 does not exist; and 29 more\. To do/);

@@ -31,5 +31,5 @@ export function asked(fake: FakeRegistry): string[] {
 
 /** A source that always offers this credential; nothing without one. */
 export function offering(credential: Credential | undefined, source = 'Secret shop/creds'): CredentialSource {
-  return () => (credential === undefined ? [] : [{ source, read: async () => credential }]);
+  return () => (credential === undefined ? [] : [{ source, isOwn: true, read: async () => credential }]);
 }

@@ -6,6 +6,6 @@ import { offerOfSecret, type ReadSecret } from './secret-offer.ts';
 export function fallbackSecretCredentials({ secret, readSecret }: { secret: SecretRef; readSecret: ReadSecret }): CredentialSource {
   return (image) => {
     const isNamed = image.access?.secrets.some(({ namespace, name }) => namespace === secret.namespace && name === secret.name);
-    return isNamed === true ? [] : [offerOfSecret(secret, '', image, readSecret)];
+    return isNamed === true ? [] : [offerOfSecret(secret, {}, image, readSecret)];
   };
 }

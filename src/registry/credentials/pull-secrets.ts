@@ -10,5 +10,8 @@ const notes: Readonly<Record<PullSecret['namedBy'], string>> = {
 
 /** The Secrets that the policy, its targets and their service accounts name; all of them in the namespace of the policy. */
 export function pullSecretCredentials({ readSecret }: { readSecret: ReadSecret }): CredentialSource {
-  return (image) => (image.access?.secrets ?? []).map((secret) => offerOfSecret(secret, notes[secret.namedBy], image, readSecret));
+  return (image) =>
+    (image.access?.secrets ?? []).map((secret) =>
+      offerOfSecret(secret, { note: notes[secret.namedBy], isOwn: secret.namedBy === 'policy' }, image, readSecret),
+    );
 }

@@ -15,8 +15,14 @@ const keys = ['.dockerconfigjson', '.dockercfg'] as const;
 const parsed = new WeakMap<SecretContent, DockerConfig | { readonly why: string }>();
 
 /** What a kubernetes.io/dockerconfigjson (or legacy dockercfg) Secret offers for an image. */
-export function offerOfSecret({ namespace, name }: SecretRef, note: string, image: ImageSource, readSecret: ReadSecret): CredentialOffer {
+export function offerOfSecret(
+  { namespace, name }: SecretRef,
+  { note = '', isOwn = false }: { readonly note?: string; readonly isOwn?: boolean },
+  image: ImageSource,
+  readSecret: ReadSecret,
+): CredentialOffer {
   return {
+    isOwn,
     source: `Secret ${namespace}/${name}${note}`,
     async read(options) {
       const content = await readSecret({ namespace, name }, options);

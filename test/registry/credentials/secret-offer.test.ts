@@ -7,10 +7,10 @@ const image = normaliseRepository('r.example.com', 'team/app');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const auths = { 'r.example.com': { username: 'me', password: 'one' } };
 const read = (content: SecretContent) =>
-  offerOfSecret({ namespace: 'shop', name: 'creds' }, '', image, async () => content).read({ refresh: false });
+  offerOfSecret({ namespace: 'shop', name: 'creds' }, {}, image, async () => content).read({ refresh: false });
 
 test('it is named, with a note of who names it', () => {
-  const offer = offerOfSecret({ namespace: 'shop', name: 'creds' }, ', an imagePullSecret,', image, async () => ({ why: '' }));
+  const offer = offerOfSecret({ namespace: 'shop', name: 'creds' }, { note: ', an imagePullSecret,' }, image, async () => ({ why: '' }));
   assert.equal(offer.source, 'Secret shop/creds, an imagePullSecret,');
 });
 
@@ -51,6 +51,6 @@ for (const [name, content, expected] of useless) {
 }
 
 test('what cannot be known is not answered', async () => {
-  const offer = offerOfSecret({ namespace: 'shop', name: 'creds' }, '', image, () => Promise.reject(new Error('connection refused')));
+  const offer = offerOfSecret({ namespace: 'shop', name: 'creds' }, {}, image, () => Promise.reject(new Error('connection refused')));
   await assert.rejects(offer.read({ refresh: false }), /connection refused/);
 });

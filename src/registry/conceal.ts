@@ -1,0 +1,56 @@
+import { describeError, PermanentError } from '../core/errors.ts';
+import { formatRepository } from '../core/image-reference.ts';
+import type { ImageSource } from '../core/image-source.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { HttpAnswer, HttpRequest } from './http.ts';
+import type { Registries } from './registries.ts';
+
+/** Keeps the status of a policy from being a port scanner: whoever writes a policy names a host, and a registry names its token server and redirects. */
+export interface Concealment {
+  /** Notes a request to a private address; throws where the answer is not a registry's. */
+  readonly onHop: (request: HttpRequest, answer: HttpAnswer | undefined) => void;
+  /** Runs what asks about a source. Of a registry with such an address every failure becomes the same error. */
+  run<T>(source: ImageSource, ask: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+const maxRegistries = 10_000;
+
+/** `onDetails`: told what the author of a policy is not told. */
+export function createConcealment(
+  registries: Pick<Registries, 'isConcealed'>,
+  onDetails: (registry: string, why: string) => void,
+): Concealment {
+  /** Registries that led to a private address which the configuration does not name, by their names. */
+  const concealed = new BoundedMap<string, true>(maxRegistries);
+  return {
+    onHop({ registry, url, what }, answer) {
+      if (!registries.isConcealed(url, registry)) return;
+      concealed.set(registry.name, true);
+      if (answer !== undefined && answer.status >= 400 && !isOfRegistry(answer))
+        throw new Error(`${what}: ${url.host} answered ${answer.status}, not as a registry does`);
+    },
+    async run(source, ask, signal) {
+      try {
+        return await ask();
+      } catch (error) {
+        const isTold = !concealed.has(source.registry) || (error instanceof PermanentError && error.reason === 'RegistryDenied');
+        if (signal?.aborted || isTold) throw error;
+        onDetails(source.registry, describeError(error));
+        throw concealedError(source);
+      }
+    },
+  };
+}
+
+/** Without a cause: messages are made of causes, too. */
+function concealedError(source: ImageSource): Error {
+  const remedy = 'if it is a registry, have it added to registries or allowedRegistries of the configuration';
+  return new Error(
+    `reading ${formatRepository(source)}: no registry answers there. It leads to a private address, of which nothing more is told: ${remedy}`,
+  );
+}
+
+/** Every registry says so in this header, or in the errors of the distribution specification. */
+function isOfRegistry({ headers, body }: HttpAnswer): boolean {
+  return headers['docker-distribution-api-version'] !== undefined || /^\s*\{\s*"errors"\s*:/.test(body.toString('utf8', 0, 200));
+}
