@@ -54,9 +54,10 @@ test('nothing configured: the defaults', () => {
     conversion: {
       host: '0.0.0.0',
       port: 9443,
-      bodyLimitBytes: 67_108_864,
+      bodyLimitBytes: 4_194_304,
       service: { name: 'image-watcher-conversion' },
       names: [],
+      clientNames: [],
       secret: { name: 'image-watcher-conversion' },
     },
     redis: { url: 'redis://redis:6379/0', sentinels: [], cluster: false, prefix: '{image-watcher}', durability: 'warn', minReplicas: 0 },
@@ -276,12 +277,8 @@ const rows: [name: string, text: string, paths: string[], env?: ConfigSource['en
   ['a host with a path', 'allowedRegistries: [registry.example.com/shop]', ['allowedRegistries[0]']],
   ['a certificate without its key', 'conversion: {certFile: /tls/tls.crt}', ['conversion.keyFile']],
   ['a key without its certificate', 'conversion: {keyFile: /tls/tls.key, port: 99999}', ['conversion.certFile', 'conversion.port']],
-  ['an authority for our own authority', 'conversion: {caFile: /tls/ca.crt}', ['conversion.caFile']],
-  [
-    'a name that no certificate can have',
-    'conversion: {names: ["https://x", "Upper.example.com", ""]}',
-    ['conversion.names[0]', 'conversion.names[1]', 'conversion.names[2]'],
-  ],
+  ['authorities that belong to nothing', 'conversion: {caFile: a.crt, clientNames: [a]}', ['conversion.caFile', 'conversion.clientCaFile']],
+  ['names that no certificate can have', 'conversion: {names: ["https://x", "Up.org"]}', ['conversion.names[0]', 'conversion.names[1]']],
   ['a conversion that is nothing', 'conversion: [1]', ['conversion']],
 ];
 

@@ -1,32 +1,49 @@
 import { describeError } from '../core/errors.ts';
 import { group } from './group.ts';
+import type { ReviewAnswer, ReviewBounds } from './convert-review.ts';
+import { measureJson } from './conversion/measure-json.ts';
 
-/** A ConversionReview, parsed, → what is answered. Pure. */
-export type ConvertReview = (body: unknown) => { readonly status: number; readonly body: unknown };
+/** A ConversionReview, parsed, → what is answered. */
+export type ConvertReview = (body: unknown, bounds: ReviewBounds) => Promise<ReviewAnswer>;
 
 /** What is answered to a ConversionReview, and what is to be said about it. */
-export interface ReviewAnswer {
-  readonly status: number;
-  readonly text: string;
+export interface DescribedAnswer extends ReviewAnswer {
   /** The version that was asked for, or `other`. */
   readonly to: string;
   /** How many there were to convert. */
   readonly objects: number;
-  /** Why nothing was converted. */
-  readonly problem: string | undefined;
 }
 
 const versions = ['v1', 'v1alpha1'];
 
-/** Parses the bytes of a ConversionReview, has it converted, and writes the answer; garbage is answered 400. */
-export function answerReview(bytes: Buffer, convertReview: ConvertReview): ReviewAnswer {
+/** One object as large as etcd stores it (1.5 MiB) has fewer values, whatever it is made of. */
+const maxValues = 400_000;
+/** Deeper ones overflow the stack of whoever writes them as JSON. */
+const maxDepth = 1_000;
+/** API servers send one (measured up to 1.36); the protocol allows lists. */
+const maxObjects = 1_000;
+/** In a review, `request.objects` is the third thing opened. */
+const listDepth = 3;
+
+/** Parses the bytes of a ConversionReview, if they are not too much, has it converted, and writes the answer; garbage is answered 400. */
+export async function answerReview(bytes: Buffer, convertReview: ConvertReview, bounds: ReviewBounds): Promise<DescribedAnswer> {
+  const tooLarge = refuseLarge(bytes);
+  if (tooLarge !== undefined) return refuse(413, tooLarge);
   const review = parse(bytes);
-  if (review instanceof Error) {
-    const problem = `not JSON: ${describeError(review).slice(0, 200)}`;
-    return { status: 400, text: JSON.stringify({ error: problem }), to: 'other', objects: 0, problem };
-  }
-  const { status, body } = convertReview(review);
-  return { status, text: JSON.stringify(body), ...describeRequest(review), problem: problemOf(status, body) };
+  if (review instanceof Error) return refuse(400, `not JSON: ${describeError(review).slice(0, 200)}`);
+  return { ...describeRequest(review), ...(await convertReview(review, bounds)) };
+}
+
+/** Why a review is not parsed, or undefined. */
+function refuseLarge(bytes: Buffer): string | undefined {
+  const { values, depth, listed } = measureJson(bytes, listDepth);
+  if (listed > maxObjects) return `the review has more than ${maxObjects} objects`;
+  if (values > maxValues) return `the review has more than ${maxValues} values`;
+  return depth > maxDepth ? `the review is nested deeper than ${maxDepth}` : undefined;
+}
+
+function refuse(status: number, problem: string): DescribedAnswer {
+  return { status, text: JSON.stringify({ error: problem }), to: 'other', objects: 0, problem };
 }
 
 function parse(bytes: Buffer): unknown {
@@ -45,13 +62,6 @@ function describeRequest(review: unknown): { to: string; objects: number } {
     to: versions.find((version) => wanted === `${group}/${version}`) ?? 'other',
     objects: Array.isArray(objects) ? objects.length : 0,
   };
-}
-
-function problemOf(status: number, body: unknown): string | undefined {
-  const result = fieldOf(fieldOf(body, 'response'), 'result');
-  if (status < 400 && fieldOf(result, 'status') === 'Success') return undefined;
-  const message = fieldOf(result, 'message') ?? fieldOf(body, 'error') ?? fieldOf(body, 'message');
-  return typeof message === 'string' ? message.slice(0, 500) : `answered ${status}`;
 }
 
 function fieldOf(value: unknown, key: string): unknown {

@@ -1,14 +1,16 @@
 /** The conversion listener: ConversionReviews of the API server, over TLS. Built here, listened elsewhere. */
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Server } from 'node:https';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { createAdmission, tooLong, type AdmissionOptions, type AdmittedReview } from './admit-reviews.ts';
 import { answerReview, type ConvertReview } from './answer-review.ts';
+import { boundConnections } from './bound-connections.ts';
 
-export interface ConversionOptions {
+export interface ConversionOptions extends AdmissionOptions {
   readonly certificate: string;
   readonly key: string;
-  readonly bodyLimitBytes: number;
   readonly convertReview: ConvertReview;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -16,10 +18,31 @@ export interface ConversionOptions {
 
 export type ConversionApp = FastifyInstance<Server>;
 
+/** Each takes the memory of a TLS session and of the beginning of a body. The API server has one for each review under way. */
+const maxConnections = 500;
+/** So long the conversion of many objects keeps the event loop. */
+const sliceMs = 10;
+/** Strangers could fill the log otherwise. */
+const warningEveryMs = 10_000;
+
+/** The TLS settings of the listener, also for `setSecureContext` with a new certificate. */
+export function secureContext({ certificate, key, clients }: Pick<ConversionOptions, 'certificate' | 'key' | 'clients'>) {
+  return { cert: certificate, key, minVersion: 'TLSv1.2', ...(clients !== undefined && { ca: clients.ca }) } as const;
+}
+
 /** The Fastify app of the conversion listener; `app.server.setSecureContext` changes its certificate. */
-export function buildConversionApp({ certificate, key, bodyLimitBytes, convertReview, logger, metrics }: ConversionOptions): ConversionApp {
+export function buildConversionApp(options: ConversionOptions): ConversionApp {
+  const { clients, bodyLimitBytes, convertReview, logger, metrics } = options;
   const app = Fastify({
-    https: { cert: certificate, key, minVersion: 'TLSv1.2' },
+    https: {
+      ...secureContext(options),
+      ...(clients !== undefined && { requestCert: true, rejectUnauthorized: true }),
+      handshakeTimeout: 5_000,
+      headersTimeout: 5_000,
+      connectionsCheckingInterval: 1_000,
+      // What is taken in of a body whose turn has not come.
+      highWaterMark: 16 * 1024,
+    },
     bodyLimit: bodyLimitBytes,
     logger: false,
     // The API server gives up after 30 s.
@@ -29,30 +52,70 @@ export function buildConversionApp({ certificate, key, bodyLimitBytes, convertRe
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
+  boundConnections(app.server, maxConnections);
   app.server.on('tlsClientError', (error: Error) => logger.debug({ err: error }, 'conversion client refused'));
+  const admit = createAdmission(options);
+  const admitted = new WeakMap<FastifyRequest, AdmittedReview>();
+  let warnedAt = -Infinity;
+  const report = (fields: object) => {
+    const now = performance.now();
+    const isWarning = now - warnedAt >= warningEveryMs;
+    if (isWarning) warnedAt = now;
+    logger[isWarning ? 'warn' : 'debug'](fields, 'conversion refused');
+  };
+
   // Own parsing: Fastify's refuses a whole list for one object with an annotation called __proto__.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) refuse(reply, 404, 'not found');
+    else done();
+  });
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
     if (status >= 500) logger.error({ err: error }, 'conversion failed');
-    else logger.warn({ err: error, bodyLimitBytes }, 'conversion refused');
-    const message = status === 413 ? `the review is longer than conversion.bodyLimitBytes (${bodyLimitBytes})` : 'cannot be converted';
-    return reply.code(status).send({ error: message });
+    else report({ err: error, bodyLimitBytes });
+    return reply.code(status).send({ error: status === 413 ? tooLong(bodyLimitBytes) : 'cannot be converted' });
   });
 
+  const takeTurn = async (request: FastifyRequest, reply: FastifyReply) => {
+    const admission = await admit(request, reply);
+    if ('signal' in admission) return void admitted.set(request, admission);
+    const { status, error } = admission;
+    metrics.conversionReviews.inc({ to: 'other', result: 'refused' });
+    report({ why: error, bodyLimitBytes });
+    // The API server comes again by itself, at most ten times.
+    if (status === 429) reply.header('retry-after', '1');
+    return refuse(reply, status, error);
+  };
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
-  app.post('/convert', (request, reply) => {
+  app.post('/convert', { onRequest: takeTurn }, async (request, reply) => {
+    const { signal, maxAnswerLength = 0 } = admitted.get(request) ?? {};
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const began = performance.now();
-    const { status, text, to, objects, problem } = answerReview(body, convertReview);
+    const { status, text, to, objects, problem } = await answerReview(body, convertReview, { maxAnswerLength, pause: pauseUntil(signal) });
     metrics.conversionSeconds.observe({ to }, (performance.now() - began) / 1_000);
     const result = problem === undefined ? 'converted' : 'refused';
     metrics.conversions.inc({ to, result }, objects);
     metrics.conversionReviews.inc({ to, result });
-    if (problem !== undefined) logger.warn({ to, objects, why: problem }, 'conversion refused');
+    if (problem !== undefined) report({ to, objects, why: problem });
     return reply.code(status).type('application/json').send(text);
   });
   return app;
+}
+
+/** Nothing more of the request is read. */
+function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
+  return reply.code(status).header('connection', 'close').send({ error });
+}
+
+/** Lets others have their turn after a while, and throws when nobody waits for the answer any more. */
+function pauseUntil(signal: AbortSignal | undefined): () => Promise<void> {
+  let began = performance.now();
+  return async () => {
+    if (performance.now() - began < sliceMs) return;
+    await turn();
+    signal?.throwIfAborted();
+    began = performance.now();
+  };
 }

@@ -6,17 +6,28 @@ import { isObject } from './conversion/read-json.ts';
 const reviewVersion = 'apiextensions.k8s.io/v1';
 const reviewKind = 'ConversionReview';
 
-/** The HTTP status and JSON body of an answer. */
+/** The HTTP status and the body of an answer. */
 export interface ReviewAnswer {
   readonly status: number;
-  readonly body: unknown;
+  /** JSON. */
+  readonly text: string;
+  /** Why nothing was converted. */
+  readonly problem?: string;
+}
+
+/** What a review may cost. */
+export interface ReviewBounds {
+  /** How long its converted objects may be, together: an object may hold a compressed one. */
+  readonly maxAnswerLength?: number;
+  /** Waited for between two objects; what it throws ends the conversion. */
+  readonly pause?: () => Promise<void>;
 }
 
 /**
  * Answers a ConversionReview: every object in the order of the request, whatever is in it. What is no review at all is 400; a review
  * that cannot be carried out is 200 with the result Failure, as the API server wants it.
  */
-export function convertReview(body: unknown): ReviewAnswer {
+export async function convertReview(body: unknown, bounds: ReviewBounds = {}): Promise<ReviewAnswer> {
   if (!isObject(body) || body['apiVersion'] !== reviewVersion || body['kind'] !== reviewKind)
     return refuse(`the body is no ${reviewKind} of ${reviewVersion}`);
   const { request } = body;
@@ -26,21 +37,37 @@ export function convertReview(body: unknown): ReviewAnswer {
   if (!Array.isArray(objects)) return fail(uid, 'the review has no list request.objects');
   try {
     assertKnownVersion(desired);
-    const convertedObjects = objects.map((object) => fillDefaults(convertObject(object, desired)));
-    return answer({ uid, convertedObjects, result: { status: 'Success' } });
+    return { status: 200, text: answer(uid, await convertAll(objects, desired, bounds), { status: 'Success' }) };
   } catch (error) {
     return fail(uid, error instanceof Error ? error.message : String(error));
   }
 }
 
-function answer(response: unknown): ReviewAnswer {
-  return { status: 200, body: { apiVersion: reviewVersion, kind: reviewKind, response } };
+/** Each object is text as soon as it is converted: what it was converted with is then free. */
+async function convertAll(objects: readonly unknown[], desired: string, bounds: ReviewBounds): Promise<readonly string[]> {
+  const { maxAnswerLength = Infinity, pause } = bounds;
+  const converted: string[] = [];
+  let length = 0;
+  for (const object of objects) {
+    if (converted.length > 0) await pause?.();
+    const text = JSON.stringify(fillDefaults(convertObject(object, desired)));
+    length += text.length;
+    if (length > maxAnswerLength) throw new Error(`the converted objects are longer than ${maxAnswerLength} characters`);
+    converted.push(text);
+  }
+  return converted;
+}
+
+function answer(uid: string, convertedObjects: readonly string[], result: object): string {
+  const head = `{"apiVersion":"${reviewVersion}","kind":"${reviewKind}","response":{"uid":${JSON.stringify(uid)}`;
+  return `${head},"convertedObjects":[${convertedObjects.join()}],"result":${JSON.stringify(result)}}}`;
 }
 
 function fail(uid: string, message: string): ReviewAnswer {
-  return answer({ uid, convertedObjects: [], result: { status: 'Failure', message } });
+  const problem = message.slice(0, 500);
+  return { status: 200, text: answer(uid, [], { status: 'Failure', message: problem }), problem };
 }
 
-function refuse(message: string): ReviewAnswer {
-  return { status: 400, body: { error: message } };
+function refuse(problem: string): ReviewAnswer {
+  return { status: 400, text: JSON.stringify({ error: problem }), problem };
 }

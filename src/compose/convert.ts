@@ -1,7 +1,12 @@
 /** The role `convert`: policies between their versions, for the API server. Needs nothing to answer. */
-import { buildConversionApp, type ConversionApp } from '../api-versions/conversion-app.ts';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import type { ConversionClients } from '../api-versions/admit-reviews.ts';
+import { buildConversionApp, secureContext, type ConversionApp } from '../api-versions/conversion-app.ts';
 import { convertReview } from '../api-versions/convert-review.ts';
 import { makeProvisional } from '../certificates/make-certificate.ts';
+import { ConfigError } from '../config.ts';
+import { describeError } from '../core/errors.ts';
 import type { Check } from '../operations/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
 import { drainListener } from './drain-listener.ts';
@@ -15,15 +20,16 @@ interface Shown {
   readonly notAfter: Date;
 }
 
-/** Builds the role; throws ConfigError without a usable kubeconfig, where one is needed for certificates. */
+/** Builds the role; throws ConfigError without a usable kubeconfig, where one is needed for certificates, or without the authorities of its clients. */
 export function composeConvert(foundation: Foundation): Part & { address(): string | undefined } {
   const { settings, logger, metrics } = foundation;
-  const { host, port, bodyLimitBytes } = settings.config.conversion;
+  const { host, port, bodyLimitBytes, clientCaFile, clientNames } = settings.config.conversion;
+  const clients = clientCaFile === undefined ? undefined : readClients(clientCaFile, clientNames);
   let app: ConversionApp | undefined;
   let shown: Shown | undefined;
   const keeper = keepConversionCertificate(foundation, ({ certificate, key, notAfter }, source) => {
     if (certificate === shown?.certificate) return;
-    app?.server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
+    app?.server.setSecureContext(secureContext({ certificate, key, clients }));
     shown = { source, certificate, notAfter };
     logger.info({ source, notAfter }, 'conversion certificate in use');
   });
@@ -38,7 +44,7 @@ export function composeConvert(foundation: Foundation): Part & { address(): stri
     async start() {
       // The listener does not wait for the API server, which may be waiting for the listener.
       const provisional = await makeProvisional(conversionNames(settings), new Date());
-      app = buildConversionApp({ ...provisional, bodyLimitBytes, convertReview, logger, metrics });
+      app = buildConversionApp({ ...provisional, clients, bodyLimitBytes, convertReview, logger, metrics });
       await keeper.start();
       await app.listen({ host, port });
     },
@@ -49,6 +55,18 @@ export function composeConvert(foundation: Foundation): Part & { address(): stri
       await closeListener(app);
     },
   };
+}
+
+function readClients(file: string, names: readonly string[]): ConversionClients {
+  try {
+    const ca = readFileSync(file, 'utf8');
+    // Whether it is one would show at the first handshake only.
+    if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('there is no certificate in it');
+    createSecureContext({ ca });
+    return { ca, names };
+  } catch (error) {
+    throw new ConfigError('configuration', [{ path: 'conversion.clientCaFile', message: `${file}: ${describeError(error)}` }]);
+  }
 }
 
 /** Told, but never a reason to be not ready: a cold API server asks whoever listens. */

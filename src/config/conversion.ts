@@ -22,10 +22,12 @@ export const conversion = z
     port: port.default(9443).describe('Its port; the Service for it has port 443 unless the CustomResourceDefinition says another.'),
     bodyLimitBytes: z
       .int()
-      .min(1_048_576)
-      .max(536_870_912)
-      .default(67_108_864)
-      .describe('The longest ConversionReview; one holds all objects of a list, some 2 kB each, with long histories 20 kB.'),
+      .min(2_097_152)
+      .max(67_108_864)
+      .default(4_194_304)
+      .describe(
+        'The longest ConversionReview. The API server sends one policy in each: some 2 kB, and never more than etcd stores (1.5 MiB), which may be written longer in JSON. Raise it only with --max-request-bytes of etcd.',
+      ),
     service: namespaced('Service by which the API server reaches the listener', 'image-watcher-conversion'),
     names: z
       .array(certificateName)
@@ -45,6 +47,18 @@ export const conversion = z
       .describe(
         'The authority of certFile, PEM: the caBundle of the CustomResourceDefinition is kept equal to it; not needed with cainjector.',
       ),
+    clientCaFile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Authorities, PEM, read at the start: who shows no certificate of theirs is refused. kube-apiserver shows none to a conversion webhook; this is for a proxy in between that does.',
+      ),
+    clientNames: z
+      .array(z.string().min(1).max(253))
+      .max(32)
+      .default([])
+      .describe('With clientCaFile: the common names of the certificates that are accepted; empty: all of these authorities.'),
     secret: namespaced('Secret that holds our own certificate authority, unless certFile is given', 'image-watcher-conversion'),
   })
   .superRefine(filesBelongTogether, always)

@@ -43,10 +43,12 @@ export function headersComeFirst(listen: Draft | null, context: z.RefinementCtx)
 /** A certificate has its key, and an authority its certificate. */
 export function filesBelongTogether(conversion: Draft | null, context: z.RefinementCtx): void {
   if (typeof conversion !== 'object' || conversion === null || Array.isArray(conversion)) return;
-  const { certFile, keyFile, caFile } = conversion;
+  const { certFile, keyFile, caFile, clientCaFile, clientNames } = conversion;
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   if (certFile !== undefined && keyFile === undefined) report('keyFile', 'missing: certFile needs its key');
   if (certFile === undefined && keyFile !== undefined) report('certFile', 'missing: keyFile needs its certificate');
+  if (clientCaFile === undefined && Array.isArray(clientNames) && clientNames.length > 0)
+    report('clientCaFile', 'missing: clientNames needs the authorities of their certificates');
   if (certFile === undefined && caFile !== undefined) report('caFile', 'is only for certFile: our own authority is in the Secret');
 }
 

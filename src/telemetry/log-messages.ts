@@ -100,7 +100,10 @@ export const logMessages = {
     meaning: 'The caBundle of the CustomResourceDefinition was written',
   },
   caBundle: { levels: ['debug'], meaning: 'It needed no change, or is not ours' },
-  'conversion refused': { levels: ['warn'], meaning: 'The API server sent what cannot be converted' },
+  'conversion refused': {
+    levels: ['warn', 'debug'],
+    meaning: 'Somebody, perhaps the API server, sent what cannot be converted, or too much of it. A warning every ten seconds at most',
+  },
   'conversion client refused': { levels: ['debug'], meaning: 'A TLS handshake with the conversion listener failed' },
   'conversion failed': { levels: ['error'], meaning: 'A bug of ours' },
 

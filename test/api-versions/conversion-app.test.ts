@@ -12,8 +12,9 @@ const bodyLimitBytes = 1_048_576;
 /** Answers with the objects that it got; refuses what has none. */
 const echo: ConvertReview = (body) => {
   const { request } = (body ?? {}) as { request?: { uid?: string; objects?: unknown[] } };
-  if (!Array.isArray(request?.objects)) return { status: 400, body: { error: 'there are no objects' } };
-  return { status: 200, body: { response: { uid: request.uid, result: { status: 'Success' }, convertedObjects: request.objects } } };
+  const { uid, objects: convertedObjects } = request ?? {};
+  if (!Array.isArray(convertedObjects)) return Promise.resolve({ status: 400, text: '{}', problem: 'there are no objects' });
+  return Promise.resolve({ status: 200, text: JSON.stringify({ response: { uid, result: { status: 'Success' }, convertedObjects } }) });
 };
 
 describe('the conversion listener', () => {
@@ -67,8 +68,6 @@ describe('the conversion listener', () => {
     ['text', '"review"'],
     ['a request that is text', '{"request":"x"}'],
     ['objects that are no list', review({ length: 3 })],
-    ['very deep', '['.repeat(100_000)],
-    ['very deep and whole', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
   ];
   for (const [name, body] of garbage) {
     it(`refuses garbage: ${name}`, async () => {
@@ -78,15 +77,48 @@ describe('the conversion listener', () => {
     });
   }
 
-  it('does not mind content types, nor names that frameworks fear', async () => {
+  const large: [string, RegExp, string][] = [
+    ['very deep', /nested deeper than 1000/, '['.repeat(100_000)],
+    ['very deep and whole', /nested deeper than 1000/, `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
+    ['more objects than any list that was ever sent', /more than 1000 objects/, review(Array.from({ length: 1_001 }, () => ({})))],
+    ['more objects that are none', /more than 1000 objects/, review(Array.from({ length: 1_001 }, () => 0))],
+    ['an object of nothing but values', /more than 400000 values/, review([Array.from({ length: 400_001 }, () => 0)])],
+  ];
+  for (const [name, why, body] of large) {
+    it(`refuses it before it is parsed: ${name}`, async (t) => {
+      const { convert } = start();
+      const parse = t.mock.method(JSON, 'parse');
+      const answer = await convert(body);
+      assert.equal(parse.mock.callCount(), 0);
+      assert.deepEqual([answer.statusCode, why.test(answer.body)], [413, true], answer.body);
+      assert.equal((await convert(review([]))).statusCode, 200, 'and goes on');
+    });
+  }
+
+  it('takes what is as large as etcd stores it, whatever it is made of', async () => {
     const { convert } = start();
-    for (const type of ['application/json; charset=utf-8', 'text/plain', 'application/x-www-form-urlencoded']) {
+    const objects = Array.from({ length: 1_000 }, (_, index) => ({ name: `policy-${index}, "quoted": [{\\` }));
+    assert.equal((await convert(review(objects))).statusCode, 200);
+    const finalizers = Array.from({ length: 150_000 }, () => 'a/b');
+    assert.equal((await convert(review([{ metadata: { finalizers } }]))).statusCode, 200);
+  });
+
+  it('wants JSON, and does not mind names that frameworks fear', async () => {
+    const { convert } = start();
+    for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON'])
       assert.equal((await convert(review([]), { 'content-type': type })).statusCode, 200, type);
-    }
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])
+      assert.equal((await convert(review([]), { 'content-type': type })).statusCode, 415, type);
     const annotations = '{"metadata":{"annotations":{"__proto__":"x","constructor":{"prototype":{}}}}}';
     const { statusCode, body } = await convert(`{"request":{"uid":"a","objects":[${annotations}]}}`);
     assert.equal(statusCode, 200);
     assert.ok(body.includes(annotations));
+  });
+
+  it('warns of refusals every ten seconds at most', async () => {
+    const { convert, lines } = start();
+    for (let count = 0; count < 20; count++) await convert('garbage');
+    assert.equal(lines.length, 1);
   });
 
   it('refuses what is longer than the limit, and says which', async () => {
@@ -99,9 +131,7 @@ describe('the conversion listener', () => {
   });
 
   it('survives a bug in the conversion: 500, told as an error', async () => {
-    const { convert, lines } = start(() => {
-      throw new Error('a bug');
-    });
+    const { convert, lines } = start(() => Promise.reject(new Error('a bug')));
     assert.equal((await convert(review([]))).statusCode, 500);
     assert.match(lines.join(''), /"level":"error".*a bug/);
   });

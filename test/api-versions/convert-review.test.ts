@@ -6,24 +6,27 @@ import { down, oldPolicy, v1, v1Policy, v1alpha1 } from './objects.ts';
 
 const plain = { image: 'nginx', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] };
 const review = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' };
-const ask = (request: unknown) => convertReview({ ...review, request });
+const ask = async (request: unknown) => {
+  const { status, text } = await convertReview({ ...review, request });
+  return { status, body: JSON.parse(text) as { response: { uid: string; convertedObjects: unknown[]; result: Record<string, string> } } };
+};
 
-test('the answer has the uid of the question and the objects in their order', () => {
+test('the answer has the uid of the question and the objects in their order', async () => {
   const objects = [v1Policy(plain), oldPolicy(undefined), v1Policy(undefined)];
-  const { status, body } = ask({ uid: 'u-1', desiredAPIVersion: v1alpha1, objects });
+  const { status, body } = await ask({ uid: 'u-1', desiredAPIVersion: v1alpha1, objects });
   assert.equal(status, 200);
   const response = { uid: 'u-1', convertedObjects: [down(objects[0]), objects[1], oldPolicy(undefined)], result: { status: 'Success' } };
-  assert.deepEqual(JSON.parse(JSON.stringify(body)), { ...review, response });
+  assert.deepEqual(body, { ...review, response });
 });
 
-test('one poisoned object among thousands does not spoil the others', () => {
+test('one poisoned object among thousands does not spoil the others', async () => {
   const poison = [{}, null, 5, { apiVersion: 'x/v1' }, { apiVersion: v1, metadata: 7, spec: [] }, v1Policy('spec', { status: 'status' })];
   const objects = Array.from({ length: 3_000 }, (_, index) => (index % 2 === 0 ? v1Policy(plain) : poison[(index >> 1) % poison.length]));
-  const { body } = ask({ uid: 'u-1', desiredAPIVersion: v1alpha1, objects });
-  const { response } = body as { response: { convertedObjects: unknown[]; result: unknown } };
+  const { body } = await ask({ uid: 'u-1', desiredAPIVersion: v1alpha1, objects });
+  const { response } = body;
   assert.deepEqual(response.result, { status: 'Success' });
   assert.equal(response.convertedObjects.length, objects.length);
-  assert.deepEqual(JSON.parse(JSON.stringify(response.convertedObjects[2_998])), down(v1Policy(plain)));
+  assert.deepEqual(response.convertedObjects[2_998], down(v1Policy(plain)));
 });
 
 const failures: [name: string, request: unknown, message: RegExp][] = [
@@ -35,35 +38,55 @@ const failures: [name: string, request: unknown, message: RegExp][] = [
 ];
 
 for (const [name, request, message] of failures) {
-  test(`a review that cannot be carried out fails as a review: ${name}`, () => {
-    const { status, body } = ask(request);
-    const { response } = body as { response: { uid: string; result: { status: string; message: string } } };
-    assert.deepEqual([status, response.uid, response.result.status], [200, 'u', 'Failure']);
-    assert.match(response.result.message, message);
+  test(`a review that cannot be carried out fails as a review: ${name}`, async () => {
+    const { status, body } = await ask(request);
+    const { response } = body;
+    assert.deepEqual([status, response.uid, response.result['status']], [200, 'u', 'Failure']);
+    assert.match(response.result['message'] ?? '', message);
   });
 }
 
-test('what is no review is refused', () => {
+test('what is no review is refused', async () => {
   const bodies = [undefined, null, 'x', [], {}, review, { ...review, request: null }, { ...review, request: { uid: 5 } }];
   for (const body of [
     ...bodies,
     { ...review, apiVersion: 'apiextensions.k8s.io/v1beta1', request: { uid: 'u' } },
     { ...review, kind: 'Review' },
   ])
-    assert.equal(convertReview(body).status, 400);
+    assert.equal((await convertReview(body)).status, 400);
 });
 
-test('any JSON is answered', () => {
+test('any JSON is answered', async () => {
   const request = fc.record({ uid: fc.jsonValue(), desiredAPIVersion: fc.constantFrom(v1, v1alpha1, 5, null), objects: fc.jsonValue() });
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.oneof(
         fc.jsonValue(),
         request.map((request) => ({ ...review, request })),
       ),
-      (body) => {
-        assert.ok([200, 400].includes(convertReview(body).status));
+      async (body) => {
+        const { status, text } = await convertReview(body);
+        assert.ok([200, 400].includes(status));
+        JSON.parse(text);
       },
     ),
   );
+});
+
+test('what the objects become is bounded: a few bytes may hold a compressed policy', async () => {
+  const objects = Array.from({ length: 10 }, () => v1Policy(plain));
+  const request = { uid: 'u', desiredAPIVersion: v1alpha1, objects };
+  const { text, problem } = await convertReview({ ...review, request }, { maxAnswerLength: 1_000 });
+  assert.match(problem ?? '', /the converted objects are longer than 1000 characters/);
+  assert.deepEqual(JSON.parse(text).response.result, { status: 'Failure', message: problem });
+});
+
+test('others have their turn between two objects, and may end it', async () => {
+  const request = { uid: 'u', desiredAPIVersion: v1alpha1, objects: Array.from({ length: 10 }, () => v1Policy(plain)) };
+  let pauses = 0;
+  const pause = async () => {
+    if (++pauses === 4) throw new Error('nobody waits for it');
+  };
+  assert.equal((await convertReview({ ...review, request }, { pause })).problem, 'nobody waits for it');
+  assert.equal(pauses, 4);
 });

@@ -6,7 +6,8 @@ import { makeKubeKeys } from './kube-keys.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** What the endpoint answers to the parsed body of a request. */
-export type AnswerReview = (body: unknown) => { status: number; body: unknown };
+type Answer = { status: number; body: unknown } | { status: number; text: string };
+export type AnswerReview = (body: unknown) => Answer | Promise<Answer>;
 
 /** A conversion webhook in this process, with a certificate of its own authority. */
 export type ConversionEndpoint = {
@@ -34,8 +35,12 @@ export async function startConversionEndpoint(answer: AnswerReview, host = '127.
       request.on('data', (chunk: string) => (text += chunk));
       request.on('end', () => {
         reviews += 1;
-        const { status, body } = answer(JSON.parse(text));
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        const respond = async () => {
+          const answered = await answer(JSON.parse(text));
+          const body = 'text' in answered ? answered.text : JSON.stringify(answered.body);
+          response.writeHead(answered.status, { 'content-type': 'application/json' }).end(body);
+        };
+        void respond();
       });
     });
     // The API server keeps its connections, and sends no review a second time.

@@ -52,6 +52,8 @@ function oddPattern({ strategy, pattern }: OldSpec): string | null | undefined {
 }
 
 function parse(text: string): JsonObject | undefined {
+  // The API server takes no longer annotations.
+  if (text.length > 256 * 1024) return undefined;
   try {
     return JSON.parse(text) as JsonObject;
   } catch {

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { group } from '../group.ts';
+import { measureJson } from './measure-json.ts';
 import { isNestedWithin, isObject, type JsonObject } from './read-json.ts';
 
 /** The annotation of the v1alpha1 view that holds the complete v1 spec; a stored v1 object never has it. */
@@ -9,8 +10,9 @@ export const savedAnnotation = `${group}/v1`;
 const maxAnnotationsBytes = 256 * 1024;
 /** Longer ones are compressed, which leaves room for the annotations of others. */
 const maxPlainBytes = 32 * 1024;
-/** Far more than the API server stores of one object: a small text must not unpack to gigabytes. */
-const maxUnpackedBytes = 4 * 1024 * 1024;
+/** More than etcd stores of one object, and than the schema lets a policy have: a small text must not become gigabytes. */
+const maxUnpackedBytes = 1_572_864;
+const maxUnpackedValues = 100_000;
 const maxDepth = 64;
 const packedPrefix = 'deflate:';
 
@@ -32,7 +34,7 @@ export function writeSaved(spec: unknown, others: JsonObject): string | undefine
  * write the object may write its annotations.
  */
 export function readSaved(text: unknown): unknown {
-  if (typeof text !== 'string') return undefined;
+  if (typeof text !== 'string' || text.length > maxAnnotationsBytes) return undefined;
   try {
     const saved: unknown = JSON.parse(text.startsWith(packedPrefix) ? unpack(text.slice(packedPrefix.length)) : text);
     return isObject(saved) && isNestedWithin(saved['spec'], maxDepth) ? saved['spec'] : undefined;
@@ -47,7 +49,9 @@ function pack(text: string): string {
 }
 
 function unpack(text: string): string {
-  return inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: maxUnpackedBytes }).toString();
+  const bytes = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: maxUnpackedBytes });
+  if (measureJson(bytes).values > maxUnpackedValues) throw new Error('no policy has so many values');
+  return bytes.toString();
 }
 
 function bytesOf(annotations: JsonObject): number {
