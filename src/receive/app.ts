@@ -23,6 +23,8 @@ export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting'>, R
   readonly addToCount: AddToCount;
   /** Every delivery is answered within this, authentication and Redis included: a sender gives up on a slow hook, or disables it. */
   readonly confirmWithinMs: number;
+  /** How much memory all bodies that are being read may take together; 128 MiB unless given. */
+  readonly readingBytes?: number;
 }
 
 interface Params {
@@ -53,7 +55,7 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
   const takeTurn = (receiver: Receiver) => take(receiver.name, perMinute(receiver));
   const context = { ...options, takeTurn, startWaiting: boundWaiting() };
 
-  acceptAnyContentType(app);
+  acceptAnyContentType(app, options.readingBytes);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
   app.addHook('onResponse', (request, reply, done) => {
@@ -125,7 +127,9 @@ function withDeadline(answer: Promise<Answer>, deadlineMs: number): Promise<Answ
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, { logger }: ReceiveOptions): void {
   const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+  if (reply.sent) return;
+  if (status === 503) return void reply.code(503).header('retry-after', '5').send({ error: 'try again later' });
   if (status >= 500) logger.error({ err: error, requestId: request.id }, 'delivery failed');
   const message = { 413: 'the body is too large' }[status] ?? (status >= 500 ? 'internal error' : 'bad request');
-  if (!reply.sent) reply.code(status).send({ error: message });
+  reply.code(status).send({ error: message });
 }
