@@ -19,6 +19,9 @@ interface Raw {
   readonly status?: PolicyStatus;
 }
 
+/** An operator who allows more than he should. */
+const customTargets = [{ apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', fields: [{ path: 'spec.values.db.password' }] }];
+
 describe('targets in another namespace', () => {
   let world: World;
   let service: Service;
@@ -29,7 +32,7 @@ describe('targets in another namespace', () => {
     await installKind(world.cluster, known.helmRelease);
     repository = `${world.quiet.host}/shop/web`;
     for (const tag of ['1.0.0', '1.1.0']) await pushImage({ host: world.quiet.host, repository: 'shop/web', tag, content: tag });
-    service = await world.start();
+    service = await world.start({ config: { customTargets } });
   });
   after(() => world.stop());
 
@@ -116,7 +119,7 @@ describe('targets in another namespace', () => {
   for (const crossNamespace of ['consent', 'deny'] as const) {
     it(`tell a policy nothing without consent, with ${crossNamespace}: what is said is the same whether they exist or not`, async () => {
       await service.stop();
-      service = await world.start({ config: { crossNamespace } });
+      service = await world.start({ config: { crossNamespace, customTargets } });
       const pantry = await world.cluster.namespace('pantry');
       const release = { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', name: 'db', namespace: pantry };
       const policies: [name: string, targets: object[]][] = [
@@ -167,7 +170,7 @@ describe('targets in another namespace', () => {
 
   it('are seen and changed from the moment on that their Namespace consents, and not any more when it does not', async () => {
     await service.stop();
-    service = await world.start();
+    service = await world.start({ config: { customTargets } });
     const garden = await world.cluster.namespace('garden');
     const namespacePath = `/api/v1/namespaces/${garden}`;
     await createWorkload('Deployment', garden, 'web', `${repository}:1.0.0`);
