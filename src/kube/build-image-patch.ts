@@ -1,3 +1,4 @@
+import { consentAnnotation } from '../core/consent.ts';
 import { parseFieldPath } from '../core/field-path.ts';
 import { formatLastUpdate, updateAnnotations } from '../core/last-update.ts';
 import type { ContainerChange, FieldChange } from '../core/plan-update.ts';
@@ -21,13 +22,14 @@ const changeCauseAnnotation = 'kubernetes.io/change-cause';
  *     test    …/containers/0/name    web                     for each change
  *     test    …/containers/0/image   shop/web:1.4.1
  *     replace …/containers/0/image   shop/web:1.4.2
+ *     test    …/annotations/…~1allow-policies-from null      the answer of its owners is still the one that was judged
  *     add     …/annotations/kubernetes.io~1change-cause      or, where there are no annotations: test null, add {…}
  *     add     …/annotations/last-update.…~1web               where the workload is to remember the change
  *
  * Of a custom resource's fields each is tested, also those that stay: test …/tag 1.4.1, replace …/tag 1.4.2; what is not set yet: test null, add.
  */
 export function buildImagePatch(
-  workload: Pick<Workload, 'containersPath' | 'hasAnnotations'>,
+  workload: Pick<Workload, 'containersPath' | 'hasAnnotations' | 'allowPoliciesFrom'>,
   changes: readonly ImageChange[],
   changeCause: string,
 ): PatchOperation[] {
@@ -37,7 +39,7 @@ export function buildImagePatch(
   const updates = changes.flatMap(({ container, update }) =>
     update === undefined ? [] : [[updateAnnotations + container, formatLastUpdate(update)]],
   );
-  return [...images, ...annotate(workload.hasAnnotations, { [changeCauseAnnotation]: changeCause, ...Object.fromEntries(updates) })];
+  return [...images, ...annotate(workload, { [changeCauseAnnotation]: changeCause, ...Object.fromEntries(updates) })];
 }
 
 function ofContainer(
@@ -61,10 +63,17 @@ function ofField({ path, from, to }: FieldChange): PatchOperation[] {
   return to === undefined ? [test] : [test, { op: from === null ? 'add' : 'replace', path: pointer, value: to }];
 }
 
-function annotate(hasAnnotations: boolean, annotations: Readonly<Record<string, string>>): PatchOperation[] {
+function annotate(
+  { hasAnnotations, allowPoliciesFrom }: Pick<Workload, 'hasAnnotations' | 'allowPoliciesFrom'>,
+  annotations: Readonly<Record<string, string>>,
+): PatchOperation[] {
+  const pathOf = (key: string) => `/metadata/annotations/${escapePointer(key)}`;
   if (hasAnnotations)
-    return Object.entries(annotations).map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${escapePointer(key)}`, value }));
-  // Without the test, annotations that somebody added meanwhile would be lost.
+    return [
+      { op: 'test', path: pathOf(consentAnnotation), value: allowPoliciesFrom ?? null },
+      ...Object.entries(annotations).map(([key, value]): PatchOperation => ({ op: 'add', path: pathOf(key), value })),
+    ];
+  // Without the test, annotations that somebody added meanwhile would be lost, and an answer of its owners not be heard.
   return [
     { op: 'test', path: '/metadata/annotations', value: null },
     { op: 'add', path: '/metadata/annotations', value: annotations },

@@ -63,6 +63,7 @@ async function putWorkloadBack(
     if (open.length === 0) return { kind: 'back', workload, rollbacks };
     const result = await tryPatch(workload, open, watched, ports, signal);
     if (result === 'patched') return { kind: 'back', workload, rollbacks };
+    if (result === 'outdated') return undefined;
     if (result !== 'conflict') return { kind: 'refused', workload, rollbacks: open, refusal: result };
     ports.onConflict();
     workload = await ports.readWorkload(found, signal);
@@ -83,7 +84,7 @@ async function tryPatch(
   watched: Watched,
   ports: WatchPorts,
   signal: AbortSignal,
-): Promise<'patched' | 'conflict' | Refusal> {
+): Promise<'patched' | 'conflict' | 'outdated' | Refusal> {
   const { policy } = watched;
   const planned = open.map(({ entry, container, index, init }) => ({
     container: container.name,
@@ -99,8 +100,10 @@ async function tryPatch(
   });
   const tag = open.map(({ entry }) => entry.from).join(', ');
   const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, kept: [] }] };
-  const why = (await whyNotAllowed(plan, watched, ports, signal)) ?? (await whyNotVerified(open, watched, ports, signal));
+  // The registry may take its time, so what policy and owners say is asked after it.
+  const why = (await whyNotVerified(open, watched, ports, signal)) ?? (await whyNotAllowed(plan, watched, ports, signal));
   if (why !== undefined) return { reason: 'RollbackRefused', why };
+  if (hasChanged(policy, ports)) return 'outdated';
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} put back ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
     const result = await ports.patchImages(workload, changes, cause, signal);

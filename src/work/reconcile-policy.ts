@@ -156,12 +156,15 @@ async function bringTo(
     const turn = isRollback ? { apply: chosen.candidate } : turnOf(choice, chosen, isWanted, ports.now());
     const candidate = withTime(turn.apply ?? chosen.candidate, chosen);
     const unasked = planWith(policy, spec, candidate, cluster, details);
+    if (turn.apply !== undefined && (verified === undefined || verified !== candidate.digest)) {
+      verified = await verifyCandidate(policy, spec, { plan: unasked, sinceMs: request.sinceMs }, ports, signal);
+      // The registry, which the policy's author chooses, may have taken its time: what policy and owners say is asked after it.
+      if (verified !== undefined) continue;
+    }
     const consents = await gatherConsents(policy, unasked, { fresh, ports, signal });
     // What was read for them may show that somebody was faster, or has withdrawn the consent.
     if (imagesOf(policy, spec, cluster) !== running) continue;
     const planned = consents.size === 0 ? unasked : planWith(policy, spec, candidate, cluster, { ...details, consents });
-    if (turn.apply !== undefined && (verified === undefined || verified !== planned.candidate.digest))
-      verified = await verifyCandidate(policy, spec, { plan: planned, sinceMs: request.sinceMs }, ports, signal);
     const application =
       turn.apply === undefined ? undefined : await applyPlan(planned, { policy, spec, source: request.source }, progress, ports, signal);
     const { plan, conflicts, failure } = application ?? { plan: planned, conflicts: 0 };

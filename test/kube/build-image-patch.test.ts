@@ -12,15 +12,16 @@ const guarded = ({ container, index, from, to }: ImageChange) => [
   { op: 'replace', path: `${containersPath}/${index}/image`, value: to },
 ];
 const added = { op: 'add', path: '/metadata/annotations/kubernetes.io~1change-cause', value: 'why' };
+const asked = { op: 'test', path: '/metadata/annotations/operator.technomad.dev~1allow-policies-from', value: null };
 const created = [
   { op: 'test', path: '/metadata/annotations', value: null },
   { op: 'add', path: '/metadata/annotations', value: { 'kubernetes.io/change-cause': 'why' } },
 ];
 
 const cases = [
-  { name: 'one container, annotations present', hasAnnotations: true, changes: [web], expected: [...guarded(web), added] },
+  { name: 'one container, annotations present', hasAnnotations: true, changes: [web], expected: [...guarded(web), asked, added] },
   { name: 'one container, no annotations', hasAnnotations: false, changes: [web], expected: [...guarded(web), ...created] },
-  { name: 'two containers', hasAnnotations: true, changes: [sidecar, web], expected: [...guarded(sidecar), ...guarded(web), added] },
+  { name: 'two containers', hasAnnotations: true, changes: [sidecar, web], expected: [...guarded(sidecar), ...guarded(web), asked, added] },
 ];
 
 for (const { name, hasAnnotations, changes, expected } of cases) {
@@ -32,6 +33,7 @@ test('what the workload is to remember comes with the image, for each container'
   const key = 'last-update.operator.technomad.dev/web';
   const patch = (hasAnnotations: boolean) => buildImagePatch({ containersPath, hasAnnotations }, [sidecar, { ...web, update }], 'why');
   assert.deepEqual(patch(true).slice(6), [
+    asked,
     added,
     { op: 'add', path: '/metadata/annotations/last-update.operator.technomad.dev~1web', value: JSON.stringify(update) },
   ]);
@@ -58,6 +60,7 @@ test('fields are all tested, and only those that change are written', () => {
     { op: 'replace', path: '/spec/parameters/1/value', value: '1.3' },
     { op: 'test', path: '/spec/image/digest', value: null },
     { op: 'add', path: '/spec/image/digest', value: 'sha256:b' },
+    asked,
     added,
   ]);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
+import { consentAnnotation } from '../../src/core/consent.ts';
 import { PermanentError } from '../../src/core/errors.ts';
 import type { Workload } from '../../src/core/workload.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
@@ -86,16 +87,30 @@ test('of fifty at once exactly one wins', async () => {
   assert.equal((await read('raced')).generation, workload.generation + 1);
 });
 
+const annotate = (name: string, annotations: Record<string, string | null>) =>
+  controlPlane.request('PATCH', `${collection()}/${name}`, { metadata: { annotations } });
+
 const conflicts: { name: string; prepare: (name: string) => Promise<unknown>; annotations?: Record<string, string>; index?: number }[] = [
   {
     name: 'annotations-came',
-    prepare: (name) => controlPlane.request('PATCH', `${collection()}/${name}`, { metadata: { annotations: { a: 'b' } } }),
+    prepare: (name) => annotate(name, { a: 'b' }),
   },
   {
     name: 'annotations-went',
     annotations: { a: 'b' },
-    prepare: (name) => controlPlane.request('PATCH', `${collection()}/${name}`, { metadata: { annotations: { a: null } } }),
+    prepare: (name) => annotate(name, { a: null }),
   },
+  {
+    name: 'consent-withdrawn',
+    annotations: { [consentAnnotation]: 'shop' },
+    prepare: (name) => annotate(name, { [consentAnnotation]: null }),
+  },
+  {
+    name: 'consent-changed',
+    annotations: { [consentAnnotation]: 'shop' },
+    prepare: (name) => annotate(name, { [consentAnnotation]: 'ops' }),
+  },
+  { name: 'consent-denied', annotations: { a: 'b' }, prepare: (name) => annotate(name, { [consentAnnotation]: 'nobody' }) },
   { name: 'container-elsewhere', prepare: async () => undefined, index: 1 },
   { name: 'container-gone', prepare: async () => undefined, index: 7 },
   { name: 'deleted', prepare: (name) => controlPlane.request('DELETE', `${collection()}/${name}`) },

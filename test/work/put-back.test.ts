@@ -52,6 +52,43 @@ test('a policy that was changed meanwhile has the say: the rollback is left to t
 
 const keys: Verification = { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] };
 
+test('what policy and owners say while signatures are verified counts: a slow registry buys no rollback', async () => {
+  const ops = { namespace: 'ops' };
+  const start = (happens: (world: World) => void) => {
+    const world: World = changedWorld(
+      changed(givenUp),
+      { status: { history: [entryOf({ at, ...ops })] } },
+      {
+        async verifyImage() {
+          happens(world);
+          return { kind: 'verified', by: 'us' };
+        },
+      },
+    );
+    const policy = world.policies.get('shop/web');
+    assert.ok(policy);
+    world.put({ ...policy, spec: watchedSpec('Rollback', { targets: [{ ...webDeployment, ...ops }], verification: keys }) });
+    world.workloads.set('Deployment/ops/web', remembering(changed(givenUp, ops), { at }));
+    world.namespaces.set('ops', 'shop');
+    return world;
+  };
+  const suspend = (world: World) => {
+    const policy = world.policies.get('shop/web');
+    assert.ok(policy);
+    world.put({ ...policy, generation: 2, spec: watchedSpec('Rollback', { suspended: true }) });
+  };
+  const rows: [(world: World) => void, number][] = [
+    [() => undefined, 1],
+    [(world) => void world.namespaces.delete('ops'), 0],
+    [suspend, 0],
+  ];
+  for (const [happens, patches] of rows) {
+    const world = start(happens);
+    await look(world);
+    assert.equal(patched(world).length, patches);
+  }
+});
+
 test('with verify, what ran before has to be signed: by its digest, or by what its tag points to now', async () => {
   const verified: string[] = [];
   const answers: Record<string, Verdict> = {

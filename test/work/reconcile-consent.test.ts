@@ -116,6 +116,37 @@ test('a consent of the Namespace that was withdrawn counts, although the watch h
   assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
 
+test('a consent withdrawn, or a policy suspended, while signatures are verified counts: a slow registry buys no patch', async () => {
+  const spec = specOf({ targets: [target], verification: { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] }, minAgeMs: 1 });
+  const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: '2026-01-01T00:00:00Z' };
+  const during = (world: World, happens: () => void) =>
+    reconcile(world, {
+      async verifyImage() {
+        happens();
+        return { kind: 'verified', by: 'us' };
+      },
+    });
+  const asked = (world: World) => world.requests.some((request) => request.startsWith('PATCH'));
+  const open = start({ onTarget: 'shop', spec, status: { latest } });
+  await during(open, () => undefined);
+  assert.ok(asked(open));
+
+  const withdrawn = start({ onTarget: 'shop', spec, status: { latest } });
+  const outcome = await during(withdrawn, () =>
+    runs(withdrawn, { web: `${image}:1.2.3` }, { namespace: 'ops', allowPoliciesFrom: 'nobody' }),
+  );
+  assert.deepEqual([outcome.message, asked(withdrawn)], [unseen, false]);
+
+  const closed = start({ onNamespace: 'shop', spec, status: { latest } });
+  await during(closed, () => closed.namespaces.delete('ops'));
+  assert.ok(!asked(closed));
+
+  const suspended = start({ onTarget: 'shop', spec, status: { latest } });
+  const policy = policyOf({ spec: { ...spec, suspended: true }, generation: 99 });
+  assert.equal((await during(suspended, () => suspended.put(policy))).kind, 'suspended');
+  assert.ok(!asked(suspended));
+});
+
 test('a Namespace that may not be read is a missing consent; one that cannot be read is asked again', async () => {
   const denied = new PermanentError('NoConsent', 'grant the verb "get" on "namespaces"');
   const world = start({ onNamespace: 'shop' });
