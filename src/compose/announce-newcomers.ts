@@ -1,3 +1,4 @@
+import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../core/consent.ts';
 import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
 import { isMeant, resolveTarget } from '../core/resolve-target.ts';
 import type { Workload } from '../core/workload.ts';
@@ -6,20 +7,41 @@ import type { Waker } from '../work/waker.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 
 type Cache = Pick<ClusterCache, 'policiesOf' | 'workloads'>;
+type Change = ObjectChange<Workload>;
+
+/** The policies that mean a changed workload and may see it, or could before. What others wrote to select it costs nothing. */
+function policiesOf({ object, previous }: Change, cache: Cache, rules: ConsentRules): ImagePolicy[] {
+  const maySee = (asker: Asker) =>
+    [object, previous].some((workload) => workload !== undefined && consentTo(workload, asker, rules).granted);
+  return cache.policiesOf(object, maySee);
+}
+
+/** Has the policies judged that a changed workload concerns. */
+export function announceChange(
+  change: Change,
+  cache: Cache,
+  rules: ConsentRules,
+  waker: Pick<Waker, 'consider' | 'considerNewcomer'>,
+): void {
+  const policies = policiesOf(change, cache, rules);
+  for (const policy of policies) waker.consider(policy);
+  announceNewcomers(change, policies, cache, waker);
+}
 
 /**
  * Tells the policies that mean a workload now, and did not before: it was created, its labels were changed, or its owners answered policies of other
  * namespaces. What a first list holds is new to nobody.
  */
-export function announceNewcomers(
-  { type, object, previous }: ObjectChange<Workload>,
+function announceNewcomers(
+  { type, object, previous }: Change,
+  policies: readonly ImagePolicy[],
   cache: Cache,
   waker: Pick<Waker, 'considerNewcomer'>,
 ): void {
   if (type === 'deleted' || (previous !== undefined && sameLabels(previous, object) && sameAnswer(previous, object))) return;
   const state = cache.workloads.state(object, object.namespace);
   if (state === 'starting' || 'problem' in state) return;
-  for (const policy of cache.policiesOf(object)) {
+  for (const policy of policies) {
     if (previous === undefined || !means(policy, previous) || !sameAnswer(previous, object)) waker.considerNewcomer(policy, object.uid);
   }
 }
@@ -28,13 +50,15 @@ export function announceNewcomers(
 export function announceConsent(
   namespace: string,
   cache: Pick<ClusterCache, 'policies' | 'findWorkload' | 'listWorkloads'>,
+  rules: ConsentRules,
   waker: Pick<Waker, 'consider' | 'considerNewcomer'>,
 ): void {
   for (const policy of cache.policies.values()) {
     if (policy.namespace === namespace || !isUsable(policy.spec)) continue;
     const targets = policy.spec.targets.filter((target) => target.namespace === namespace);
     if (targets.length > 0) waker.consider(policy);
-    for (const { uid } of targets.flatMap((target) => resolveTarget(target, cache))) waker.considerNewcomer(policy, uid);
+    const seen = asSeenBy(policy, { ...rules, findWorkload: cache.findWorkload, listWorkloads: cache.listWorkloads });
+    for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) waker.considerNewcomer(policy, uid);
   }
 }
 

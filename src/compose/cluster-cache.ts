@@ -1,13 +1,13 @@
 import type { ImagePolicy, PolicyTarget } from '../core/image-policy.ts';
 import { createPolicyIndex } from '../core/match-policies.ts';
 import { createKindQuota } from '../core/kind-quota.ts';
-import type { Workload, WorkloadRef } from '../core/workload.ts';
+import type { Workload } from '../core/workload.ts';
 import { createKindWatches } from '../kube/kind-watches.ts';
 import type { KindWatchOptions } from '../kube/kind-watch.ts';
 import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
 import { createHealingIndex } from '../work/healing-index.ts';
 import type { TargetState } from '../work/plan-with.ts';
-import { createTargetIndex } from '../work/wake-policies.ts';
+import { createTargetIndex, type TargetIndex } from '../work/wake-policies.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;
 
@@ -65,8 +65,8 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     /** Policies that a changed Secret may heal, in one namespace or (undefined) in all. */
     healedBySecretIn: (namespace: string | undefined) =>
       healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
-    policiesOf: (workload: WorkloadRef & Pick<Workload, 'labels'>) =>
-      byTarget.policiesOf(workload).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
+    policiesOf: (...asked: Parameters<TargetIndex['policiesOf']>) =>
+      byTarget.policiesOf(...asked).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     listen(added: CacheListeners) {
       listeners.add(added);
     },

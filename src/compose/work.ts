@@ -17,7 +17,7 @@ import { processPolicyJob } from '../work/process-policy.ts';
 import { processPush } from '../work/process-push.ts';
 import { createWaker } from '../work/waker.ts';
 import { createAccessCache } from './access-cache.ts';
-import { announceConsent, announceNewcomers } from './announce-newcomers.ts';
+import { announceChange, announceConsent } from './announce-newcomers.ts';
 import { unlessLate } from './await-targets.ts';
 import { createClusterCache } from './cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
@@ -120,12 +120,9 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     });
     cache.listen({
       onKindReady: () => waker.considerAll(),
-      onWorkload(change) {
-        for (const policy of cache.policiesOf(change.object)) waker.consider(policy);
-        announceNewcomers(change, cache, waker);
-      },
+      onWorkload: (change) => announceChange(change, cache, ports, waker),
     });
-    consents.subscribe((namespace) => announceConsent(namespace, cache, waker));
+    consents.subscribe((namespace) => announceConsent(namespace, cache, ports, waker));
     access.subscribe((changed) => {
       // The fallback is everybody's.
       const isFallback = isSameSecret(changed, config.credentials.secret);

@@ -3,9 +3,10 @@
  * comparison and rollout of a policy is made of what `asSeenBy` shows.
  */
 import type { ImagePolicy } from './image-policy.ts';
+import type { LabelSelector } from './label-selector.ts';
 import type { TargetProblem } from './plan-update.ts';
 import type { WorkloadView } from './resolve-target.ts';
-import { formatWorkload, isSameWorkload, type Workload, type WorkloadRef } from './workload.ts';
+import { formatWorkload, isSameWorkload, type KindRef, type Workload, type WorkloadRef } from './workload.ts';
 
 /** On a target or its Namespace: the namespaces whose policies may change it, "shop,ops", or "*" for all. */
 export const consentAnnotation = 'operator.technomad.dev/allow-policies-from';
@@ -44,8 +45,12 @@ export function judgeConsent(
     const isLegacy = crossNamespace === 'legacy' && policy.legacyTarget !== undefined && isSameWorkload(policy.legacyTarget, target);
     return isLegacy ? { granted: true, isLegacy } : { granted: false };
   }
+  return { granted: allows(answer, policy) };
+}
+
+function allows(answer: string | null | undefined, { namespace }: Asker): boolean {
   const allowed = namespacesIn(answer ?? '');
-  return { granted: allowed.includes('*') || allowed.includes(policy.namespace) };
+  return allowed.includes('*') || allowed.includes(namespace);
 }
 
 /** The namespaces that a value of the annotation names. */
@@ -75,6 +80,12 @@ export function consentTo(workload: Workload, policy: Asker, { crossNamespace, n
   return judgeConsent(policy, workload, { onTarget, onNamespace }, crossNamespace);
 }
 
+/** Whether a policy may see the workloads of another namespace that say nothing themselves. */
+function isNamespaceOpen(namespace: string, policy: Asker, { crossNamespace, namespaceConsent }: ConsentRules): boolean {
+  if (crossNamespace === 'allow' || crossNamespace === 'deny') return crossNamespace === 'allow';
+  return allows(namespaceConsent(namespace), policy);
+}
+
 /** The same view, or ports, without the workloads of other namespaces whose owners have not consented. */
 export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, view: V): V {
   const isSeen = (workload: Workload) => consentTo(workload, policy, view).granted;
@@ -84,10 +95,12 @@ export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, v
       const workload = view.findWorkload(ref);
       return workload !== undefined && isSeen(workload) ? workload : undefined;
     },
-    listWorkloads(...asked: Parameters<WorkloadView['listWorkloads']>) {
-      const listed = view.listWorkloads(...asked);
-      const [, namespace] = asked;
-      return namespace === policy.namespace ? listed : [...listed].filter(isSeen);
+    listWorkloads(kind: KindRef, namespace: string, selector: LabelSelector) {
+      if (namespace === policy.namespace) return view.listWorkloads(kind, namespace, selector);
+      // What answers nothing costs nothing, however much of it there is.
+      const isOpen = isNamespaceOpen(namespace, policy, view);
+      const listed = isOpen ? view.listWorkloads(kind, namespace, selector) : view.listWorkloads(kind, namespace, selector, 'answering');
+      return [...listed].filter(isSeen);
     },
   };
 }

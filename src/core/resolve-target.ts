@@ -5,8 +5,8 @@ import { kindKey, type KindRef, type Workload, type WorkloadRef } from './worklo
 /** What is known of the cluster's workloads; costs no request. */
 export interface WorkloadView {
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
-  /** At least the workloads of a kind and namespace that the selector matches, in any order. */
-  readonly listWorkloads: (kind: KindRef, namespace: string, selector: LabelSelector) => Iterable<Workload>;
+  /** At least the workloads of a kind and namespace that the selector matches, in any order; with `answering`, at least those with an answer to policies of others. */
+  readonly listWorkloads: (kind: KindRef, namespace: string, selector: LabelSelector, answering?: 'answering') => Iterable<Workload>;
 }
 
 /** The workloads that a target means, by name in the order of their names; what `findWorkload` says counts more than the list. */

@@ -67,7 +67,6 @@ function annotate(
   { hasAnnotations, allowPoliciesFrom }: Pick<Workload, 'hasAnnotations' | 'allowPoliciesFrom'>,
   annotations: Readonly<Record<string, string>>,
 ): PatchOperation[] {
-  const pathOf = (key: string) => `/metadata/annotations/${escapePointer(key)}`;
   if (hasAnnotations)
     return [
       { op: 'test', path: pathOf(consentAnnotation), value: allowPoliciesFrom ?? null },
@@ -78,6 +77,10 @@ function annotate(
     { op: 'test', path: '/metadata/annotations', value: null },
     { op: 'add', path: '/metadata/annotations', value: annotations },
   ];
+}
+
+function pathOf(annotation: string): string {
+  return `/metadata/annotations/${escapePointer(annotation)}`;
 }
 
 /** RFC 6901 §3. */

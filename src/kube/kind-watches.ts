@@ -18,7 +18,7 @@ export interface KindWatches {
   settled(kinds: readonly KindRef[]): Promise<void>;
   findWorkload(ref: WorkloadRef): Workload | undefined;
   /** At least those that the selector matches. */
-  listWorkloads(kind: KindRef, namespace: string, selector?: LabelSelector): Iterable<Workload>;
+  listWorkloads(kind: KindRef, namespace: string, selector?: LabelSelector, answering?: 'answering'): Iterable<Workload>;
   /** Takes over what the answer to an own request told. */
   observe(workload: Workload): void;
   /** How a kind is read and patched; throws where that is not known yet. */
@@ -59,7 +59,7 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
       await Promise.all(kinds.flatMap((kind) => watches.get(kindKey(kind))?.settled() ?? []));
     },
     findWorkload: (ref) => currentOf(ref)?.store.get(ref.namespace, ref.name),
-    listWorkloads: (kind, namespace, selector) => currentOf(kind)?.store.in(namespace, selector) ?? [],
+    listWorkloads: (kind, namespace, selector, answering) => currentOf(kind)?.store.in(namespace, selector, answering) ?? [],
     observe(workload) {
       currentOf(workload)?.store.observe(workload);
     },

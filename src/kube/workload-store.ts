@@ -4,8 +4,8 @@ import { createObjectStore, type ObjectStore } from './object-store.ts';
 
 /** All workloads of one kind, also by namespace and label: a selector among ten thousand workloads looks at those that have its rarest label. */
 export interface WorkloadStore extends ObjectStore<Workload> {
-  /** At least those of a namespace that the selector matches; all of it without one. */
-  in(namespace: string, selector?: LabelSelector): Iterable<Workload>;
+  /** At least those of a namespace that the selector matches; all of it without one. With `answering`, only those with an answer to policies of other namespaces. */
+  in(namespace: string, selector?: LabelSelector, answering?: 'answering'): Iterable<Workload>;
 }
 
 const nothing: ReadonlyMap<string, Workload> = new Map();
@@ -27,7 +27,8 @@ export function createWorkloadStore(): WorkloadStore {
     for (const shelf of shelvesOf(object)) shelves.set(shelf, (shelves.get(shelf) ?? new Map<string, Workload>()).set(object.name, object));
   });
   return Object.assign(store, {
-    in(namespace: string, selector: LabelSelector = {}) {
+    in(namespace: string, selector: LabelSelector = {}, answering?: 'answering') {
+      if (answering !== undefined) return (shelves.get(answeringShelf(namespace)) ?? nothing).values();
       const pairs = Object.entries(selector.matchLabels ?? {}).map((pair) => labelShelf(namespace, pair));
       const found = (pairs.length === 0 ? [namespace] : pairs).map((shelf) => shelves.get(shelf) ?? nothing);
       return found.reduce((rarest, shelf) => (shelf.size < rarest.size ? shelf : rarest)).values();
@@ -35,8 +36,14 @@ export function createWorkloadStore(): WorkloadStore {
   });
 }
 
-function shelvesOf({ namespace, labels = {} }: Workload): string[] {
-  return [namespace, ...Object.entries(labels).map((pair) => labelShelf(namespace, pair))];
+function shelvesOf({ namespace, labels = {}, allowPoliciesFrom }: Workload): string[] {
+  const answering = allowPoliciesFrom === undefined ? [] : [answeringShelf(namespace)];
+  return [namespace, ...answering, ...Object.entries(labels).map((pair) => labelShelf(namespace, pair))];
+}
+
+/** No label has an empty name. */
+function answeringShelf(namespace: string): string {
+  return `${namespace}/`;
 }
 
 /** No namespace has a slash. */

@@ -38,8 +38,8 @@ export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, 
     findPolicy: (...names) =>
       isBehind && policyKey(policy) === names.join('/') ? newest(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
     findWorkload: (ref) => newer(ports.findWorkload(ref), workloads.get(workloadKey(ref))),
-    listWorkloads: (kind, inNamespace, selector) => {
-      const cached = [...ports.listWorkloads(kind, inNamespace, selector)];
+    listWorkloads: (kind, inNamespace, ...asked) => {
+      const cached = [...ports.listWorkloads(kind, inNamespace, ...asked)];
       const known = new Set(cached.map(workloadKey));
       const read = [...workloads.values()].filter((one) => one.namespace === inNamespace && kindKey(one) === kindKey(kind));
       return [...cached, ...read.filter((one) => !known.has(workloadKey(one)))];

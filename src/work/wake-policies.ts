@@ -2,7 +2,7 @@
  * Which policies want a look because they, or what they point at, changed. A pure judgement on what the caches hold: asked on every
  * change, and once a minute for all, so that nothing hangs on having seen the change itself.
  */
-import { asSeenBy } from '../core/consent.ts';
+import { asSeenBy, type Asker } from '../core/consent.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { formatSelector, matchesSelector, type LabelSelector } from '../core/label-selector.ts';
 import { hashId } from '../core/push-event.ts';
@@ -175,7 +175,8 @@ type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
 export interface TargetIndex {
   put(policy: ImagePolicy): void;
   remove(policy: PolicyName): void;
-  policiesOf(workload: WorkloadRef & Pick<Workload, 'labels'>): readonly PolicyName[];
+  /** Only those that `maySee` lets: of what a policy may not see, no change concerns it. */
+  policiesOf(workload: WorkloadRef & Pick<Workload, 'labels'>, maySee: (asker: Asker) => boolean): readonly PolicyName[];
 }
 
 interface Claim {
@@ -186,14 +187,17 @@ interface Claim {
 
 /** An empty index. Selectors are tried only on workloads of their kind and namespace. */
 export function createTargetIndex(): TargetIndex {
-  const byPlace = new Map<string, Map<string, Claim>>();
+  // By the namespaces of policies: their policies are many, and whether they may see a workload is one question.
+  const byPlace = new Map<string, Map<string, Map<string, Claim>>>();
   const placesOf = new Map<string, (readonly [place: string, claim: string])[]>();
   const remove = (policy: PolicyName) => {
     const key = policyKey(policy);
     for (const [place, claim] of placesOf.get(key) ?? []) {
-      const claims = byPlace.get(place);
+      const askers = byPlace.get(place);
+      const claims = askers?.get(policy.namespace);
       claims?.delete(claim);
-      if (claims?.size === 0) byPlace.delete(place);
+      if (claims?.size === 0) askers?.delete(policy.namespace);
+      if (askers?.size === 0) byPlace.delete(place);
     }
     placesOf.delete(key);
   };
@@ -208,16 +212,20 @@ export function createTargetIndex(): TargetIndex {
         const { selector } = target;
         const place = selector === undefined ? workloadKey(target) : selectedPlace(target, target.namespace);
         const claim = selector === undefined ? key : `${key} ${formatSelector(selector)}`;
-        const claims = byPlace.get(place) ?? new Map<string, Claim>();
-        byPlace.set(place, claims.set(claim, { policy: { namespace, name }, ...(selector !== undefined && { selector }) }));
+        const askers = byPlace.get(place) ?? new Map<string, Map<string, Claim>>();
+        const claims = askers.get(namespace) ?? new Map<string, Claim>();
+        claims.set(claim, { policy: { namespace, name }, ...(selector !== undefined && { selector }) });
+        byPlace.set(place, askers.set(namespace, claims));
         return [place, claim] as const;
       });
       placesOf.set(key, places);
     },
-    policiesOf(workload) {
-      const claims = [workloadKey(workload), selectedPlace(workload, workload.namespace)].flatMap((place) => [
-        ...(byPlace.get(place)?.values() ?? []),
-      ]);
+    policiesOf(workload, maySee) {
+      // Only a policy that names its one target may be one of before consent was asked.
+      const named = [...(byPlace.get(workloadKey(workload)) ?? [])].filter(([namespace]) => maySee({ namespace, legacyTarget: workload }));
+      const selecting = byPlace.get(selectedPlace(workload, workload.namespace)) ?? [];
+      const selected = [...selecting].filter(([namespace]) => maySee({ namespace }));
+      const claims = [...named, ...selected].flatMap(([, claims]) => [...claims.values()]);
       const matching = claims.filter(({ selector }) => selector === undefined || matchesSelector(selector, workload.labels));
       return [...new Map(matching.map(({ policy }) => [policyKey(policy), policy])).values()];
     },

@@ -27,6 +27,8 @@ export interface Waker {
 
 const retryMs = 1_000;
 const bulkSize = 500;
+/** One namespace may have hundreds of policies that select much: those of others, and all else, go on in between. */
+const sliceMs = 10;
 /** Whoever installs an application creates its workloads one after the other. */
 const newcomersMs = 100;
 
@@ -43,6 +45,7 @@ export function createWaker(ports: WakerPorts): Waker {
     if (!stopping.signal.aborted) timer ??= setTimeout(() => void flush(), delayMs);
   };
   const judge = () => {
+    const sliceEnd = performance.now() + sliceMs;
     for (const [key, policy] of considered) {
       considered.delete(key);
       const jobs = [
@@ -51,6 +54,7 @@ export function createWaker(ports: WakerPorts): Waker {
         rolloutJob(policy, ports, ports.clock()),
       ];
       for (const job of jobs) if (job !== undefined) pending.set(policyJobId(job), job);
+      if (performance.now() >= sliceEnd) return;
     }
   };
   const flush = async () => {
@@ -81,8 +85,17 @@ export function createWaker(ports: WakerPorts): Waker {
   };
   const welcome = () => {
     newcomersTimer = undefined;
-    for (const { policy, uids } of newcomers.values()) add(newcomerJob(policy, uids, ports, ports.clock()));
-    newcomers.clear();
+    const sliceEnd = performance.now() + sliceMs;
+    try {
+      for (const [key, { policy, uids }] of newcomers) {
+        newcomers.delete(key);
+        add(newcomerJob(policy, uids, ports, ports.clock()));
+        if (performance.now() >= sliceEnd) break;
+      }
+    } catch (error) {
+      ports.onError(error);
+    }
+    if (newcomers.size > 0 && !stopping.signal.aborted) newcomersTimer = setTimeout(welcome, 0);
   };
 
   return {

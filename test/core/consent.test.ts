@@ -72,8 +72,8 @@ for (const [given, names] of seen) {
     const view = asSeenBy(shop, {
       ...rules,
       findWorkload: ({ namespace, name }: WorkloadRef) => [own, ...all].find((one) => one.namespace === namespace && one.name === name),
-      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector) =>
-        [own, ...all].filter((one) => one.namespace === namespace),
+      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, answering?: 'answering') =>
+        [own, ...all].filter((one) => one.namespace === namespace && (answering === undefined || one.allowPoliciesFrom !== undefined)),
     });
     assert.deepEqual(
       [...view.listWorkloads(target, 'ops', {})].map(({ name }) => name),
@@ -87,6 +87,31 @@ for (const [given, names] of seen) {
     assert.ok(consentTo(own, shop, rules).granted);
   });
 }
+
+test('workloads of a Namespace without consent are not even listed, unless they answer themselves', () => {
+  const lists: string[] = [];
+  const list = (namespace: string, rules: Partial<ConsentRules> = {}) => {
+    const view = asSeenBy(shop, {
+      crossNamespace: 'consent',
+      namespaceConsent: () => null,
+      ...rules,
+      findWorkload: () => undefined,
+      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, answering?: 'answering') => {
+        lists.push(`${namespace}: ${answering ?? 'all'}`);
+        return [];
+      },
+    });
+    return [...view.listWorkloads(target, namespace, {})];
+  };
+  list('ops');
+  list('ops', { namespaceConsent: () => 'web' });
+  list('ops', { crossNamespace: 'legacy' });
+  list('ops', { crossNamespace: 'deny', namespaceConsent: () => '*' });
+  list('ops', { namespaceConsent: () => 'shop' });
+  list('ops', { crossNamespace: 'allow' });
+  list('shop');
+  assert.deepEqual(lists, [...Array<string>(4).fill('ops: answering'), 'ops: all', 'ops: all', 'shop: all']);
+});
 
 test('what is said of what is not seen hangs on the policy and the configuration alone', () => {
   const say = (crossNamespace: CrossNamespace, of = target) => unseenProblem(of, shop, crossNamespace);

@@ -6,6 +6,18 @@ import { workloadOf } from '../core/samples.ts';
 const named = (name: string, labels: Record<string, string>, resourceVersion = '1', namespace = 'shop') =>
   workloadOf({ web: 'nginx:1' }, { name, namespace, uid: name, labels, resourceVersion });
 
+test('those with an answer to policies of other namespaces are found alone', () => {
+  const store = createWorkloadStore();
+  const answering = (namespace = 'shop') => [...store.in(namespace, { matchLabels: { app: 'x' } }, 'answering')].map(({ name }) => name);
+  store.put(named('a', {}));
+  store.put({ ...named('b', {}), allowPoliciesFrom: '' });
+  store.put({ ...named('c', {}, '1', 'ops'), allowPoliciesFrom: '*' });
+  assert.deepEqual([answering(), answering('ops'), answering('nowhere')], [['b'], ['c'], []]);
+  store.put(named('b', {}, '2'));
+  store.put({ ...named('a', {}, '2'), allowPoliciesFrom: 'ops' });
+  assert.deepEqual(answering(), ['a']);
+});
+
 test('a selector looks where its rarest label is, and everything follows changes', () => {
   const store = createWorkloadStore();
   const names = (matchLabels?: Record<string, string>, namespace = 'shop') =>

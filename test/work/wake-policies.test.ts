@@ -85,7 +85,7 @@ test('a policy that was denied wants a look for each state of its Secrets', () =
 test('a changed workload finds its policies', () => {
   const index = createTargetIndex();
   const worker = { ...webDeployment, name: 'worker' };
-  const names = (ref = webDeployment) => index.policiesOf(ref).map(({ name }) => name);
+  const names = (ref = webDeployment) => index.policiesOf(ref, () => true).map(({ name }) => name);
   index.put(policyOf({ name: 'a' }));
   index.put(policyOf({ name: 'b', spec: specOf({ targets: [webDeployment, worker] }) }));
   assert.deepEqual([names(), names(worker), names({ ...webDeployment, kind: 'StatefulSet' })], [['a', 'b'], ['b'], []]);
@@ -105,7 +105,7 @@ test('a changed workload finds the policies whose selectors match it, in its kin
       spec: specOf({ targets: values.map((uses) => ({ kind: 'Deployment', namespace: 'shop', selector: { matchLabels: { uses } } })) }),
     });
   const names = (labels: Record<string, string>, other: object = {}) =>
-    index.policiesOf({ ...webDeployment, labels, ...other }).map(({ name }) => name);
+    index.policiesOf({ ...webDeployment, labels, ...other }, () => true).map(({ name }) => name);
   index.put(selecting('a', 'redis', 'web'));
   index.put(selecting('b', 'web'));
   index.put(policyOf({ name: 'c' }));
@@ -115,6 +115,28 @@ test('a changed workload finds the policies whose selectors match it, in its kin
   index.put(selecting('a', 'redis'));
   index.remove({ namespace: 'shop', name: 'c' });
   assert.deepEqual([names({ uses: 'web' }), names({ uses: 'redis' })], [['b'], ['a']]);
+});
+
+test('policies that may not see a changed workload are not found for it, and cost one question however many they are', () => {
+  const index = createTargetIndex();
+  const targets = Array.from({ length: 64 }, (_, place) => ({
+    kind: 'Deployment',
+    namespace: 'shop',
+    selector: { matchExpressions: [{ key: `k${place}`, operator: 'DoesNotExist' as const }] },
+  }));
+  for (let count = 0; count < 100; count++) index.put(policyOf({ namespace: 'evil', name: `p${count}`, spec: specOf({ targets }) }));
+  index.put(policyOf({ namespace: 'ops', name: 'named' }));
+  index.put(policyOf({ name: 'own' }));
+  const asked: string[] = [];
+  const maySee = (namespace: string) => (asker: { namespace: string }) => {
+    asked.push(asker.namespace);
+    return asker.namespace === namespace;
+  };
+  const names = (namespace: string) => index.policiesOf(webDeployment, maySee(namespace)).map(({ name }) => name);
+  assert.deepEqual([names('shop'), names('ops'), names('nobody')], [['own'], ['named'], []]);
+  assert.deepEqual(asked.slice(0, 3).sort(), ['evil', 'ops', 'shop']);
+  assert.equal(asked.length, 9);
+  assert.equal(names('evil').length, 100);
 });
 
 const kinds: [name: string, state: TargetState, cause: string | undefined][] = [
