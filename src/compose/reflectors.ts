@@ -18,6 +18,8 @@ export interface NamedReflector {
 
 /** The watch of the policies of one namespace, or of all. */
 export interface PolicyWatch extends NamedReflector {
+  /** undefined: all. */
+  readonly namespace: string | undefined;
   /** Resolves when the first list is there, or is forbidden: other namespaces need not wait for what may never come. */
   readonly settled: Promise<void>;
 }
@@ -58,6 +60,7 @@ export function watchPolicies(
   });
   return {
     name: `policies${namespace === undefined ? '' : ` in ${namespace}`}`,
+    namespace,
     reflector,
     settled: Promise.race([reflector.synced, forbidden.promise]),
   };
@@ -88,8 +91,8 @@ export function workloadReflectors(foundation: Foundation, { workloads }: Pick<C
 
 /** For /readyz: told, but never a reason to be not ready. */
 export function checkReflector({ name, reflector }: NamedReflector): Check {
-  const { synced, connected, lastError, objects } = reflector.state();
-  const detail = lastError ?? (synced ? `${objects} objects` : 'listing');
+  const { synced, connected, lastError, objects, quietMs = 0 } = reflector.state();
+  const detail = lastError ?? (synced ? `${objects} objects, quiet for ${Math.floor(quietMs / 1_000)} s` : 'listing');
   return { name: `kubernetes ${name}`, ok: synced && connected, required: false, detail };
 }
 

@@ -25,6 +25,7 @@ import { createEventLog } from '../queue/event-log.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
+import type { Reflector } from '../kube/reflector.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
@@ -33,6 +34,7 @@ import { createSharedAnswers } from '../work/shared-answers.ts';
 import { createTagMemory } from '../work/tag-memory.ts';
 import type { AccessCache } from './access-cache.ts';
 import { awaitTargets } from './await-targets.ts';
+import { createPolicyCheck } from './check-policy.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
 import type { NamespaceConsents } from './namespace-consents.ts';
@@ -54,6 +56,8 @@ export interface Adapters {
   readonly access: AccessCache;
   readonly consents: NamespaceConsents;
   readonly isWatching: () => boolean;
+  /** The watch that reports the policies of a namespace. */
+  readonly policyWatchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
   readonly registry: RegistryClient;
   readonly queues: WorkQueues;
   readonly recorder: EventRecorder;
@@ -64,7 +68,7 @@ export interface Adapters {
 /** The real ports of the processors; tests pass their own. */
 export function createWorkPorts(
   foundation: Foundation,
-  { client, cache, access, consents, isWatching, registry, queues, recorder, queue, trustRoot }: Adapters,
+  { client, cache, access, consents, isWatching, policyWatchOf, registry, queues, recorder, queue, trustRoot }: Adapters,
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = readContextOf(foundation);
@@ -73,6 +77,10 @@ export function createWorkPorts(
   const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
     pullAccess(policy, spec, { workloadsOf, pullSecretsOf: access.pullSecretsOf });
   const remember = (workload: Workload) => cache.workloads.observe(workload);
+  const readLivePolicy = async (namespace: string, name: string, signal?: AbortSignal) => {
+    const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
+    return raw === undefined ? undefined : readPolicy(raw, readContext);
+  };
   return {
     policies: () => cache.policies.values(),
     findPolicy: cache.findPolicy,
@@ -82,10 +90,8 @@ export function createWorkPorts(
     awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
     matchPolicies: cache.matchPolicies,
     isWatching,
-    async readPolicy(namespace, name, signal) {
-      const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
-      return raw === undefined ? undefined : readPolicy(raw, readContext);
-    },
+    readPolicy: readLivePolicy,
+    isCurrent: createPolicyCheck({ policies: cache.policies, watchOf: policyWatchOf, readPolicy: readLivePolicy }),
     async readWorkload(ref, signal) {
       const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref));
       if (workload !== undefined) remember(workload);

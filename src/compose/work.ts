@@ -87,6 +87,8 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   let reflectors: PolicyWatch[] = [];
   const allReflectors = () => [...reflectors, ...workloadReflectors(foundation, cache)];
   const isWatching = () => areTelling(reflectors);
+  const policyWatchOf: Adapters['policyWatchOf'] = (namespace) =>
+    reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
   // Watches live on when the job that began them is over: what they ask is nobody's span.
   const asked = tracing === undefined ? client : traceCluster(client, tracing);
   const plain = createWorkPorts(foundation, {
@@ -95,6 +97,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     access,
     consents,
     isWatching,
+    policyWatchOf,
     registry,
     queues,
     recorder,

@@ -13,6 +13,8 @@ export interface Reflector {
   /** Resolves after the first complete list; never rejects, and stays pending when stopped before. */
   readonly synced: Promise<void>;
   state(): ReflectorState;
+  /** Opens the watch anew: for who knows better than a watch that says nothing. */
+  reconnect(): void;
   stop(): Promise<void>;
 }
 
@@ -25,8 +27,8 @@ export interface ReflectorState {
   readonly lastError?: string;
   /** That was the API server's answer that this may not be asked. */
   readonly isForbidden: boolean;
-  /** When the last event came, in milliseconds since 1970. */
-  readonly lastEventAt?: number;
+  /** For how long the watch has said nothing; undefined before it has opened once. */
+  readonly quietMs?: number;
   readonly objects: number;
 }
 
@@ -72,9 +74,12 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   const { signal } = stopping;
   const firstList = Promise.withResolvers<void>();
   let resourceVersion: string | undefined;
-  let state: Omit<ReflectorState, 'objects' | 'lastError' | 'isForbidden'> = { synced: false, connected: false };
+  let state: Omit<ReflectorState, 'objects' | 'lastError' | 'isForbidden' | 'quietMs'> = { synced: false, connected: false };
   let lastError: unknown;
   let openedAt: number | undefined;
+  // On a clock that nobody sets: `quietMs` decides whether a watch is trusted.
+  let heardAt: number | undefined;
+  let cut = new AbortController();
 
   const skip = (object: ObjectName, error: unknown) => {
     onError?.(new Error(`${path}: ${object.namespace}/${object.name} is skipped: ${describeError(error)}`, { cause: error }), undefined);
@@ -113,7 +118,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
 
   const take = (line: string): string => {
     const event = parseWatchEvent(path, line);
-    state = { ...state, lastEventAt: now() };
+    heardAt = performance.now();
     try {
       const isThere = event.type === 'ADDED' || event.type === 'MODIFIED';
       // The answer to an own write told it already: reading it once more is half of what a status costs us.
@@ -130,6 +135,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   const onOpen = () => {
     state = { ...state, connected: true };
     openedAt = now();
+    heardAt = performance.now();
     lastError = undefined;
   };
 
@@ -137,9 +143,19 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     // Random, so that the watches of many replicas do not all reconnect together.
     const timeoutSeconds = 240 + Math.floor(random() * 121);
     const timeoutMs = (timeoutSeconds + 15) * 1000;
+    cut = new AbortController();
+    const ending = AbortSignal.any([signal, cut.signal]);
     const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, fieldSelector };
     try {
-      for await (const line of client.streamLines({ method: 'GET', path, query, accept: accept?.watch, timeoutMs, signal, onOpen })) {
+      for await (const line of client.streamLines({
+        method: 'GET',
+        path,
+        query,
+        accept: accept?.watch,
+        timeoutMs,
+        signal: ending,
+        onOpen,
+      })) {
         resourceVersion = take(line);
       }
     } finally {
@@ -191,8 +207,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
       ...state,
       ...(lastError !== undefined && { lastError: explain(lastError) }),
       isForbidden: isKubeError(lastError, 403),
+      ...(heardAt !== undefined && { quietMs: performance.now() - heardAt }),
       objects: store.size,
     }),
+    reconnect: () => cut.abort(),
     async stop() {
       stopping.abort();
       await running;

@@ -7,6 +7,8 @@ import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.t
 import { inParallel } from './in-parallel.ts';
 
 export interface ApplyPorts {
+  /** Whether the policy is still the one that the plan was made for, as the API server confirmed within the last seconds. */
+  readonly isCurrent: (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean>;
   /** One guarded patch; `conflict`: the workload is not what was planned with. */
   readonly patchImages: (
     workload: Workload,
@@ -65,7 +67,9 @@ export async function applyPlan(
     const details = { policy: policy.uid, trigger: source, at: new Date(ports.now()), digest: plan.candidate.digest };
     return { ...target, changes: withUpdates(target.workload, target.changes, details) };
   };
-  const results = await inParallel(changing, maxParallel, (target) => patch(record(target), cause, progress, ports, signal));
+  const results = await inParallel(changing, maxParallel, async (target) =>
+    (await ports.isCurrent(policy, signal)) ? patch(record(target), cause, progress, ports, signal) : 'conflict',
+  );
   const failures: unknown[] = [];
   let conflicts = 0;
   for (const [index, { target, changes }] of changing.entries()) {

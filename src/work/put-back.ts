@@ -106,6 +106,7 @@ async function tryPatch(
   if (hasChanged(policy, ports)) return 'outdated';
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} put back ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
+    if (!(await ports.isCurrent(policy, signal))) return 'conflict';
     const result = await ports.patchImages(workload, changes, cause, signal);
     return result.kind;
   } catch (error) {

@@ -85,9 +85,9 @@ test('asks for bookmarks, resumes from the last version, and for a random time',
     'watch=true&allowWatchBookmarks=true&resourceVersion=5&timeoutSeconds=300',
     'watch=true&allowWatchBookmarks=true&resourceVersion=9&timeoutSeconds=300',
   ]);
-  const { synced, connected, lastError, lastEventAt, objects } = reflector.state();
+  const { synced, connected, lastError, quietMs, objects } = reflector.state();
   assert.deepEqual({ synced, connected, lastError, objects }, { synced: true, connected: true, lastError: undefined, objects: 2 });
-  assert.ok(lastEventAt !== undefined);
+  assert.ok(quietMs !== undefined);
 });
 
 test('a watch that finds a list outdated, after many failures of the list, is a first failure', async (context) => {
@@ -250,7 +250,7 @@ test('an object that gets poisoned is not taken for deleted, and its deletion is
   assert.equal(exchanges.length, 4);
   await reflector.stop();
   const deleted = await world(context, [listing('5', raw('a', '3')), watching(event('DELETED', raw('a', '6', { poison: true })))]);
-  await waitFor('the deletion', () => deleted.reflector.state().lastEventAt !== undefined && deleted.content() === '');
+  await waitFor('the deletion', () => deleted.reflector.state().quietMs !== undefined && deleted.content() === '');
 });
 
 test('an object that is not wanted any more leaves the store', async (context) => {

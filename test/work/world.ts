@@ -100,6 +100,10 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
       requests.push(`GET policy ${name}`);
       return policies.get(policyKey({ namespace, name }));
     },
+    isCurrent: async (policy) => {
+      const now = policies.get(policyKey(policy));
+      return now?.uid === policy.uid && now.generation <= policy.generation;
+    },
     readWorkload: async (ref) => {
       requests.push(`GET ${ref.name}`);
       return workloads.get(workloadKey(ref));

@@ -1,0 +1,72 @@
+/** Connections to the API server that die without a word, as with a node that crashes: what the watches do not report any more still counts. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { confirmedForMs } from '../../src/compose/check-policy.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { askRedis } from '../harness/redis.ts';
+import { startSilentRelay, type SilentRelay } from '../harness/silent-relay.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
+
+/** Requests on the connections that died end after 10 s, and are repeated. */
+const patience = 120_000;
+
+describe('a watch of the policies that died without a word', () => {
+  let world: World;
+  let relay: SilentRelay;
+  let service: Service;
+  before(async () => {
+    world = await startWorld();
+    const { port } = new URL(world.cluster.server);
+    relay = await startSilentRelay(Number(port));
+    const kubeconfig = join(tempFolder('relayed'), 'kubeconfig');
+    writeFileSync(kubeconfig, readFileSync(world.kubeconfig, 'utf8').replaceAll(`:${port}`, `:${relay.port}`), { mode: 0o600 });
+    service = await world.start({ kubeconfig });
+  });
+  after(async () => {
+    await world.stop();
+    relay.stop();
+  });
+
+  const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
+  const push = (name: string, tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });
+  const quietSeconds = async () => {
+    const checks = await (await fetch(`${service.operationsUrl}/readyz?verbose`)).text();
+    return Number(/^\S+kubernetes policies.*quiet for (\d+) s/m.exec(checks)?.[1] ?? 0);
+  };
+  const pushesAreOver = async () => {
+    const commands = ['LLEN {image-watcher}:push:wait', 'LLEN {image-watcher}:push:active', 'ZCARD {image-watcher}:push:delayed'];
+    const replies = await Promise.all(commands.map((command) => askRedis(world.redis.port, command)));
+    return replies.every((reply) => reply.startsWith(':0'));
+  };
+
+  it('lets no policy act that was suspended, deleted or narrowed since', async () => {
+    const names = ['suspended', 'deleted', 'narrowed', 'kept'];
+    for (const name of names) {
+      await push(name, '1.0.0');
+      await world.createDeployment(name, image(name, '1.0.0'));
+      await world.createPolicy(name, `${world.quiet.host}/shop/${name}`, { strategy: 'SemVer' });
+    }
+    for (const name of names) await world.waitForFirstLook(name);
+    for (const name of names) await push(name, '2.0.0');
+    await push('created', '1.0.0');
+    await world.createDeployment('created', image('created', '1.0.0'));
+    relay.swallow();
+    // What was heard a moment ago is believed; from here on nothing is heard.
+    await waitFor('the watch of the policies to be quiet', async () => (await quietSeconds()) >= confirmedForMs / 1_000);
+    await world.patchPolicy('suspended', { suspend: true });
+    await world.cluster.request('DELETE', world.policyPath('deleted'));
+    await world.patchPolicy('narrowed', { select: { semver: { range: '<2' } } });
+    // What nobody is pushed for is reported by the watch that is opened in the place of the dead one.
+    await world.createPolicy('created', `${world.quiet.host}/shop/created`, { strategy: 'SemVer' });
+    for (const name of names)
+      assert.equal((await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag: '2.0.0' }]))).status, 202);
+    assertPatchedTimes(await world.waitForImage('kept', image('kept', '2.0.0'), patience), 1);
+    await waitFor('all pushes to be over', pushesAreOver, { timeoutMs: patience });
+    await world.waitForFirstLook('created');
+    for (const name of ['suspended', 'deleted', 'narrowed']) assertPatchedTimes(await world.readDeployment(name), 0);
+  });
+});
