@@ -1,10 +1,15 @@
-/** The target of `rel="next"` in Link headers (RFC 8288), as it is written there; undefined when there is none. */
+/**
+ * The target of `rel="next"` in Link headers (RFC 8288), as it is written there; undefined when there is none. A link without any relation counts as the
+ * next page where nothing else does: some registries write that, and a list that ends too early would go unnoticed.
+ */
 export function nextLink(header: string | readonly string[] | undefined): string | undefined {
   const text = header === undefined ? '' : typeof header === 'string' ? header : header.join(',');
+  let unnamed: string | undefined;
   // A target may hold commas and semicolons, so the header cannot be split at them.
   for (const [, target, parameters = ''] of text.matchAll(/<([^<>]*)>((?:[^<>"]|"[^"]*")*)/g)) {
     const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters);
-    if ((relation?.[1] ?? relation?.[2] ?? '').toLowerCase().split(/\s+/).includes('next')) return target;
+    if (relation === null) unnamed ??= target;
+    else if ((relation[1] ?? relation[2] ?? '').toLowerCase().split(/\s+/).includes('next')) return target;
   }
-  return undefined;
+  return unnamed;
 }

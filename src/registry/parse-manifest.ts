@@ -28,13 +28,16 @@ const descriptors = z
   .array(z.unknown())
   .max(10_000)
   .transform((entries) => entries.flatMap((entry) => descriptor.safeParse(entry).data ?? []));
-const manifest = z.object({
-  schemaVersion: z.literal(2),
-  mediaType: text.optional().catch(undefined),
-  config: descriptor.optional().catch(undefined),
-  manifests: descriptors.optional().catch(undefined),
-  annotations: annotations.optional().catch(undefined),
-});
+const manifest = z
+  .object({
+    schemaVersion: z.literal(2).optional(),
+    mediaType: text.optional().catch(undefined),
+    config: descriptor.optional().catch(undefined),
+    manifests: descriptors.optional().catch(undefined),
+    annotations: annotations.optional().catch(undefined),
+  })
+  // Some registries leave it out of the indexes of referrers that they make.
+  .refine(({ schemaVersion, manifests }) => schemaVersion !== undefined || manifests !== undefined);
 const imageConfig = platform.partial().extend({ created: text.optional() }).catch({});
 
 /** A manifest or an index, or undefined for anything else. */

@@ -9,6 +9,8 @@ import type { Session } from './session.ts';
 
 const maxPages = 20;
 const maxPageBytes = 4 * 1024 * 1024;
+/** A tag of the whole sha512 digest would be too long to be one. */
+const maxFallbackDigits = 64;
 const indexType = 'application/vnd.oci.image.index.v1+json';
 // What registries that do not have this endpoint answer.
 const unsupported = new Set([400, 404, 405, 406, 501]);
@@ -55,6 +57,7 @@ async function askEndpoint(session: Session, digest: string, artifactType: strin
 }
 
 async function readFallback(session: Session, digest: string): Promise<Descriptor[]> {
-  const manifest = await readManifest(session, digest.replace(':', '-'));
+  const [algorithm = '', digits = ''] = digest.split(':');
+  const manifest = await readManifest(session, `${algorithm}-${digits.slice(0, maxFallbackDigits)}`);
   return manifest ? (parseManifest(manifest.bytes)?.manifests ?? []) : [];
 }

@@ -17,6 +17,12 @@ export interface TokenRequest {
   readonly credential: Credential | undefined;
 }
 
+type TokenCall = Pick<TokenRequest, 'registry' | 'realm' | 'credential'> & {
+  readonly what: string;
+  /** What is asked for, in the words of the specification. */
+  readonly fields: Readonly<Record<string, string>>;
+};
+
 export interface TokensOptions {
   http: Http;
   clock: Clock;
@@ -26,11 +32,15 @@ const maxTokens = 10_000;
 const maxTokenBytes = 256 * 1024;
 // What the specification prescribes when the server does not say.
 const defaultLifetimeSeconds = 60;
+const maxIdentityTokens = 1_000;
+const visible = /^[\x21-\x7e]+$/;
 
 /** Tokens by registry, repository and credential, each fetched once for all who wait for it. */
 export class Tokens {
   readonly #cache = new BoundedMap<string, { token: string; usableUntil: number }>(maxTokens);
   readonly #flights = new SingleFlight<string | undefined>();
+  /** Those that token servers gave in place of a credential's own. */
+  readonly #identityTokens = new BoundedMap<string, string>(maxIdentityTokens);
   readonly #options: TokensOptions;
 
   constructor(options: TokensOptions) {
@@ -46,14 +56,12 @@ export class Tokens {
   }
 
   async #fetch(key: string, request: TokenRequest, signal: AbortSignal): Promise<string | undefined> {
-    const { http, clock } = this.#options;
+    const { clock } = this.#options;
     const what = `fetching a token for ${request.registry.name}/${request.repository.path}`;
+    if (!URL.canParse(request.realm)) throw new Error(`${what}: the registry names a token realm that is not a URL`);
     const askedAt = clock.now();
-    const answer = await http({ ...tokenCall(request, what), signal });
-    // 400 is how OAuth2 (RFC 6749 §5.2) refuses a refresh token.
-    const isRefused =
-      answer.status === 401 || answer.status === 403 || (answer.status === 400 && request.credential?.identityToken !== undefined);
-    if (isRefused) {
+    const answer = await this.#ask(callOf(request, what), signal);
+    if (answer === undefined) {
       this.#cache.delete(key);
       return undefined;
     }
@@ -64,39 +72,90 @@ export class Tokens {
     this.#cache.set(key, { token, usableUntil: askedAt + usableMs });
     return token;
   }
+
+  /** The token server's answer; undefined when it refuses the credential. */
+  async #ask(call: TokenCall, signal: AbortSignal): Promise<HttpAnswer | undefined> {
+    const { http } = this.#options;
+    const { identityToken } = call.credential ?? {};
+    const answer = identityToken === undefined ? undefined : await this.#exchange(call, identityToken, signal);
+    if (answer === 'refused') return undefined;
+    if (answer !== undefined) return answer;
+    const byGet = await http({ ...getCall(call), signal });
+    return isRefused(byGet) ? undefined : byGet;
+  }
+
+  /**
+   * Exchanges an identity token by the OAuth2 form (RFC 6749 §6); undefined where the token server has no such form. The server may replace the identity
+   * token with each exchange, also with one that runs at the same time, and then accepts only the newest.
+   */
+  async #exchange(call: TokenCall, identityToken: string, signal: AbortSignal): Promise<HttpAnswer | 'refused' | undefined> {
+    const owner = `${call.registry.name} ${call.realm} ${hashCredential(call.credential)}`;
+    const tried = new Set<string>();
+    for (;;) {
+      const current = [this.#identityTokens.get(owner), identityToken].find((known) => known !== undefined && !tried.has(known));
+      if (current === undefined) return 'refused';
+      tried.add(current);
+      const answer = await this.#options.http({ ...postCall(call, current), signal });
+      if (answer.status === 404 || answer.status === 405) return undefined;
+      // 400 is how OAuth2 (RFC 6749 §5.2) refuses a refresh token.
+      if (!isRefused(answer) && answer.status !== 400) {
+        const replaced = answer.status === 200 ? parseObject(answer)?.refresh_token : undefined;
+        if (typeof replaced === 'string' && visible.test(replaced)) this.#identityTokens.set(owner, replaced);
+        return answer;
+      }
+      if (this.#identityTokens.get(owner) === current) this.#identityTokens.delete(owner);
+    }
+  }
 }
 
-/** GET with user and password, or anonymously; an identity token is exchanged by the OAuth2 form. */
-function tokenCall({ registry, repository, realm, service, credential }: TokenRequest, what: string): HttpRequest {
-  if (!URL.canParse(realm)) throw new Error(`${what}: the registry names a token realm that is not a URL`);
-  const url = new URL(realm);
+function isRefused({ status }: HttpAnswer): boolean {
+  return status === 401 || status === 403;
+}
+
+function callOf({ registry, repository, realm, service, credential }: TokenRequest, what: string): TokenCall {
   const scope = `repository:${repository.path}:pull`;
-  const fields = { ...(service !== undefined && { service }), scope };
-  const common = { registry, kind: 'token', what, maxBytes: maxTokenBytes, maxRedirects: 0 } as const;
-  if (credential?.identityToken !== undefined) {
-    const form = { grant_type: 'refresh_token', client_id: 'image-watcher', refresh_token: credential.identityToken, ...fields };
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    return { ...common, method: 'POST', url, headers, body: new URLSearchParams(form).toString() };
-  }
-  for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value);
-  return { ...common, method: 'GET', url, headers: credential ? { authorization: basicAuthorization(credential) } : {} };
+  return { registry, realm, credential, what, fields: { ...(service !== undefined && { service }), scope } };
 }
 
-function parseToken(what: string, { body }: HttpAnswer): { token: string; lifetimeSeconds: number } {
-  let document: { token?: unknown; access_token?: unknown; expires_in?: unknown } | null;
-  try {
-    document = JSON.parse(body.toString('utf8')) as typeof document;
-  } catch {
-    // The parser's own message quotes the text, which may hold a token.
-    throw new Error(`${what}: the answer is not valid JSON`);
-  }
-  const token = document?.token || document?.access_token;
-  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) throw new Error(`${what}: the answer holds no token`);
-  const lifetime = document?.expires_in;
+/** With user and password, or anonymously. An identity token takes the place of a password that is missing. */
+function getCall({ registry, realm, credential, what, fields }: TokenCall): HttpRequest {
+  const url = new URL(realm);
+  for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value);
+  const password = credential?.password || credential?.identityToken || '';
+  const headers = credential ? { authorization: basicAuthorization({ ...credential, password }) } : {};
+  return { registry, kind: 'token', what, method: 'GET', url, headers, maxBytes: maxTokenBytes, maxRedirects: 0 };
+}
+
+function postCall({ registry, realm, what, fields }: TokenCall, identityToken: string): HttpRequest {
+  const form = { grant_type: 'refresh_token', client_id: 'image-watcher', refresh_token: identityToken, ...fields };
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const body = new URLSearchParams(form).toString();
+  return { registry, kind: 'token', what, method: 'POST', url: new URL(realm), headers, body, maxBytes: maxTokenBytes, maxRedirects: 0 };
+}
+
+function parseToken(what: string, answer: HttpAnswer): { token: string; lifetimeSeconds: number } {
+  const document = parseObject(answer);
+  if (document === undefined) throw new Error(`${what}: the answer is not valid JSON`);
+  const token = document.token || document.access_token;
+  if (typeof token !== 'string' || !visible.test(token)) throw new Error(`${what}: the answer holds no token`);
+  const lifetime = document.expires_in;
   return { token, lifetimeSeconds: typeof lifetime === 'number' && lifetime > 0 ? lifetime : defaultLifetimeSeconds };
 }
 
+/** The parser's own message is not kept: it quotes the text, which may hold a token. */
+function parseObject({ body }: HttpAnswer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const document: unknown = JSON.parse(body.toString('utf8'));
+    return typeof document === 'object' && document !== null ? { ...document } : {};
+  } catch {
+    return undefined;
+  }
+}
+
 function cacheKey({ registry, repository, credential }: TokenRequest): string {
-  const who = credential ? hash('sha256', JSON.stringify([credential.username, credential.password, credential.identityToken])) : '';
-  return `${registry.name} ${repository.path} ${who}`;
+  return `${registry.name} ${repository.path} ${hashCredential(credential)}`;
+}
+
+function hashCredential(credential: Credential | undefined): string {
+  return credential ? hash('sha256', JSON.stringify([credential.username, credential.password, credential.identityToken])) : '';
 }

@@ -30,8 +30,17 @@ export type FakeMatch = { method?: string; path?: string | RegExp; times?: numbe
 
 export type FakeCredentials = { user: string; password: string };
 
-/** With `user`: the token server wants it (or `identityToken`). `realm` and `service` replace what the challenge says. */
-export type BearerOptions = Partial<FakeCredentials> & { identityToken?: string; realm?: string; service?: string; expiresIn?: number };
+/**
+ * With `user`: the token server wants it (or `identityToken`; with `rotates` each exchange replaces that by another one). `realm` and `service` replace what the
+ * challenge says.
+ */
+export type BearerOptions = Partial<FakeCredentials> & {
+  identityToken?: string;
+  rotates?: boolean;
+  realm?: string;
+  service?: string;
+  expiresIn?: number;
+};
 
 /** A registry inside this process, over plain HTTP (or TLS), whose faults are ordered by the test. */
 export type FakeRegistry = {
@@ -111,13 +120,16 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     return kind === 'tags' ? named(tagList(repository, url), request) : ociError(404, 'UNSUPPORTED');
   }
 
-  function giveToken({ authorization, body }: FakeRequest, { user, password, identityToken, expiresIn }: BearerOptions): FakeAnswer {
+  function giveToken({ authorization, body }: FakeRequest, options: BearerOptions): FakeAnswer {
+    const { user, password, identityToken, rotates, expiresIn } = options;
     const isRefresh = identityToken !== undefined && new URLSearchParams(body).get('refresh_token') === identityToken;
     const isUser = user === undefined || authorization === basic({ user, password: password ?? '' });
     if (!isRefresh && !isUser) return ociError(401, 'UNAUTHORIZED');
     const token = `token-${++issued}`;
     tokens.add(token);
-    return { body: JSON.stringify({ token, ...(expiresIn !== undefined && { expires_in: expiresIn }) }) };
+    const rotated = isRefresh && rotates === true ? { refresh_token: `${identityToken}'` } : undefined;
+    if (rotated) options.identityToken = rotated.refresh_token;
+    return { body: JSON.stringify({ token, ...rotated, ...(expiresIn !== undefined && { expires_in: expiresIn }) }) };
   }
 
   function challenge({ authorization }: FakeRequest, url: URL): FakeAnswer | undefined {

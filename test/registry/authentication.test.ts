@@ -157,6 +157,49 @@ test('an identity token is exchanged', async (t) => {
   assert.equal(new URLSearchParams(fake.requests[1]?.body).get('scope'), 'repository:team/app:pull');
 });
 
+for (const status of [404, 405]) {
+  test(`an identity token that the token server does not take by POST (${status}) is sent by GET`, async (t) => {
+    const { fake, client, repository } = await startWorld(t, {
+      credentials: source({ username: 'me', password: '', identityToken: 'id' }),
+    });
+    fake.setTag('team/app', '1', digest);
+    fake.requireBearer({ user: 'me', password: 'id' });
+    fake.answerNext({ status }, { method: 'POST' });
+    assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+    assert.deepEqual(asked(fake), ['GET /v2/', 'POST /token', token, head]);
+    assert.equal(fake.requests[2]?.path, '/token?service=fake&scope=repository%3Ateam%2Fapp%3Apull');
+  });
+}
+
+test('an identity token that the token server replaces is used from then on, for all repositories', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, identityToken: 'id' }) });
+  const paths = ['team/app', 'team/two', 'team/three'];
+  for (const path of paths) fake.setTag(path, '1', digest);
+  fake.requireBearer({ user: 'nobody', identityToken: 'id', rotates: true });
+  for (const path of paths) assert.equal((await client.headManifest({ ...repository, path }, '1'))?.digest, digest);
+  const sent = fake.requests.flatMap(({ method, body }) => (method === 'POST' ? [new URLSearchParams(body).get('refresh_token')] : []));
+  assert.deepEqual(sent, ['id', "id'", "id''"]);
+});
+
+test('tokens for several repositories at once are had with an identity token that is replaced meanwhile', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, identityToken: 'id' }) });
+  const paths = Array.from({ length: 8 }, (_, index) => `team/app-${index}`);
+  for (const path of paths) fake.setTag(path, '1', digest);
+  fake.requireBearer({ user: 'nobody', identityToken: 'id', rotates: true });
+  const heads = await Promise.all(paths.map(async (path) => client.headManifest({ ...repository, path }, '1')));
+  assert.ok(heads.every((found) => found?.digest === digest));
+});
+
+test('where the replaced identity token is refused, the one of the credential is tried', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, identityToken: 'id' }) });
+  fake.setTag('team/app', '1', digest);
+  fake.setTag('team/two', '1', digest);
+  fake.requireBearer({ user: 'nobody', identityToken: 'id', rotates: true });
+  await client.headManifest(repository, '1');
+  fake.requireBearer({ user: 'nobody', identityToken: 'id' });
+  assert.equal((await client.headManifest({ ...repository, path: 'team/two' }, '1'))?.digest, digest);
+});
+
 test('a registry that hides private repositories behind 404 is asked how to log in first', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);

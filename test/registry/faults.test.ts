@@ -262,3 +262,18 @@ test('when Docker Hub says that no pulls remain, images wait and HEADs go on', a
   assert.ok(await client.readManifest(repository, '1'));
   assert.deepEqual(remaining, [0, 0, 3]);
 });
+
+test('a list of referrers need not say its schema version', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const referrer = { digest: fakeDigest('b'), artifactType: 'a/b' };
+  fake.answerNext({ body: JSON.stringify({ manifests: [referrer] }) }, { path: '/v2/team/app/referrers/' });
+  assert.deepEqual(await client.listReferrers(repository, fakeDigest('a')), [referrer]);
+});
+
+test('the tag for the referrers of a sha512 digest has its first 64 digits', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const referrer = { digest: fakeDigest('b'), artifactType: 'a/b' };
+  const digest = `sha512:${'c'.repeat(64)}${'d'.repeat(64)}`;
+  fake.setManifest('team/app', `sha512-${'c'.repeat(64)}`, JSON.stringify({ schemaVersion: 2, manifests: [referrer] }));
+  assert.deepEqual(await client.listReferrers(repository, digest), [referrer]);
+});

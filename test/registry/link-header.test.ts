@@ -12,7 +12,11 @@ const table: [name: string, header: string | string[] | undefined, expected: str
   ['commas and semicolons in the target', '</n?a=1,2;3>; rel="next"', '/n?a=1,2;3'],
   ['another parameter first', '</n>; title="rel=next; no"; rel="next"', '/n'],
   ['another relation', '</n>; rel="nextish"', undefined],
-  ['no relation', '</n>', undefined],
+  ['no relation: what else would a list link to?', '</n>', '/n'],
+  ['no relation, but another parameter', '</n>; title="rel=next; no"', '/n'],
+  ['a next one after one without a relation', '</p>, </n>; rel="next"', '/n'],
+  ['one without a relation among others', '</p>; rel="prev", </n>', '/n'],
+  ['an empty relation', '</n>; rel=""', undefined],
   ['rubbish', '/n; rel="next"', undefined],
 ];
 
