@@ -1,7 +1,7 @@
 import { WaitError } from '../core/errors.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { type Challenge, parseChallenges } from './challenge.ts';
+import { type Challenge, challengedScope, parseChallenges, pullScope, type TokenScope } from './challenge.ts';
 import { basicAuthorization, type Credential } from './credential.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Tokens } from './token.ts';
@@ -26,25 +26,29 @@ const bearer = 'Bearer ';
  *  what is known of the registry ──▶ its challenge answered, or the token renewed
  *  (warm: the only request)
  * ```
- * The challenge of each registry is remembered, so that a warm token means one request.
+ * The challenge of each registry is remembered, so that a warm token means one request; its scope for each kind of request.
  */
 export function createAttempts(http: Http, tokens: Tokens): Attempt {
   const challenges = new BoundedMap<string, Challenge | undefined>(maxChallenges);
+  const scopes = new BoundedMap<string, TokenScope>(maxChallenges);
 
-  const learn = (request: HttpRequest, answer: HttpAnswer) => {
+  const learn = (source: ImageSource, request: HttpRequest, answer: HttpAnswer) => {
     const known = parseChallenges(answer.headers['www-authenticate']);
     const challenge = known.find(({ scheme }) => scheme === 'bearer') ?? known.find(({ scheme }) => scheme === 'basic');
-    if (challenge) challenges.set(request.registry.name, challenge);
+    if (!challenge) return;
+    challenges.set(request.registry.name, challenge);
+    const scope = challengedScope(challenge, source.path);
+    if (scope) scopes.set(scopeKey(request), scope);
   };
 
   /** As docker does: some registries hide private repositories behind 404 and reveal only here that one may log in. */
-  const ping = async (request: HttpRequest) => {
+  const ping = async (source: ImageSource, request: HttpRequest) => {
     const { registry, maxBytes, signal } = request;
     const what = `asking ${registry.name} how to log in`;
     const url = new URL('/v2/', registry.origin);
     const answer = await http({ registry, kind: 'token', what, method: 'GET', url, headers: {}, maxBytes, maxRedirects: 0, signal });
     if (answer.status < 500 && answer.status !== 429) challenges.set(registry.name, undefined);
-    learn(request, answer);
+    learn(source, request, answer);
   };
 
   const authorize = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, refused: string | undefined) => {
@@ -54,7 +58,8 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     const { realm, service } = challenge?.parameters ?? {};
     if (realm === undefined) return { authorization: undefined };
     try {
-      const token = await tokens.get({ registry, repository: source, realm, service, credential }, refused, signal);
+      const scope = (scopes.get(scopeKey(request)) ?? pullScope)(source.path);
+      const token = await tokens.get({ registry, repository: source, realm, service, scope, credential }, refused, signal);
       return token === undefined ? undefined : { authorization: bearer + token };
     } catch (error) {
       // The token server may have moved: the next try asks the registry again where it is.
@@ -71,16 +76,20 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     if (last && last.authorization === authorization) return last;
     const headers = authorization === undefined ? request.headers : { ...request.headers, authorization };
     const answer = await http({ ...request, headers });
-    if (isRefusal(request, answer)) learn(request, answer);
+    if (isRefusal(request, answer)) learn(source, request, answer);
     return { authorization, answer };
   };
 
   return async (source, request, credential) => {
-    if (credential && !challenges.has(request.registry.name)) await ping(request);
+    if (credential && !challenges.has(request.registry.name)) await ping(source, request);
     const first = await send(source, request, credential);
     if (!first.answer || !isRefusal(request, first.answer)) return first.answer;
     return (await send(source, request, credential, first)).answer;
   };
+}
+
+function scopeKey({ registry, kind }: HttpRequest): string {
+  return `${registry.name} ${kind}`;
 }
 
 /** Only the registry itself can ask for authentication; a 401 behind a redirect is that host's trouble. */

@@ -12,6 +12,29 @@ const equals = /[ \t]*=[ \t]*/y;
 const quoted = /"((?:[^"\\]|\\.)*)"?/sy;
 const unquoted = /[^\s,]*/y;
 
+/** The scope of a token for a repository, by its path: https://distribution.github.io/distribution/spec/auth/scope/ */
+export type TokenScope = (path: string) => string;
+
+/** What a token is asked for where the registry does not say more. */
+export const pullScope: TokenScope = (path) => `repository:${path}:pull`;
+
+// `metadata_read`: how Azure calls the right to list tags.
+const readActions = new Set(['pull', 'metadata_read']);
+
+/**
+ * The scope that a challenge about a repository names, for any repository of the registry. Undefined where it names none, or another repository: only what is
+ * needed to read the one that was asked about is asked for, whatever the challenge says.
+ */
+export function challengedScope({ parameters: { scope = '' } }: Challenge, path: string): TokenScope | undefined {
+  if (/^[\w*.-]{1,64}$/.test(scope)) return () => scope;
+  const [, name = '', actions = ''] = /^repository:(\S{1,512}):([a-z_,*]+)$/.exec(scope) ?? [];
+  const wanted = actions.split(',').filter((action) => readActions.has(action));
+  const isAboutIt = name === path || name.endsWith(`/${path}`);
+  if (!isAboutIt || wanted.length === 0) return undefined;
+  const prefix = name.slice(0, -path.length);
+  return (path) => `repository:${prefix}${path}:${wanted.join(',')}`;
+}
+
 /** All challenges, in their order; what cannot be understood is left out. Accepts several challenges in one header and several headers. */
 export function parseChallenges(header: string | readonly string[] | undefined): Challenge[] {
   const headers = header === undefined ? [] : typeof header === 'string' ? [header] : header;

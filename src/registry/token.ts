@@ -14,6 +14,8 @@ export interface TokenRequest {
   readonly repository: Repository;
   readonly realm: string;
   readonly service?: string | undefined;
+  /** What it has to be good for. */
+  readonly scope: string;
   readonly credential: Credential | undefined;
 }
 
@@ -35,7 +37,7 @@ const defaultLifetimeSeconds = 60;
 const maxIdentityTokens = 1_000;
 const visible = /^[\x21-\x7e]+$/;
 
-/** Tokens by registry, repository and credential, each fetched once for all who wait for it. */
+/** Tokens by registry, repository, scope and credential, each fetched once for all who wait for it. */
 export class Tokens {
   readonly #cache = new BoundedMap<string, { token: string; usableUntil: number }>(maxTokens);
   readonly #flights = new SingleFlight<string | undefined>();
@@ -112,8 +114,7 @@ function isRefused({ status }: HttpAnswer): boolean {
   return status === 401 || status === 403;
 }
 
-function callOf({ registry, repository, realm, service, credential }: TokenRequest, what: string): TokenCall {
-  const scope = `repository:${repository.path}:pull`;
+function callOf({ registry, realm, service, scope, credential }: TokenRequest, what: string): TokenCall {
   return { registry, realm, credential, what, fields: { ...(service !== undefined && { service }), scope } };
 }
 
@@ -152,8 +153,8 @@ function parseObject({ body }: HttpAnswer): Readonly<Record<string, unknown>> | 
   }
 }
 
-function cacheKey({ registry, repository, credential }: TokenRequest): string {
-  return `${registry.name} ${repository.path} ${hashCredential(credential)}`;
+function cacheKey({ registry, repository, scope, credential }: TokenRequest): string {
+  return `${registry.name} ${repository.path} ${scope} ${hashCredential(credential)}`;
 }
 
 function hashCredential(credential: Credential | undefined): string {

@@ -32,7 +32,7 @@ export type FakeCredentials = { user: string; password: string };
 
 /**
  * With `user`: the token server wants it (or `identityToken`; with `rotates` each exchange replaces that by another one). `realm` and `service` replace what the
- * challenge says.
+ * challenge says. `scopeFor` says what a token has to be for; without, each is good for everything.
  */
 export type BearerOptions = Partial<FakeCredentials> & {
   identityToken?: string;
@@ -40,6 +40,7 @@ export type BearerOptions = Partial<FakeCredentials> & {
   realm?: string;
   service?: string;
   expiresIn?: number;
+  scopeFor?: (kind: string, repository: string) => string;
 };
 
 /** A registry inside this process, over plain HTTP (or TLS), whose faults are ordered by the test. */
@@ -85,7 +86,7 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
   const contents = new Map<string, string>();
   const stale = new Map<string, { digest: string | undefined; left: number }>();
   const faults: Fault[] = [];
-  let tokens = new Set<string>();
+  let tokens = new Map<string, string>();
   let issued = 0;
   let pageSize = 1000;
   let isNamingLists = false;
@@ -120,13 +121,13 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     return kind === 'tags' ? named(tagList(repository, url), request) : ociError(404, 'UNSUPPORTED');
   }
 
-  function giveToken({ authorization, body }: FakeRequest, options: BearerOptions): FakeAnswer {
+  function giveToken({ authorization, body, path }: FakeRequest, options: BearerOptions): FakeAnswer {
     const { user, password, identityToken, rotates, expiresIn } = options;
     const isRefresh = identityToken !== undefined && new URLSearchParams(body).get('refresh_token') === identityToken;
     const isUser = user === undefined || authorization === basic({ user, password: password ?? '' });
     if (!isRefresh && !isUser) return ociError(401, 'UNAUTHORIZED');
     const token = `token-${++issued}`;
-    tokens.add(token);
+    tokens.set(token, new URLSearchParams(body).get('scope') ?? new URL(path, origin).searchParams.get('scope') ?? '');
     const rotated = isRefresh && rotates === true ? { refresh_token: `${identityToken}'` } : undefined;
     if (rotated) options.identityToken = rotated.refresh_token;
     return { body: JSON.stringify({ token, ...rotated, ...(expiresIn !== undefined && { expires_in: expiresIn }) }) };
@@ -139,11 +140,13 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
         ? undefined
         : ociError(401, 'UNAUTHORIZED', { 'www-authenticate': 'Basic realm="fake, registry"' });
     }
-    if (authorization?.startsWith('Bearer ') && tokens.has(authorization.slice(7))) return undefined;
-    const { realm = `${origin}/token`, service = 'fake' } = auth.bearer;
-    const path = /^\/v2\/(.+)\/(?:manifests|tags|blobs|referrers)\//.exec(url.pathname)?.[1];
-    const scope = path === undefined ? '' : `,scope="repository:${path}:pull"`;
-    return ociError(401, 'UNAUTHORIZED', { 'www-authenticate': `Bearer realm="${realm}",service="${service}"${scope}` });
+    const { realm = `${origin}/token`, service = 'fake', scopeFor } = auth.bearer;
+    const [, path, kind = ''] = /^\/v2\/(.+)\/(manifests|tags|blobs|referrers)\//.exec(url.pathname) ?? [];
+    const wanted = path === undefined ? undefined : (scopeFor?.(kind, path) ?? `repository:${path}:pull`);
+    const scope = authorization?.startsWith('Bearer ') ? tokens.get(authorization.slice(7)) : undefined;
+    if (scope !== undefined && (scopeFor === undefined || scope === wanted)) return undefined;
+    const told = wanted === undefined ? '' : `,scope="${wanted}"`;
+    return ociError(401, 'UNAUTHORIZED', { 'www-authenticate': `Bearer realm="${realm}",service="${service}"${told}` });
   }
 
   function manifest(repository: string, reference: string): FakeAnswer {
@@ -220,7 +223,7 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     answerNext: (answer, match = {}) => void faults.push({ answer, match, left: match.times ?? 1 }),
     requireBasic: (credentials) => void (auth = { basic: credentials }),
     requireBearer: (options = {}) => void (auth = { bearer: options }),
-    revokeTokens: () => void (tokens = new Set()),
+    revokeTokens: () => void (tokens = new Map()),
     async stop() {
       const closed = once(server, 'close');
       server.close();

@@ -157,6 +157,52 @@ test('an identity token is exchanged', async (t) => {
   assert.equal(new URLSearchParams(fake.requests[1]?.body).get('scope'), 'repository:team/app:pull');
 });
 
+test('Azure lists tags for a token with metadata_read only: the scope of the challenge is asked for, the next time at once', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
+  fake.setTag('team/app', '1', digest);
+  fake.setTag('team/other', '1', digest);
+  const scopeFor = (kind: string, path: string) => `repository:${path}:${kind === 'tags' ? 'metadata_read' : 'pull'}`;
+  fake.requireBearer({ user: 'me', password: 'secret', scopeFor });
+  assert.deepEqual(await client.listTags(repository), ['1']);
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  fake.requests.length = 0;
+  assert.deepEqual(await client.listTags({ ...repository, path: 'team/other' }), ['1']);
+  assert.equal((await client.headManifest({ ...repository, path: 'team/other' }, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), [token, 'GET /v2/team/other/tags/list', token, 'HEAD /v2/team/other/manifests/1']);
+  fake.requests.length = 0;
+  await client.listTags(repository);
+  await client.headManifest(repository, '1');
+  assert.deepEqual(asked(fake), ['GET /v2/team/app/tags/list', head]);
+});
+
+for (const [name, scopeFor] of [
+  ['a longer name of the repository', (_: string, path: string) => `repository:docker-local/${path}:pull`],
+  ['a scope of its own', () => 'aws'],
+] as const) {
+  test(`a challenge with ${name} is answered with that`, async (t) => {
+    const { fake, client, repository } = await startWorld(t);
+    fake.setTag('team/app', '1', digest);
+    fake.requireBearer({ scopeFor });
+    assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  });
+}
+
+for (const [asks, scope] of [
+  ['to push', 'repository:team/app:pull,push,delete'],
+  ['for another repository', 'repository:team/secret:pull'],
+  ['for the catalogue', 'registry:catalog:*'],
+  ['for something odd', 'a b'],
+] as const) {
+  test(`a challenge that asks ${asks} is answered with what is needed`, async (t) => {
+    const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
+    fake.setTag('team/app', '1', digest);
+    fake.requireBearer({ user: 'me', password: 'secret', scopeFor: () => scope });
+    await assert.rejects(client.headManifest(repository, '1'), { reason: 'RegistryDenied' });
+    const scopes = fake.requests.flatMap(({ path }) => new URL(path, 'http://fake').searchParams.getAll('scope'));
+    assert.deepEqual([...new Set(scopes)], ['repository:team/app:pull']);
+  });
+}
+
 for (const status of [404, 405]) {
   test(`an identity token that the token server does not take by POST (${status}) is sent by GET`, async (t) => {
     const { fake, client, repository } = await startWorld(t, {
