@@ -1,0 +1,17 @@
+/** The list of families: a new one is a line here, cases and differences. */
+import type { Family } from '../family.ts';
+import { credentials } from './credentials.ts';
+import { references } from './references.ts';
+import { platforms, tagFilters } from './tags.ts';
+import { rangeSyntax, versionOrder, versionRanges, versions } from './versions.ts';
+
+export const families: readonly Family[] = [
+  versionRanges,
+  rangeSyntax,
+  versions,
+  versionOrder,
+  tagFilters,
+  platforms,
+  references,
+  credentials,
+];
