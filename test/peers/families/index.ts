@@ -4,6 +4,7 @@ import { credentials } from './credentials.ts';
 import { references } from './references.ts';
 import { platforms, tagFilters } from './tags.ts';
 import { rangeSyntax, versionOrder, versionRanges, versions } from './versions.ts';
+import { webhooks } from './webhooks.ts';
 
 export const families: readonly Family[] = [
   versionRanges,
@@ -14,4 +15,5 @@ export const families: readonly Family[] = [
   platforms,
   references,
   credentials,
+  webhooks,
 ];

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { formatRepository } from '../../../src/core/image-reference.ts';
+import { acceptPush, isPushEvent } from '../../../src/core/push-event.ts';
+import { providers } from '../../../src/receive/providers/index.ts';
+import { MalformedBody, type ParsedDelivery, type Provider } from '../../../src/receive/providers/provider.ts';
+import { family } from '../family.ts';
+
+const now = new Date('2026-03-01T12:00:00.000Z');
+
+/** Which pushes a delivery announces, as `host/path:tag`, with the digest where the source checks it; `registry` is the receiver's. */
+export const webhooks = family(
+  'webhooks',
+  z.strictObject({
+    provider: z.string(),
+    body: z.json(),
+    headers: z.record(z.string(), z.string()).optional(),
+    registry: z.string().optional(),
+    withDigest: z.literal(true).optional(),
+  }),
+  ({ provider, body, headers = {}, registry, withDigest = false }) => {
+    const context = { receiver: 'prod', provider, aliases: new Map<string, string>(), now, ...(registry && { registryOverride: registry }) };
+    const delivery = { headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) };
+    return parse(provider, delivery)
+      .pushes.map((push) => acceptPush(push, context))
+      .filter(isPushEvent)
+      .map(({ repository, tag, digest }) => {
+        const pinned = withDigest && digest !== undefined ? `@${digest}` : '';
+        return `${formatRepository(repository)}:${tag}${pinned}`;
+      });
+  },
+);
+
+function parse(id: string, delivery: Parameters<Provider['parse']>[0]): ParsedDelivery {
+  const provider = providers.find((one) => one.id === id);
+  if (provider === undefined) throw new Error(`no provider "${id}"`);
+  try {
+    return provider.parse(delivery);
+  } catch (error) {
+    if (error instanceof MalformedBody) return { pushes: [], ignored: [] };
+    throw error;
+  }
+}
