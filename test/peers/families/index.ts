@@ -1,6 +1,7 @@
 /** The list of families: a new one is a line here, cases and differences. */
 import type { Family } from '../family.ts';
 import { credentials } from './credentials.ts';
+import { keelPolls, keelPushes } from './keel.ts';
 import { references } from './references.ts';
 import { platforms, tagFilters } from './tags.ts';
 import { rangeSyntax, versionOrder, versionRanges, versions } from './versions.ts';
@@ -16,4 +17,6 @@ export const families: readonly Family[] = [
   references,
   credentials,
   webhooks,
+  keelPushes,
+  keelPolls,
 ];

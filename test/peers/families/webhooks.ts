@@ -18,7 +18,13 @@ export const webhooks = family(
     withDigest: z.literal(true).optional(),
   }),
   ({ provider, body, headers = {}, registry, withDigest = false }) => {
-    const context = { receiver: 'prod', provider, aliases: new Map<string, string>(), now, ...(registry && { registryOverride: registry }) };
+    const context = {
+      receiver: 'prod',
+      provider,
+      aliases: new Map<string, string>(),
+      now,
+      ...(registry && { registryOverride: registry }),
+    };
     const delivery = { headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) };
     return parse(provider, delivery)
       .pushes.map((push) => acceptPush(push, context))

@@ -84,6 +84,7 @@ function convertImages(
   if ('problem' in selection) return { problem: `${repository}: ${selection.problem}` };
   const poll = settings.polls ? convertPollSchedule(settings.pollSchedule) : {};
   const needsApproval = Number(settings.approvals ?? 0) > 0;
+  const update = { ...(needsApproval && { mode: 'Approval' as const }), ...(selection.pin && { pin: selection.pin }) };
   return {
     namespace,
     spec: {
@@ -91,7 +92,7 @@ function convertImages(
       select: selection.select,
       ...(selection.tags && { tags: selection.tags }),
       ...(settings.imagePullSecret !== undefined && { pullSecrets: [{ name: settings.imagePullSecret }] }),
-      ...(needsApproval && { update: { mode: 'Approval' as const } }),
+      ...(Object.keys(update).length > 0 && { update }),
       ...(poll.interval !== undefined && { poll: { interval: poll.interval } }),
     },
     target: {

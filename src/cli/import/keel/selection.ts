@@ -7,6 +7,8 @@ import { convertVersions } from './version-selection.ts';
 export interface Selection {
   readonly select: Spec['select'];
   readonly tags?: NonNullable<Spec['tags']>;
+  /** Where a tag that is pushed again is to be applied as well. */
+  readonly pin?: 'Digest';
   readonly notes: readonly string[];
 }
 
@@ -29,7 +31,7 @@ export function convertSelection(settings: KeelSettings, runningTag: string): Se
     case 'force':
       return convertForce(settings.matchTag, runningTag);
     case 'glob:':
-      return convertGlob(pattern, settings.polls);
+      return convertGlob(pattern);
     case 'regexp:':
       return convertRegexp(pattern, settings.polls);
     case 'newest:':

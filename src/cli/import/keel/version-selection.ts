@@ -43,6 +43,15 @@ export function convertVersions(policy: string, matchPreRelease: boolean, runnin
   };
 }
 
+/** What `force` selects where a version runs: the highest of its form, prereleases and suffixes included. Undefined for what is no version. */
+export function convertForcedVersion(runningTag: string): Pick<Selection, 'select' | 'tags'> | undefined {
+  const version = parse(runningTag);
+  if (version === undefined) return undefined;
+  const hasTwoNumbers = version.numbers.length === 2;
+  const tags = tagsFor(hasTwoNumbers, hasTwoNumbers ? version.suffix : undefined);
+  return { select: { semver: { prereleases: true } }, ...(tags && { tags }) };
+}
+
 function parse(tag: string): Version | undefined {
   const [, numbers, suffix] = /^v?((?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){1,2})(?:-([0-9A-Za-z.-]+))?$/.exec(tag) ?? [];
   return numbers === undefined ? undefined : { numbers: numbers.split('.'), suffix };
