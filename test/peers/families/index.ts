@@ -3,6 +3,7 @@ import type { Family } from '../family.ts';
 import { credentials } from './credentials.ts';
 import { keelPolls, keelPushes } from './keel.ts';
 import { references } from './references.ts';
+import { selection } from './selection.ts';
 import { platforms, tagFilters } from './tags.ts';
 import { rangeSyntax, versionOrder, versionRanges, versions } from './versions.ts';
 import { webhooks } from './webhooks.ts';
@@ -14,6 +15,7 @@ export const families: readonly Family[] = [
   versionOrder,
   tagFilters,
   platforms,
+  selection,
   references,
   credentials,
   webhooks,
