@@ -3,8 +3,10 @@ import type { Family } from '../family.ts';
 import { credentials } from './credentials.ts';
 import { keelPolls, keelPushes } from './keel.ts';
 import { references } from './references.ts';
+import { challenges, creationTimes, referrers, tagLists } from './registry.ts';
 import { selection } from './selection.ts';
 import { platforms, tagFilters } from './tags.ts';
+import { tokens } from './tokens.ts';
 import { rangeSyntax, versionOrder, versionRanges, versions } from './versions.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -18,6 +20,11 @@ export const families: readonly Family[] = [
   selection,
   references,
   credentials,
+  challenges,
+  tokens,
+  tagLists,
+  referrers,
+  creationTimes,
   webhooks,
   keelPushes,
   keelPolls,
