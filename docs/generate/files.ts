@@ -1,5 +1,6 @@
 import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
 import { configurationParts } from './configuration.ts';
+import { differencesParts } from './differences.ts';
 import { logParts } from './logs.ts';
 import { metricsParts } from './metrics.ts';
 import { securityParts } from './permissions.ts';
@@ -19,6 +20,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
     { path: 'docs/policies.md', content: renderTemplate('policies.md', policyParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
+    { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },
     { path: 'docs/logs.md', content: renderTemplate('logs.md', logParts) },
     { path: 'docs/metrics.md', content: renderTemplate('metrics.md', metricsParts) },
     { path: 'docs/security.md', content: renderTemplate('security.md', securityParts) },

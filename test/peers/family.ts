@@ -47,7 +47,7 @@ export function readDifferences(id: string): readonly Difference[] {
 
 /** Where the cases come from, by the words with which their `source` begins. */
 export const sources = z
-  .record(z.string(), z.strictObject({ project: z.string(), version: z.string(), licence: z.string() }))
+  .record(z.string(), z.strictObject({ name: z.string(), project: z.string(), version: z.string(), licence: z.string() }))
   .parse(JSON.parse(readFileSync(join(import.meta.dirname, 'sources.json'), 'utf8')));
 
 /** Our answer to each case in which it is not the expected one, by the case's id. */

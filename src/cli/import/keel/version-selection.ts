@@ -38,7 +38,9 @@ export function convertVersions(policy: string, matchPreRelease: boolean, runnin
         ? []
         : [`The range is that of the version that runs (${runningTag}): widen it when you change to another by hand.`]),
       ...(policy === 'all' && suffix !== undefined ? [`Keel would have taken tags without "-${suffix}", too.`] : []),
-      ...(patch === undefined ? ['Only tags with two numbers are candidates; Keel compared those with three as well.'] : []),
+      patch === undefined
+        ? 'Only tags with two numbers are candidates; Keel compared those with three as well.'
+        : 'Only tags with three numbers are candidates; Keel takes "1.5" for 1.5.0.',
     ],
   };
 }
