@@ -32,12 +32,15 @@ function read(id: string): Entry[] {
 }
 
 function summary(): string {
-  const count = (entries: readonly Entry[]) => entries.reduce((sum, { cases }) => sum + cases.length, 0);
   const all = allIds.reduce((sum, id) => sum + readCases(id).length, 0);
   const entries = allIds.flatMap(read);
   const planned = count(entries.filter(({ kind }) => kind === 'planned'));
   const meant = count(entries) - planned;
   return `Of ${all} cases, ${all - meant - planned} are answered as there, ${meant} differ by design, and in ${planned} the others are right.`;
+}
+
+function count(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { cases }) => sum + cases.length, 0);
 }
 
 function tableOf(entries: readonly Entry[], kind: Entry['kind']): string {

@@ -35,6 +35,14 @@ before(async () => {
       metadata: keel('agent', { 'keel.sh/policy': 'glob:build-*', 'keel.sh/trigger': 'poll', 'keel.sh/pollSchedule': '@every 5m' }),
       spec: { selector, template: template('ghcr.io/shop/agent:build-7') },
     }),
+    cluster.request('POST', `${apps}/deployments`, {
+      metadata: keel('kafka', { 'keel.sh/policy': 'force' }),
+      spec: { selector, template: template('confluentinc/cp-kafka:7.9.1-1-ubi8') },
+    }),
+    cluster.request('POST', `${apps}/deployments`, {
+      metadata: keel('nightly', { 'keel.sh/policy': 'force', 'keel.sh/approvals': '1' }),
+      spec: { selector, template: template('ghcr.io/shop/nightly:20260301') },
+    }),
     cluster.request('POST', `/apis/batch/v1/namespaces/${namespace}/cronjobs`, {
       metadata: keel('report', { 'keel.sh/policy': 'patch' }),
       spec: { schedule: '0 3 * * *', jobTemplate: jobTemplate('ghcr.io/shop/report:main') },
@@ -51,6 +59,8 @@ test('every kind that Keel updates is read; what cannot be carried over is told,
   assert.deepEqual(
     policies.map(({ policy: { metadata, spec } }) => [metadata.name, spec.targets[0]?.kind, Object.keys(spec.select)[0]]),
     [
+      ['kafka', 'Deployment', 'semver'],
+      ['nightly', 'Deployment', 'numerical'],
       ['web', 'Deployment', 'semver'],
       ['db', 'StatefulSet', 'digest'],
       ['agent', 'DaemonSet', 'alphabetical'],
@@ -60,14 +70,28 @@ test('every kind that Keel updates is read; what cannot be carried over is told,
     skipped.map(({ workload }) => workload),
     [`CronJob ${namespace}/report`],
   );
-  assert.deepEqual([code, err], [1, '3 policies with 3 targets; 1 not carried over\n']);
+  assert.deepEqual([code, err], [1, '5 policies with 5 targets; 1 not carried over\n']);
 });
 
 test('what is printed is accepted by the API server, from all namespaces', async () => {
   const { out } = await run();
   const documents = readDocuments(out).map((document) => ('value' in document ? document.value : assert.fail(out)));
-  assert.equal(documents.length, 3);
+  assert.equal(documents.length, 5);
   for (const document of documents) await cluster.request('POST', policiesPath(namespace, 'v1'), document);
+});
+
+test("force on a version or a number writes digests, beside what else the policy's update says", async () => {
+  const { out } = await run('--output', 'json', '--namespace', namespace);
+  const { policies } = JSON.parse(out) as KeelImport;
+  const updates = policies.map(({ policy: { metadata, spec } }) => [metadata.name, spec.update]);
+  assert.deepEqual(
+    updates.filter(([, update]) => update !== undefined),
+    [
+      ['kafka', { pin: 'Digest' }],
+      ['nightly', { mode: 'Approval', pin: 'Digest' }],
+      ['web', { mode: 'Approval' }],
+    ],
+  );
 });
 
 test('where Keel is told nothing: nothing is printed, and 0', async () => {

@@ -6,9 +6,9 @@ import { references } from './references.ts';
 import { challenges, creationTimes, referrers, tagLists } from './registry.ts';
 import { selection } from './selection.ts';
 import { platforms, tagFilters } from './tags.ts';
-import { tokens } from './tokens.ts';
+import { addresses, tokens } from './tokens.ts';
 import { rangeSyntax, versionOrder, versionRanges, versions } from './versions.ts';
-import { webhooks } from './webhooks.ts';
+import { webhooks, webhookSecrets } from './webhooks.ts';
 
 export const families: readonly Family[] = [
   versionRanges,
@@ -22,10 +22,12 @@ export const families: readonly Family[] = [
   credentials,
   challenges,
   tokens,
+  addresses,
   tagLists,
   referrers,
   creationTimes,
   webhooks,
+  webhookSecrets,
   keelPushes,
   keelPolls,
 ];

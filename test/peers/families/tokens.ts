@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isForbiddenAddress } from '../../../src/registry/address-guard.ts';
 import { createRegistryClient } from '../../../src/registry/client.ts';
 import { type FakeAnswer, type FakeRequest, startFakeRegistry } from '../../harness/fake-registry.ts';
 import { offering } from '../../registry/start-world.ts';
@@ -23,6 +24,9 @@ const input = z.strictObject({
   /** Whether the registry forgets its tokens after each read. */
   revoked: z.boolean().default(false),
 });
+
+/** Whether a token server, or whatever else a registry names, must not be asked because of its address. */
+export const addresses = family('addresses', z.strictObject({ url: z.string() }), ({ url }) => isForbiddenAddress(new URL(url).hostname));
 
 type Input = z.output<typeof input>;
 

@@ -36,11 +36,22 @@ export const webhooks = family(
   },
 );
 
-function parse(id: string, delivery: Parameters<Provider['parse']>[0]): ParsedDelivery {
+/** Whether the sender of a delivery is believed to know the secret. */
+export const webhookSecrets = family(
+  'webhook-secrets',
+  z.strictObject({ provider: z.string(), secret: z.string(), body: z.string(), headers: z.record(z.string(), z.string()) }),
+  ({ provider, secret, body, headers }) => providerOf(provider).verify({ headers, body: Buffer.from(body) }, [secret]),
+);
+
+function providerOf(id: string): Provider {
   const provider = providers.find((one) => one.id === id);
   if (provider === undefined) throw new Error(`no provider "${id}"`);
+  return provider;
+}
+
+function parse(id: string, delivery: Parameters<Provider['parse']>[0]): ParsedDelivery {
   try {
-    return provider.parse(delivery);
+    return providerOf(id).parse(delivery);
   } catch (error) {
     if (error instanceof MalformedBody) return { pushes: [], ignored: [] };
     throw error;
