@@ -62,9 +62,15 @@ function changesOf(workload: Workload, policy: Doer, recorded: ReadonlyMap<strin
   });
 }
 
-/** A change that the history does not hold, or not any more. Of those, nothing is remembered but the time up to which all are over. */
-function toEntry(workload: Workload, { name, image }: WorkloadContainer, update: LastUpdate, { rollouts }: PolicyStatus): HistoryEntry {
-  const { from, at, trigger, digest } = update;
+/**
+ * A change that the history does not hold, or not any more. Of those, nothing is remembered but the time up to which all are over. What failed is rejected by its
+ * digest, for all targets: that is believed of a workload only where it runs it, or the policy knows it.
+ */
+function toEntry(workload: Workload, { name, image }: WorkloadContainer, update: LastUpdate, status: PolicyStatus): HistoryEntry {
+  const { from, at, trigger } = update;
+  const { rollouts, latest, history = [], rejected = [] } = status;
+  const known = [tryParseImageReference(image), latest, ...history, ...rejected];
+  const digest = known.some((one) => one?.digest === update.digest) ? update.digest : undefined;
   const isSettled = Date.parse(at) <= Date.parse(rollouts?.settledAt ?? '');
   return {
     ...refOf(workload),

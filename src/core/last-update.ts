@@ -60,7 +60,7 @@ export function formatLastUpdate({ policy, at, trigger, from, to, digest }: Last
 /** Reads the annotation's value; undefined for what we would not have written: anybody may write there. */
 export function parseLastUpdate(value: unknown): LastUpdate | undefined {
   const { policy, at, trigger, from, to, digest } = parseObject(value);
-  if (!isShort(policy, 64) || !isShort(at, 32) || Number.isNaN(Date.parse(at)) || !isTrigger(trigger)) return undefined;
+  if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTrigger(trigger)) return undefined;
   if (!isShort(from, maxImageLength) || !isShort(to, maxImageLength)) return undefined;
   return { policy, at, trigger, from, to, ...(isShort(digest, 160) && { digest }) };
 }
@@ -106,6 +106,11 @@ function parseObject(value: unknown): Readonly<Record<string, unknown>> {
 
 function isShort(value: unknown, max: number): value is string {
   return typeof value === 'string' && value !== '' && value.length <= max;
+}
+
+/** Whole seconds of a year with four digits: what is added to the last moment that there is makes no time any more. */
+function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 function isTrigger(value: unknown): value is TriggerSource {

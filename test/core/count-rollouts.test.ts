@@ -19,9 +19,11 @@ const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: changedAt }]
 const settled = { progressing: 0, done: 1, failed: 0, rolledBack: 0, settledAt: changedAt };
 
 test('what a workload remembers is followed without any history, and a history without what it remembers', () => {
-  const [followed] = currentRollouts(doerOf({}), viewOf(webs({})));
-  const [entry] = followed?.entries ?? [];
-  assert.deepEqual(entry, { ...entryOf(), result: 'Applied' });
+  const follow = (status: PolicyStatus) => currentRollouts(doerOf(status), viewOf(webs({})))[0]?.entries[0];
+  const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: changedAt };
+  assert.deepEqual(follow({ latest }), { ...entryOf(), result: 'Applied' });
+  const { digest: _, ...unproven } = entryOf();
+  assert.deepEqual(follow({}), { ...unproven, result: 'Applied' }, 'of the digest, the workload is no witness');
   const history = [entryOf()];
   assert.deepEqual(currentRollouts(doerOf({ history }), viewOf(changed()))[0]?.entries, history);
   assert.deepEqual(currentRollouts(doerOf({ history }), viewOf(webs({})))[0]?.entries, history, 'the same change once');

@@ -29,6 +29,8 @@ test('anything else is nothing, and never an error', () => {
     '{}',
     { ...update, policy: '' },
     { ...update, at: 'yesterday' },
+    { ...update, at: '+275760-09-13T00:00:00Z' },
+    { ...update, at: '2026-02-30T25:00:00Z' },
     { ...update, trigger: 'toString' },
     { ...update, from: 'x'.repeat(513) },
     { ...update, to: undefined },

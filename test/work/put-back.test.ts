@@ -1,7 +1,9 @@
 /** What a rollback may do is said by the policy, its targets' owners and signatures as they are now, whatever the history says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import type { Verdict, Verification } from '../../src/core/verification.ts';
+import type { Workload } from '../../src/core/workload.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { digestOf, webDeployment } from '../core/samples.ts';
 import { changed, entryOf, givenUp, image, remembering, watchedSpec } from '../core/rollout-samples.ts';
@@ -51,6 +53,27 @@ test('a policy that was changed meanwhile has the say: the rollback is left to t
 });
 
 const keys: Verification = { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] };
+
+test('a digest that only a workload claims is not rejected: what its tag points to is asked of the registry', async () => {
+  const [known, claimed] = [digestOf('b'), digestOf('f')];
+  const pinned = (workload: Workload) => ({
+    ...workload,
+    containers: workload.containers.map((one) => ({ ...one, image: `${image}:1.3.0@${claimed}` })),
+  });
+  const rows: [workload: Workload, status: PolicyStatus, rejected: string][] = [
+    [changed(givenUp), {}, known],
+    [changed(givenUp), { latest: { tag: '1.3.0', digest: claimed, selectedAt: at } }, claimed],
+    [pinned(changed(givenUp)), {}, claimed],
+  ];
+  for (const [workload, status, rejected] of rows) {
+    const world = changedWorld(remembering(workload, { at, digest: claimed }), { status: { history: [], ...status } });
+    await look(world);
+    assert.deepEqual(
+      world.statusOf('web').rejected?.map(({ digest }) => digest),
+      [rejected],
+    );
+  }
+});
 
 test('what policy and owners say while signatures are verified counts: a slow registry buys no rollback', async () => {
   const ops = { namespace: 'ops' };
