@@ -44,16 +44,23 @@ export function createWaker(ports: WakerPorts): Waker {
   const schedule = (delayMs: number) => {
     if (!stopping.signal.aborted) timer ??= setTimeout(() => void flush(), delayMs);
   };
+  /** What is odd about one policy must hold up no other, nor end the process. */
+  const isolated = (judgeOne: () => readonly (PolicyJob | undefined)[]) => {
+    try {
+      for (const job of judgeOne()) if (job !== undefined) pending.set(policyJobId(job), job);
+    } catch (error) {
+      ports.onError(error);
+    }
+  };
   const judge = () => {
     const sliceEnd = performance.now() + sliceMs;
     for (const [key, policy] of considered) {
       considered.delete(key);
-      const jobs = [
+      isolated(() => [
         ...wakeJobs(policy, ports, ports.clock(), ports.secretVersions),
         alarmJob(policy),
         rolloutJob(policy, ports, ports.clock()),
-      ];
-      for (const job of jobs) if (job !== undefined) pending.set(policyJobId(job), job);
+      ]);
       if (performance.now() >= sliceEnd) return;
     }
   };
@@ -78,23 +85,15 @@ export function createWaker(ports: WakerPorts): Waker {
     considered.set(policyKey(policy), policy);
     schedule(0);
   };
-  const add = (job: PolicyJob | undefined) => {
-    if (job === undefined) return;
-    pending.set(policyJobId(job), job);
-    schedule(0);
-  };
   const welcome = () => {
     newcomersTimer = undefined;
     const sliceEnd = performance.now() + sliceMs;
-    try {
-      for (const [key, { policy, uids }] of newcomers) {
-        newcomers.delete(key);
-        add(newcomerJob(policy, uids, ports, ports.clock()));
-        if (performance.now() >= sliceEnd) break;
-      }
-    } catch (error) {
-      ports.onError(error);
+    for (const [key, { policy, uids }] of newcomers) {
+      newcomers.delete(key);
+      isolated(() => [newcomerJob(policy, uids, ports, ports.clock())]);
+      if (performance.now() >= sliceEnd) break;
     }
+    if (pending.size > 0) schedule(0);
     if (newcomers.size > 0 && !stopping.signal.aborted) newcomersTimer = setTimeout(welcome, 0);
   };
 

@@ -66,6 +66,18 @@ test('a sweep of many goes in parts', async (t) => {
   assert.ok(batches.every(({ length }) => length <= 500));
 });
 
+test('a policy that cannot be judged holds up no other', async (t) => {
+  const targetState: WakerPorts['targetState'] = (_, { namespace }) => {
+    if (namespace === 'odd') throw new Error('odd');
+    return { since: 0 };
+  };
+  const { waker, batches, errors, pass } = start(t, { targetState });
+  waker.consider(policyOf({ namespace: 'odd', status: { observedGeneration: 1 } }));
+  for (const policy of policies(2)) waker.consider(policy);
+  await pass(0);
+  assert.deepEqual([batches, errors.length], [[['p0', 'p1']], 1]);
+});
+
 test('policies that take long to judge hold up nobody: the event loop goes on after each few, and what is judged goes to Redis', async (t) => {
   const clock = () => {
     const end = performance.now() + 15;
