@@ -54,8 +54,8 @@ export interface PollJob extends Versioned {
 }
 
 /** Whether this version of the program understands a job; a newer replica's jobs are left to it. */
-export function isUnderstood(data: { readonly schema?: number }): boolean {
-  return data.schema === schema;
+export function isUnderstood(data: { readonly schema?: number } | null): boolean {
+  return data?.schema === schema;
 }
 
 /** The same cause for the same policy is one job, whichever replica saw it. */

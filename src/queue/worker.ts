@@ -46,7 +46,15 @@ const deadlineMs = 24 * 3_600_000;
  * of killed workers and notice after a minute (both measured).
  */
 export function createWorker<T extends { readonly schema: number; readonly receivedAt?: string }>(options: WorkerOptions<T>): QueueWorker {
-  const { access, queue, concurrency, now, random, longestPauseMs } = options;
+  const { access, queue, concurrency, read, now, random, longestPauseMs } = options;
+  /** Whoever can write to Redis wrote the data: what cannot be read pauses as anything else does. An error here would leave the job where it is, for others to stumble over. */
+  const pauseOf = (data: unknown): number | undefined => {
+    try {
+      return longestPauseMs?.(read(data));
+    } catch {
+      return undefined;
+    }
+  };
   const stopping = new AbortController();
   const worker = new Worker<T>(queue, (job, token) => run(job, token ?? '', options, stopping.signal), {
     connection: access.redis,
@@ -60,8 +68,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     drainDelay: 30,
     ...keptJobs,
     settings: {
-      backoffStrategy: (failures, _type, _error, job) =>
-        stopping.signal.aborted ? 0 : backoffMs(failures, random, job && longestPauseMs?.(job.data as T)),
+      backoffStrategy: (failures, _type, _error, job) => (stopping.signal.aborted ? 0 : backoffMs(failures, random, pauseOf(job?.data))),
     },
   });
   worker.on('error', access.onError);
@@ -86,8 +93,9 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   { process, read, now }: WorkerOptions<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!isUnderstood(job.data))
-    throw new Error(`the job has schema ${String(job.data.schema)}: a newer version of the program must take it`);
+  // What has none is read below, and given up like everything that cannot be read.
+  if (typeof job.data?.schema === 'number' && !isUnderstood(job.data))
+    throw new Error(`the job has schema ${job.data.schema}: a newer version of the program must take it`);
   const expires = startOf(job) + deadlineMs;
   const isLastTry = now() >= expires;
   try {
@@ -101,8 +109,8 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
 }
 
 /** When the day of a job began: what it says of itself, unless that is no time, or later than it was to be done for the first time. */
-function startOf({ data: { receivedAt = '' }, timestamp, opts: { delay = 0 } }: Job<{ readonly receivedAt?: string }>): number {
-  const received = Date.parse(receivedAt);
+function startOf({ data, timestamp, opts: { delay = 0 } }: Job<{ readonly receivedAt?: string } | null>): number {
+  const received = Date.parse(data?.receivedAt ?? '');
   return Math.min(Number.isNaN(received) ? timestamp : received, timestamp + delay);
 }
 
