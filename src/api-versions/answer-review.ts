@@ -18,8 +18,8 @@ const versions = ['v1', 'v1alpha1'];
 
 /** One object as large as etcd stores it (1.5 MiB) has fewer values, whatever it is made of. */
 const maxValues = 400_000;
-/** Deeper ones overflow the stack of whoever writes them as JSON. */
-const maxDepth = 1_000;
+/** Deeper ones overflow the stack of whoever writes them as JSON. A bound far below would refuse objects that are stored, and with one of them each list fails. */
+const maxDepth = 3_500;
 /** API servers send one (measured up to 1.36); the protocol allows lists. */
 const maxObjects = 1_000;
 /** In a review, `request.objects` is the third thing opened. */
