@@ -53,6 +53,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
 
   const authorize = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, refused: string | undefined) => {
     const { registry, signal } = request;
+    if (credential?.registryToken !== undefined) return { authorization: bearer + credential.registryToken };
     const challenge = challenges.get(registry.name);
     if (challenge?.scheme === 'basic') return { authorization: credential && basicAuthorization(credential) };
     const { realm, service } = challenge?.parameters ?? {};
@@ -81,7 +82,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
   };
 
   return async (source, request, credential) => {
-    if (credential && !challenges.has(request.registry.name)) await ping(source, request);
+    if (credential && credential.registryToken === undefined && !challenges.has(request.registry.name)) await ping(source, request);
     const first = await send(source, request, credential);
     if (!first.answer || !isRefusal(request, first.answer)) return first.answer;
     return (await send(source, request, credential, first)).answer;

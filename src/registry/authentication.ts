@@ -22,18 +22,27 @@ export interface AuthenticationOptions {
 /** Sends a request about a repository with whatever the registry wants to see; the answer is never the registry's own 401 or 403. */
 export type AuthenticatedHttp = (source: ImageSource, request: HttpRequest) => Promise<HttpAnswer>;
 
-/** What came of one offer (`none`: it had no credential · `failed`: it cannot be known whether it has one). `isOwn`: the policy itself names it. */
+/** What came of one credential, or of an offer (`none`: it had none · `failed`: it cannot be known whether it has one). `isOwn`: the policy itself names it. */
 export type Try = { readonly source: string; readonly isOwn: boolean } & (
-  | { readonly kind: 'accepted'; readonly answer: HttpAnswer }
+  | { readonly kind: 'accepted'; readonly credential?: Credential | undefined; readonly answer: HttpAnswer }
   | { readonly kind: 'refused'; readonly credential?: Credential | undefined; readonly answer?: HttpAnswer | undefined }
   | { readonly kind: 'none'; readonly why: string }
   | { readonly kind: 'failed'; readonly error: unknown }
 );
 
+type Refused = Extract<Try, { kind: 'refused' }>;
+type NotRead = Exclude<Try, Refused | { kind: 'accepted' }>;
+
 /** An offer, or (without one) to ask anonymously. */
 interface Candidate {
   readonly source: string;
   readonly offer?: CredentialOffer;
+}
+
+/** What a repository was read with last. */
+interface Worked {
+  readonly source: string;
+  readonly credential: Credential | undefined;
 }
 
 const anonymous: Candidate = { source: 'anonymous' };
@@ -56,13 +65,13 @@ export function createAuthentication({
   onDetails,
 }: AuthenticationOptions): AuthenticatedHttp {
   const attempt = createAttempts(http, tokens);
-  const worked = new BoundedMap<string, string>(maxRemembered);
+  const worked = new BoundedMap<string, Worked>(maxRemembered);
 
-  const use = async (source: ImageSource, request: HttpRequest, offer: Offered, credential?: Credential): Promise<Try> => {
+  const use = async (source: ImageSource, request: HttpRequest, offer: Offered, credential?: Credential) => {
     const answer = await attempt(source, request, credential);
     const isRefused = answer === undefined || isRefusal(request, answer);
-    const whose = whoseOf(offer);
-    return isRefused ? { kind: 'refused', ...whose, credential, answer } : { kind: 'accepted', ...whose, answer };
+    const tried = { ...whoseOf(offer), credential };
+    return isRefused ? ({ kind: 'refused', ...tried, answer } as const) : ({ kind: 'accepted', ...tried, answer } as const);
   };
 
   const fail = ({ what, registry }: HttpRequest, tried: Extract<Try, { kind: 'failed' }>) => {
@@ -70,14 +79,32 @@ export function createAuthentication({
     return unreadableError(what, tried);
   };
 
-  const tryOffer = async (source: ImageSource, request: HttpRequest, offer: CredentialOffer): Promise<Try> => {
+  /** What comes of each credential of an offer, and of those that are new when it is read again because one was refused. */
+  const tryOffer = async function* (
+    source: ImageSource,
+    request: HttpRequest,
+    offer: CredentialOffer,
+    best: Worked | undefined,
+  ): AsyncGenerator<Try, void> {
     const known = await readOffer(offer, request, false);
-    if ('kind' in known) return known;
-    const first = await use(source, request, offer, known);
-    if (first.kind === 'accepted') return first;
+    if ('kind' in known) {
+      yield known;
+      return;
+    }
+    const refused: Refused[] = [];
+    for (const credential of lastFirst(known, best)) {
+      const tried = await use(source, request, offer, credential);
+      if (tried.kind === 'refused') refused.push(tried);
+      else yield tried;
+    }
+    if (refused.length === 0) return;
     const renewed = await readOffer(offer, request, true);
-    if ('kind' in renewed) return renewed.kind === 'failed' ? renewed : first;
-    return sameCredential(known, renewed) ? first : use(source, request, offer, renewed);
+    if ('kind' in renewed) yield* renewed.kind === 'failed' ? [renewed] : refused;
+    for (const credential of 'kind' in renewed ? [] : renewed) {
+      const before = refused.find((tried) => tried.credential !== undefined && sameCredential(tried.credential, credential));
+      if (before) yield before;
+      else if (!known.some((other) => sameCredential(other, credential))) yield await use(source, request, offer, credential);
+    }
   };
 
   return async (source, request) => {
@@ -88,17 +115,20 @@ export function createAuthentication({
     const tries: Try[] = [];
     let hidden: HttpAnswer | undefined;
 
-    for (const { source: name, offer } of bestFirst(candidates, best)) {
+    for (const { source: name, offer } of bestFirst(candidates, best?.source)) {
       if (offer === undefined && hidden !== undefined) continue;
-      const tried = offer === undefined ? await use(source, request, anonymous) : await tryOffer(source, request, offer);
-      tries.push(tried);
-      if (tried.kind !== 'accepted') continue;
-      // A public image is read with a credential as soon as there is one: some registries give more to whom they know.
-      const isWorthIt = offer !== undefined || tries.some(({ kind }) => kind === 'refused');
-      if (tried.answer.status < 400 && isWorthIt) worked.set(key, name);
-      const isBelieved = name === best && request.kind !== 'tags';
-      if (tried.answer.status !== 404 || isBelieved) return tried.answer;
-      hidden ??= tried.answer;
+      for await (const tried of offer === undefined ? [use(source, request, anonymous)] : tryOffer(source, request, offer, best)) {
+        tries.push(tried);
+        if (tried.kind !== 'accepted') continue;
+        const { credential, answer } = tried;
+        // A public image is read with a credential as soon as there is one: some registries give more to whom they know.
+        const isWorthIt = offer !== undefined || tries.some(({ kind }) => kind === 'refused');
+        if (answer.status < 400 && isWorthIt) worked.set(key, { source: name, credential });
+        const isLast = name === best?.source && credential?.username === best.credential?.username;
+        const isBelieved = isLast && request.kind !== 'tags';
+        if (answer.status !== 404 || isBelieved) return answer;
+        hidden ??= answer;
+      }
     }
     const unreadable = tries.find(({ kind }) => kind === 'failed');
     if (unreadable?.kind === 'failed') throw fail(request, unreadable);
@@ -108,13 +138,17 @@ export function createAuthentication({
       const index = tries.findIndex(({ kind, source: name }) => kind === 'none' && name === offer.source);
       if (index === -1) continue;
       const renewed = await readOffer(offer, request, true);
-      const tried = 'kind' in renewed ? renewed : await use(source, request, offer, renewed);
-      if (tried.kind === 'failed') throw fail(request, tried);
-      if (tried.kind === 'accepted') {
-        if (tried.answer.status < 400) worked.set(key, offer.source);
-        return tried.answer;
+      if ('kind' in renewed && renewed.kind === 'failed') throw fail(request, renewed);
+      const tried: Try[] = [];
+      for (const credential of 'kind' in renewed ? [] : renewed) {
+        const last = await use(source, request, offer, credential);
+        if (last.kind === 'accepted') {
+          if (last.answer.status < 400) worked.set(key, { source: offer.source, credential });
+          return last.answer;
+        }
+        tried.push(last);
       }
-      tries[index] = tried;
+      tries.splice(index, 1, ...('kind' in renewed ? [renewed] : tried));
     }
     onDetails(request.registry.name, describeDenial(source, request, tries, 'operator'));
     throw deniedError(source, request, tries);
@@ -132,11 +166,18 @@ function bestFirst(candidates: readonly Candidate[], best: string | undefined): 
   return candidates.toSorted((a, b) => Number(b.source === best) - Number(a.source === best));
 }
 
-async function readOffer(offer: CredentialOffer, { signal }: HttpRequest, refresh: boolean): Promise<Credential | Try> {
+/** The credential that worked last before the others of its offer. */
+function lastFirst(credentials: readonly Credential[], best: Worked | undefined): readonly Credential[] {
+  const last = best?.credential;
+  if (last === undefined) return credentials;
+  return credentials.toSorted((a, b) => Number(sameCredential(b, last)) - Number(sameCredential(a, last)));
+}
+
+async function readOffer(offer: CredentialOffer, { signal }: HttpRequest, refresh: boolean): Promise<readonly Credential[] | NotRead> {
   const whose = whoseOf(offer);
   try {
-    const read = await abortable(offer.read({ refresh, signal }), signal);
-    return isCredential(read) ? read : { kind: 'none', ...whose, why: read.why };
+    const found = await abortable(offer.read({ refresh, signal }), signal);
+    return isCredential(found) ? [found, ...(found.others ?? [])] : { kind: 'none', ...whose, why: found.why };
   } catch (error) {
     signal?.throwIfAborted();
     return { kind: 'failed', ...whose, error };

@@ -6,6 +6,10 @@ export interface Credential {
   readonly password: string;
   /** An OAuth2 refresh token, which replaces user and password where the registry has a token endpoint. */
   readonly identityToken?: string;
+  /** A token for the registry itself, which is sent as it is. */
+  readonly registryToken?: string;
+  /** Others of the same offer, in the order in which they are tried when this one is refused. */
+  readonly others?: readonly Credential[];
 }
 
 /** Why there is no credential, in words for a user: `has no entry for ghcr.io`. */
@@ -47,7 +51,8 @@ export function isCredential(read: Credential | NoCredential): read is Credentia
 
 /** Whether asking with `b` would be the same as asking with `a`. */
 export function sameCredential(a: Credential, b: Credential): boolean {
-  return a.username === b.username && a.password === b.password && a.identityToken === b.identityToken;
+  const keys = ['username', 'password', 'identityToken', 'registryToken'] as const;
+  return keys.every((key) => a[key] === b[key]);
 }
 
 /** The value of an Authorization header with user and password. */

@@ -248,3 +248,56 @@ test('a refresh token that is refused the OAuth2 way (400) is followed by the ne
   fake.answerNext({ status: 400, body: '{"error":"invalid_grant"}' }, { method: 'POST', path: '/token' });
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
+
+test('all credentials of a Secret are tried before the next one; what worked is the only request from then on', async (t) => {
+  const credentials = offers({ ...wrong, others: [{ username: 'robot', password: 'x' }, right] }, wrong);
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(asked(fake), ['GET /v2/', head, head, head]);
+  assert.deepEqual(credentials.reads, ['A']);
+  fake.requests.length = 0;
+  await client.headManifest(repository, '1');
+  assert.deepEqual([asked(fake), credentials.reads], [[head], ['A', 'A']]);
+});
+
+test('404 for one credential of a Secret is not believed before the others were tried, and is for what worked last', async (t) => {
+  const guest: Credential = { username: 'guest', password: 'x' };
+  const { fake, client, repository } = await startWorld(t, { credentials: offers({ ...guest, others: [right] }) });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  const hiddenFrom = basicAuthorization(guest);
+  fake.answerNext(({ authorization }) => (authorization === hiddenFrom ? { status: 404 } : undefined), { path: '/v2/team/', times: 99 });
+  assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
+  fake.requests.length = 0;
+  assert.equal(await client.headManifest(repository, '2'), undefined);
+  assert.deepEqual(asked(fake), ['HEAD /v2/team/app/manifests/2']);
+});
+
+test('each refused credential of a Secret is listed, and tried once', async (t) => {
+  const credentials = offers({ ...wrong, username: 'a', others: [{ ...wrong, username: 'b' }] });
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.requireBasic({ user: 'me', password: 'secret' });
+  await assert.rejects(
+    client.headManifest(repository, '1'),
+    /: Secret A \(user a\) was refused with 401; Secret A \(user b\) was refused with 401; anon/,
+  );
+  assert.deepEqual(asked(fake), ['GET /v2/', head, head, head]);
+  assert.deepEqual(credentials.reads, ['A', 'A again']);
+});
+
+test('a registry token is sent as it is, to nobody but the registry', async (t) => {
+  const credentials = offers({ username: '<registrytoken>', password: '', registryToken: 'token-1' });
+  const { fake, client, repository } = await startWorld(t, { credentials });
+  fake.setTag('team/app', '1', digest);
+  fake.requireBearer();
+  await client.headManifest({ ...repository, path: 'nothing' }, '1').catch(() => {});
+  fake.requests.length = 0;
+  const { client: other } = await startWorld(t, { credentials, registries: [{ host: fake.host, insecure: true }] });
+  assert.equal((await other.headManifest(repository, '1'))?.digest, digest);
+  assert.deepEqual(
+    fake.requests.map(({ method, authorization }) => [method, authorization]),
+    [['HEAD', 'Bearer token-1']],
+  );
+});

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { normaliseRepository } from '../../src/core/image-reference.ts';
-import { findCredential, parseDockerConfig } from '../../src/registry/credentials/docker-config.ts';
+import { findCredentials, parseDockerConfig } from '../../src/registry/credentials/docker-config.ts';
 
 const auth = (text: string) => Buffer.from(text).toString('base64');
-const userOf = (auths: object, registry: string, path: string) =>
-  findCredential(parseDockerConfig(JSON.stringify({ auths })), normaliseRepository(registry, path))?.username;
+const usersOf = (auths: object, registry: string, path: string) =>
+  findCredentials(parseDockerConfig(JSON.stringify({ auths })), normaliseRepository(registry, path)).map(({ username }) => username);
 
 const keys: [name: string, key: string, registry: string, path: string, matches: boolean][] = [
   ['a host', 'r.example.com', 'r.example.com', 'a/b', true],
@@ -34,21 +34,42 @@ const keys: [name: string, key: string, registry: string, path: string, matches:
   ['a star does not cross dots', '*.example.com', 'a.r.example.com', 'a/b', false],
   ['a star does not stand for nothing', '*.example.com', 'example.com', 'a/b', false],
   ['a star and another port', '*.example.com', 'r.example.com:5000', 'a/b', false],
+  ['several stars in a label', '*-reg-*.example.com', 'a-reg-b.example.com', 'a/b', true],
+  ['several stars that do not all fit', '*-reg-*-b.example.com', 'a-reg-b.example.com', 'a/b', false],
+  ['a star that has to take more than once', 'a*b*c.example.com', 'axbxcxbc.example.com', 'a/b', true],
+  ['a question mark', 'reg?.example.com', 'reg1.example.com', 'a/b', true],
+  ['a question mark for nothing', 'reg?.example.com', 'reg.example.com', 'a/b', false],
+  ['a set', 'reg[0-9].example.com', 'reg1.example.com', 'a/b', true],
+  ['a set without the character', 'reg[0-9].example.com', 'rega.example.com', 'a/b', false],
+  ['a set of all others', 'reg[^0-9].example.com', 'rega.example.com', 'a/b', true],
+  ['a set of all others, with the character', 'reg[^0-9].example.com', 'reg1.example.com', 'a/b', false],
+  ['a set of several', 'reg[a0-3-].example.com:5000', 'reg2.example.com:5000', 'a/b', true],
+  ['an escaped character', 'reg\\[1.example.com', 'reg1.example.com', 'a/b', false],
+  ['a set without an end', 'reg[0-9.example.com', 'reg1.example.com', 'a/b', false],
+  ['an IPv6 address', '[2001:db8::1]:5000', '[2001:db8::1]:5000', 'a/b', true],
+  ['another IPv6 address', '[2001:db8::1]:5000', '[2001:db8::2]:5000', 'a/b', false],
 ];
 
 for (const [name, key, registry, path, matches] of keys) {
   test(`docker config key with ${name}`, () =>
-    assert.equal(userOf({ [key]: { auth: auth('me:secret') } }, registry, path), matches ? 'me' : undefined));
+    assert.deepEqual(usersOf({ [key]: { auth: auth('me:secret') } }, registry, path), matches ? ['me'] : []));
 }
 
-test('the longest path wins, and an exact host before a star', () => {
-  const auths = Object.fromEntries(
-    ['*.example.com/a/b', 'r.example.com', 'r.example.com/a', 'r.example.com/a/b'].map((key) => [key, { username: key, password: 'x' }]),
-  );
-  assert.equal(userOf(auths, 'r.example.com', 'a/b/c'), 'r.example.com/a/b');
-  assert.equal(userOf(auths, 'r.example.com', 'a/c'), 'r.example.com/a');
-  assert.equal(userOf(auths, 'r.example.com', 'x'), 'r.example.com');
-  assert.equal(userOf(auths, 's.example.com', 'a/b'), '*.example.com/a/b');
+test("all that match are tried in the kubelet's order", () => {
+  const keys = ['*.example.com/a/b', 'r.example.com', 'r.example.com/a', 'r.example.com/a/b', 'r*.example.com'];
+  const auths = Object.fromEntries(keys.map((key) => [key, { username: key, password: 'x' }]));
+  const inOrder = ['r.example.com/a/b', 'r.example.com/a', 'r.example.com', 'r*.example.com', '*.example.com/a/b'];
+  assert.deepEqual(usersOf(auths, 'r.example.com', 'a/b/c'), inOrder);
+  assert.deepEqual(usersOf(auths, 'r.example.com', 'a/c'), ['r.example.com/a', 'r.example.com', 'r*.example.com']);
+  assert.deepEqual(usersOf(auths, 's.example.com', 'a/b'), ['*.example.com/a/b']);
+});
+
+test('a pattern of many stars takes no longer than its length times that of the host', () => {
+  const pattern = `${'*a'.repeat(2_000)}b.example.com`;
+  const startedAt = process.cpuUsage();
+  assert.deepEqual(usersOf({ [pattern]: { auth: auth('me:secret') } }, `${'a'.repeat(220)}.example.com`, 'a'), []);
+  const { user } = process.cpuUsage(startedAt);
+  assert.ok(user < 2_000_000, `${user} µs`);
 });
 
 const values: [name: string, value: unknown, expected: object | undefined][] = [
@@ -58,6 +79,8 @@ const values: [name: string, value: unknown, expected: object | undefined][] = [
   ['auth before user and password', { auth: auth('me:secret'), username: 'x', password: 'y' }, { username: 'me', password: 'secret' }],
   ['an identity token', { auth: auth('me:'), identitytoken: 'abc' }, { username: 'me', password: '', identityToken: 'abc' }],
   ['an identity token as password', { auth: auth('<token>:abc') }, { username: '<token>', password: 'abc', identityToken: 'abc' }],
+  ['a registry token', { auth: auth('me:secret'), registrytoken: 'reg' }, { username: 'me', password: 'secret', registryToken: 'reg' }],
+  ['a registry token that cannot be sent', { registrytoken: 'a\r\nb' }, undefined],
   ['auth that is no user:password', { auth: auth('nonsense') }, undefined],
   ['nothing', {}, undefined],
   ['a number', 7, undefined],
@@ -67,16 +90,16 @@ const values: [name: string, value: unknown, expected: object | undefined][] = [
 for (const [name, value, expected] of values) {
   test(`docker config entry with ${name}`, () => {
     const config = parseDockerConfig(JSON.stringify({ auths: { 'r.example.com': value, 'other.example.com': { auth: auth('a:b') } } }));
-    const found = findCredential(config, normaliseRepository('r.example.com', 'a'));
-    assert.deepEqual(found, expected && { host: 'r.example.com', path: '', ...expected });
+    const found = findCredentials(config, normaliseRepository('r.example.com', 'a'));
+    assert.deepEqual(found, expected === undefined ? [] : [{ host: 'r.example.com', path: '', ...expected }]);
     assert.equal(config.problems.length, expected ? 0 : 1);
-    assert.ok(findCredential(config, normaliseRepository('other.example.com', 'a')), 'a bad entry does not spoil the others');
+    assert.equal(findCredentials(config, normaliseRepository('other.example.com', 'a')).length, 1, 'a bad entry does not spoil the others');
   });
 }
 
 test('the legacy form has no outer auths', () => {
   const config = parseDockerConfig(JSON.stringify({ 'https://index.docker.io/v1/': { auth: auth('me:secret'), email: 'x@example.com' } }));
-  assert.equal(findCredential(config, normaliseRepository('docker.io', 'nginx'))?.username, 'me');
+  assert.equal(findCredentials(config, normaliseRepository('docker.io', 'nginx'))[0]?.username, 'me');
 });
 
 test('a config with helpers only has no entries', () => assert.deepEqual(parseDockerConfig('{"credsStore":"desktop"}').entries, []));

@@ -3,16 +3,18 @@
  * matches whole segments only (`host/team` is not `host/team-b`), and one entry that cannot be read does not spoil the others.
  */
 import { normaliseRegistry, type Repository } from '../../core/image-reference.ts';
+import { matchesGlob } from './glob.ts';
 
 /** One registry (host, or host and path) of a config.json. */
 export interface DockerConfigEntry {
-  /** The normal form of the host; a label may hold one `*`. */
+  /** The normal form of the host; a label may be a glob. */
   readonly host: string;
   /** `team` or `team/app`; empty: the whole registry. */
   readonly path: string;
   readonly username: string;
   readonly password: string;
   readonly identityToken?: string;
+  readonly registryToken?: string;
 }
 
 /** The entries that could be read, and what was wrong with the others. */
@@ -40,11 +42,17 @@ export function parseDockerConfig(text: string): DockerConfig {
   return { entries, problems };
 }
 
-/** The entry for a repository: its exact host before a `*`, then the longest path. */
-export function findCredential(config: DockerConfig, repository: Repository): DockerConfigEntry | undefined {
+/**
+ * The entries for a repository, in the kubelet's order: backwards by host and path, so that the longer path of a host comes before the shorter one, and the host
+ * itself before a `*`.
+ */
+export function findCredentials(config: DockerConfig, repository: Repository): DockerConfigEntry[] {
+  const keyOf = ({ host, path }: DockerConfigEntry) => (path === '' ? host : `${host}/${path}`);
   return config.entries
     .filter((entry) => matchesHost(entry.host, repository.registry) && matchesPath(entry.path, repository.path))
-    .sort((a, b) => Number(a.host.includes('*')) - Number(b.host.includes('*')) || b.path.length - a.path.length)[0];
+    .map((entry) => ({ entry, key: keyOf(entry) }))
+    .sort((a, b) => (a.key === b.key ? 0 : a.key < b.key ? 1 : -1))
+    .map(({ entry }) => entry);
 }
 
 function parseEntry(key: string, value: unknown): DockerConfigEntry | string {
@@ -54,6 +62,10 @@ function parseEntry(key: string, value: unknown): DockerConfigEntry | string {
   const fromAuth = typeof value.auth === 'string' && value.auth !== '' ? decodeAuth(value.auth) : undefined;
   const username = fromAuth?.username ?? text(value.username);
   const password = fromAuth?.password ?? text(value.password);
+  const registryToken = text(value.registrytoken);
+  if (registryToken !== '') {
+    return /^[\x21-\x7e]+$/.test(registryToken) ? { ...place, username, password, registryToken } : 'has a registrytoken that is no token';
+  }
   const identityToken = text(value.identitytoken) || (username === tokenUser ? password : '');
   if (identityToken !== '') return { ...place, username, password, identityToken };
   if (typeof value.auth === 'string' && value.auth !== '' && !fromAuth) return 'has an auth that is not the base64 form of user:password';
@@ -81,22 +93,22 @@ function decodeAuth(auth: string): { username: string; password: string } | unde
 }
 
 function matchesHost(pattern: string, host: string): boolean {
-  if (!pattern.includes('*')) return pattern === host;
-  const [patternName = '', patternPort] = pattern.split(':');
-  const [name = '', port] = host.split(':');
+  if (pattern === host) return true;
+  if (!/[*?[\\]/.test(pattern)) return false;
+  const [patternName, patternPort] = splitPort(pattern);
+  const [name, port] = splitPort(host);
   const patternLabels = patternName.split('.');
   const labels = name.split('.');
   return (
     patternPort === port &&
     patternLabels.length === labels.length &&
-    patternLabels.every((label, index) => matchesLabel(label, labels[index] ?? ''))
+    patternLabels.every((label, index) => matchesGlob(label, labels[index] ?? ''))
   );
 }
 
-function matchesLabel(pattern: string, label: string): boolean {
-  const [before = '', after, ...more] = pattern.split('*');
-  if (after === undefined) return pattern === label;
-  return more.length === 0 && label.length >= before.length + after.length && label.startsWith(before) && label.endsWith(after);
+function splitPort(host: string): [name: string, port: string | undefined] {
+  const [, name = host, port] = /^(.*):(\d+)$/.exec(host) ?? [];
+  return [name, port];
 }
 
 function matchesPath(prefix: string, path: string): boolean {
@@ -104,7 +116,9 @@ function matchesPath(prefix: string, path: string): boolean {
 }
 
 function looksLegacy(document: Record<string, unknown>): boolean {
-  return Object.values(document).some((value) => isObject(value) && ['auth', 'username', 'password'].some((key) => key in value));
+  return Object.values(document).some(
+    (value) => isObject(value) && ['auth', 'username', 'password', 'identitytoken', 'registrytoken'].some((key) => key in value),
+  );
 }
 
 function parseObject(json: string): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import type { ImageSource, SecretRef } from '../../core/image-source.ts';
-import type { CredentialOffer } from '../credential.ts';
-import { type DockerConfig, findCredential, parseDockerConfig } from './docker-config.ts';
+import type { Credential, CredentialOffer, NoCredential } from '../credential.ts';
+import { type DockerConfig, type DockerConfigEntry, findCredentials, parseDockerConfig } from './docker-config.ts';
 
 /** The `data` of a Secret (values in base64), or why there is none, in words for a user: `does not exist`. */
 export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
@@ -12,6 +12,8 @@ export type ReadSecret = (
 ) => Promise<SecretContent>;
 
 const keys = ['.dockerconfigjson', '.dockercfg'] as const;
+/** Whoever writes a Secret must not have us try thousands of passwords at a registry. */
+const maxEntries = 10;
 const parsed = new WeakMap<SecretContent, DockerConfig | { readonly why: string }>();
 
 /** What a kubernetes.io/dockerconfigjson (or legacy dockercfg) Secret offers for an image. */
@@ -33,11 +35,16 @@ export function offerOfSecret(
   };
 }
 
-/** The credential that a Docker configuration has for an image, or why it has none. */
-export function pickCredential(config: DockerConfig, image: ImageSource) {
-  const found = findCredential(config, image);
-  if (!found) return { why: [`has no entry for ${image.registry}`, ...config.problems.slice(0, 3)].join(', and ') };
-  const { username, password, identityToken } = found;
+/** The credentials that a Docker configuration has for an image, in their order, or why it has none. */
+export function pickCredential(config: DockerConfig, image: ImageSource): Credential | NoCredential {
+  const [first, ...others] = findCredentials(config, image).slice(0, maxEntries).map(credentialOf);
+  if (!first) return { why: [`has no entry for ${image.registry}`, ...config.problems.slice(0, 3)].join(', and ') };
+  return { ...first, ...(others.length > 0 && { others }) };
+}
+
+/** A registry token stands for itself; a message names it where it would name a user. */
+function credentialOf({ username, password, identityToken, registryToken }: DockerConfigEntry): Credential {
+  if (registryToken !== undefined) return { username: username || '<registrytoken>', password, registryToken };
   return { username, password, ...(identityToken !== undefined && { identityToken }) };
 }
 

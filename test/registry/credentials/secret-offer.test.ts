@@ -23,6 +23,19 @@ for (const [key, document] of [
   });
 }
 
+test('others of the Secret come after the first, ten in all', async () => {
+  const entries = Array.from({ length: 12 }, (_, index) => [
+    `${'*?'.repeat(index + 1)}.example.com`,
+    { username: `u${index}`, password: 'x' },
+  ]);
+  const document = { auths: { ...Object.fromEntries(entries), ...auths } };
+  const long = { ...image, registry: `${'r'.repeat(24)}.example.com` };
+  const content = { data: { '.dockerconfigjson': base64(JSON.stringify(document)) } };
+  const found = await offerOfSecret({ namespace: 'shop', name: 'creds' }, {}, long, async () => content).read({ refresh: false });
+  assert.ok('username' in found);
+  assert.equal(found.others?.length, 9);
+});
+
 const useless: [name: string, content: SecretContent, why: RegExp][] = [
   ['missing', { why: 'does not exist' }, /^does not exist$/],
   [
