@@ -3,6 +3,7 @@ import { formatRepository, isDigest } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { readBlob } from './blobs.ts';
 import { BoundedMap } from './bounded-map.ts';
+import { creationTime, latestTime, notedTime } from './creation-time.ts';
 import { headManifest, readManifest } from './manifests.ts';
 import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from './parse-manifest.ts';
 import type { Session } from './session.ts';
@@ -18,13 +19,13 @@ export interface ImagePlatforms {
 
 /** An image of one or several platforms. */
 export interface Image extends ImagePlatforms {
-  /** When it was built, by its own word: an annotation, else the configuration, of an index that of its first platform. */
+  /** When it was created, by its own word; an index where it says nothing itself when the newest of its images was. */
   readonly created?: Date;
 }
 
-/** What the bytes of one digest say; `first` is whom an index leaves it to say when it was created. */
+/** What the bytes of one digest say; `undated` are the images of an index of which only they themselves can say when they were created. */
 interface Facts extends Image {
-  readonly first?: string;
+  readonly undated?: readonly string[];
 }
 
 export interface Images {
@@ -36,10 +37,9 @@ export interface Images {
 const maxImages = 10_000;
 const maxPlatforms = 100;
 const maxConfigBytes = 4 * 1024 * 1024;
-// Entries of an index that do not say their platform are asked one by one.
-const maxUnlabelled = 8;
+// Entries of an index that do not say their platform, or when they were created, are asked one by one.
+const maxAsked = 8;
 const imageConfigs = new Set(['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json']);
-const createdAnnotation = 'org.opencontainers.image.created';
 
 /** Reads images. What a digest names never changes, so that each is read once for all who may see the same, also at the same time. */
 export function createImages(credentialVersions: (source: ImageSource) => string): Images {
@@ -61,16 +61,17 @@ export function createImages(credentialVersions: (source: ImageSource) => string
     const document = manifest && parseManifest(manifest.bytes);
     if (!document) return undefined;
     const base = { digest, mediaType: manifest.mediaType };
-    const created = parseTime(document.annotations?.[createdAnnotation]);
-    if (!document.manifests) return { ...base, ...(await readConfig(session, document, created)) };
+    if (!document.manifests) return { ...base, ...(await readConfig(session, document)) };
     const entries = document.manifests.filter((entry) => !isAttestation(entry));
-    const [first] = entries;
     const platforms = depth === 0 ? await platformsOf(session, entries) : [];
-    return { ...base, platforms, ...(created ? { created } : first && { first: first.digest }) };
+    const own = notedTime(document.annotations);
+    const created = own ?? latestTime(entries.map((entry) => notedTime(entry.annotations)));
+    const undated = own ? [] : entries.filter((entry) => !notedTime(entry.annotations)).slice(0, maxAsked);
+    return { ...base, platforms, undated: undated.map(({ digest }) => digest), ...(created && { created }) };
   };
 
   const platformsOf = async (session: Session, entries: readonly Descriptor[]): Promise<string[]> => {
-    const unlabelled = entries.filter(({ platform }) => platform === undefined).slice(0, maxUnlabelled);
+    const unlabelled = entries.filter(({ platform }) => platform === undefined).slice(0, maxAsked);
     const asked = await Promise.all(unlabelled.map((entry) => factsOf(session, entry.digest, 1)));
     const told = entries.flatMap(({ platform }) => (platform ? formatPlatform(platform) : []));
     return [...new Set([...told, ...asked.flatMap((facts) => facts?.platforms ?? [])])].slice(0, maxPlatforms);
@@ -80,8 +81,9 @@ export function createImages(credentialVersions: (source: ImageSource) => string
     async read(session, reference) {
       const facts = await factsOf(session, reference);
       if (!facts) return undefined;
-      const { first, ...image } = facts;
-      const created = first === undefined ? image.created : (await factsOf(session, first, 1))?.created;
+      const { undated = [], ...image } = facts;
+      const asked = await Promise.all(undated.map((digest) => factsOf(session, digest, 1)));
+      const created = latestTime([image.created, ...asked.map((one) => one?.created)]);
       return { ...image, ...(created && { created }) };
     },
     async readPlatforms(session, reference) {
@@ -91,20 +93,19 @@ export function createImages(credentialVersions: (source: ImageSource) => string
   };
 }
 
-async function readConfig(
-  session: Session,
-  { config }: ManifestDocument,
-  created: Date | undefined,
-): Promise<Pick<Facts, 'platforms' | 'created'>> {
-  if (config?.mediaType === undefined || !imageConfigs.has(config.mediaType)) return { platforms: [], ...(created && { created }) };
+async function readConfig(session: Session, { config, annotations }: ManifestDocument): Promise<Pick<Facts, 'platforms' | 'created'>> {
+  if (config?.mediaType === undefined || !imageConfigs.has(config.mediaType)) {
+    const noted = notedTime(annotations);
+    return { platforms: [], ...(noted && { created: noted }) };
+  }
   const bytes = await readBlob(session, config.digest, maxConfigBytes);
   // The registry may be about to have it: it accepts no manifest without.
   if (!bytes)
     throw new Error(
       `reading an image of ${formatRepository(session.source)}: the registry does not hold its configuration ${config.digest}`,
     );
-  const { os, architecture, variant, ...rest } = parseImageConfig(bytes);
-  const at = created ?? parseTime(rest.created);
+  const { os, architecture, variant, config: labelled, created } = parseImageConfig(bytes);
+  const at = creationTime(annotations, { labels: labelled?.Labels, created });
   const platforms = os && architecture ? formatPlatform({ os, architecture, variant }) : [];
   return { platforms, ...(at && { created: at }) };
 }
@@ -116,10 +117,4 @@ function isAttestation({ platform, annotations }: Descriptor): boolean {
 
 function formatPlatform({ os, architecture, variant }: { os: string; architecture: string; variant?: string | undefined }): string[] {
   return os === '' || architecture === '' ? [] : [[os, architecture, ...(variant ? [variant] : [])].join('/')];
-}
-
-/** Go's zero time is how builders say that they do not know. */
-function parseTime(text: string | undefined): Date | undefined {
-  const at = new Date(text ?? Number.NaN);
-  return Number.isNaN(at.getTime()) || at.getUTCFullYear() <= 1 ? undefined : at;
 }

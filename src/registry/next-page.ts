@@ -3,7 +3,7 @@ import { nextLink } from './link-header.ts';
 
 /** Where an answer's Link header says the next page is, on the same host; undefined for the last page. */
 export function nextPage(what: string, { headers }: HttpAnswer, current: URL): URL | undefined {
-  const link = nextLink(headers.link);
+  const link = tryNextLink(what, headers.link);
   if (link === undefined) return undefined;
   if (!URL.canParse(link, current.href)) throw new Error(`${what}: the link to the next page is not a URL`);
   const next = new URL(link, current);
@@ -11,4 +11,12 @@ export function nextPage(what: string, { headers }: HttpAnswer, current: URL): U
   next.protocol = current.protocol;
   if (next.origin !== current.origin) throw new Error(`${what}: the link to the next page leads to another host, ${next.host}`);
   return next;
+}
+
+function tryNextLink(what: string, header: string | string[] | undefined): string | undefined {
+  try {
+    return nextLink(header);
+  } catch (error) {
+    throw new Error(`${what}: the registry may hold more than it shows`, { cause: error });
+  }
 }

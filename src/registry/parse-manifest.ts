@@ -38,14 +38,18 @@ const manifest = z
   })
   // Some registries leave it out of the indexes of referrers that they make.
   .refine(({ schemaVersion, manifests }) => schemaVersion !== undefined || manifests !== undefined);
-const imageConfig = platform.partial().extend({ created: text.optional() }).catch({});
+const labelled = z.object({ Labels: annotations.optional().catch(undefined) }).optional();
+const imageConfig = platform
+  .partial()
+  .extend({ created: text.optional(), config: labelled.catch(undefined) })
+  .catch({});
 
 /** A manifest or an index, or undefined for anything else. */
 export function parseManifest(bytes: Buffer): ManifestDocument | undefined {
   return manifest.safeParse(parseJson(bytes)).data;
 }
 
-/** What the configuration of an image says of its platform and its creation; empty where it says nothing that can be understood. */
+/** What the configuration of an image says of its platform, its creation and its labels; empty where it says nothing that can be understood. */
 export function parseImageConfig(bytes: Buffer): z.output<typeof imageConfig> {
   return imageConfig.parse(parseJson(bytes));
 }

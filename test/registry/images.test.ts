@@ -44,7 +44,7 @@ test('an image tells its platform and its creation by its configuration', async 
   });
 });
 
-test('an index tells its platforms without attestations, and when its first image was made', async (t) => {
+test('an index tells its platforms without attestations, and when its newest image was made', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const amd64 = addImage(fake, { config: { os: 'linux', architecture: 'amd64', created } });
   const attestation = { ...entry(fakeDigest('c'), 'unknown', 'unknown') };
@@ -69,6 +69,79 @@ test('the annotation of an index or of an image counts more than what is below i
   addIndex(fake, 'index', [entry(fakeDigest('b'), 'linux', 'amd64')], { annotations });
   assert.deepEqual((await client.readImage(repository, 'image'))?.created, expected);
   assert.deepEqual((await client.readImage(repository, 'index'))?.created, expected);
+});
+
+const label = (name: string, time: string) => ({ config: { Labels: { [name]: time, other: 7 } } });
+const [ociName, formerName] = ['org.opencontainers.image.created', 'org.label-schema.build-date'];
+const [first, second, third] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'];
+const reproducible = '1970-01-01T00:00:00Z';
+
+const told: [name: string, config: object, annotations: object | undefined, expected: string | undefined][] = [
+  ['a label, as reproducible builds have it', { created: reproducible, ...label(ociName, first) }, undefined, first],
+  ['a label where the configuration has no time', label(ociName, first), undefined, first],
+  ["label-schema's label", { created: reproducible, ...label(formerName, first) }, undefined, first],
+  [
+    "the label before label-schema's, which the base image may have left there",
+    { created: reproducible, config: { Labels: { [ociName]: first, [formerName]: second } } },
+    undefined,
+    first,
+  ],
+  ['a label that is later: the layers came from a cache', { created: first, ...label(ociName, second) }, undefined, second],
+  [
+    'the configuration that is later: the label is that of the base image',
+    { created: second, ...label(ociName, first) },
+    undefined,
+    second,
+  ],
+  ['an annotation before both', { created: third, ...label(ociName, second) }, { [ociName]: first }, first],
+  ["label-schema's annotation", { created: second }, { [formerName]: first }, first],
+  ["the annotation before label-schema's", {}, { [ociName]: first, [formerName]: second }, first],
+  ['what is credible before what is not', { created: second }, { [ociName]: reproducible }, second],
+  ['what is not credible where nothing is', { created: reproducible }, undefined, reproducible],
+  ['no labels at all', { created: first, config: { Labels: null } }, undefined, first],
+  ['labels that are none', { created: first, config: 7 }, undefined, first],
+  ['a label that is no time', label(ociName, 'today'), undefined, undefined],
+];
+for (const [name, config, annotations, expected] of told) {
+  test(`when an image was created: ${name}`, async (t) => {
+    const { fake, client, repository } = await startWorld(t);
+    addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', ...config }, ...(annotations && { annotations }) });
+    assert.deepEqual((await client.readImage(repository, '1'))?.created?.toISOString(), expected && new Date(expected).toISOString());
+  });
+}
+
+test('an index was created when the newest of its images was, of which eight are read', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digests = [first, third, second].map((created) => addImage(fake, { config: { os: 'linux', architecture: 'amd64', created } }));
+  addIndex(
+    fake,
+    '1',
+    digests.map((digest, index) => entry(digest, 'linux', `a${index}`)),
+  );
+  assert.deepEqual((await client.readImage(repository, '1'))?.created, new Date(third));
+  const many = Array.from({ length: 20 }, (_, index) =>
+    addImage(fake, { config: { os: 'linux', architecture: `a${index}`, created: `2026-04-${index + 10}T00:00:00Z` } }),
+  );
+  addIndex(
+    fake,
+    'many',
+    many.map((digest, index) => entry(digest, 'linux', `a${index}`)),
+  );
+  fake.requests.length = 0;
+  assert.deepEqual((await client.readImage(repository, 'many'))?.created, new Date('2026-04-17T00:00:00Z'));
+  assert.equal(fake.requests.length, 2 + 8 * 2);
+});
+
+test('an image of an index whose entry says when it was created is not read', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = addImage(fake, { config: { os: 'linux', architecture: 'amd64', created: first } });
+  const annotated = { ...entry(fakeDigest('b'), 'linux', 'arm64'), annotations: { [ociName]: second } };
+  addIndex(fake, 'some', [entry(digest, 'linux', 'amd64'), annotated]);
+  assert.deepEqual((await client.readImage(repository, 'some'))?.created, new Date(second));
+  addIndex(fake, 'all', [annotated]);
+  fake.requests.length = 0;
+  assert.deepEqual((await client.readImage(repository, 'all'))?.created, new Date(second));
+  assert.equal(fake.requests.length, 2);
 });
 
 test('entries without a platform are asked for it', async (t) => {

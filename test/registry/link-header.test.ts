@@ -17,9 +17,15 @@ const table: [name: string, header: string | string[] | undefined, expected: str
   ['a next one after one without a relation', '</p>, </n>; rel="next"', '/n'],
   ['one without a relation among others', '</p>; rel="prev", </n>', '/n'],
   ['an empty relation', '</n>; rel=""', undefined],
-  ['rubbish', '/n; rel="next"', undefined],
+  ['an empty target', '<>', undefined],
+  ['an empty header', '', undefined],
 ];
 
 for (const [name, header, expected] of table) {
   test(`Link: ${name}`, () => assert.equal(nextLink(header), expected));
+}
+
+for (const header of ['/n; rel="next"', '<', '><', '</n; rel="next"']) {
+  test(`Link: ${header} is no link, and what follows is not known`, () =>
+    assert.throws(() => nextLink(header), /Link header cannot be read/));
 }

@@ -6,8 +6,8 @@ const firstCredible = Date.parse('1980-01-02T00:00:00Z');
 /** The image that was created last, by its own word. Until it is told when the images were created, every tag is a candidate and none is newer. */
 export function newest(created?: CreationTimes): TagStrategy {
   const timeOf = (tag: string) => {
-    const at = created?.get(tag)?.getTime();
-    return at === undefined || Number.isNaN(at) || at < firstCredible ? undefined : at;
+    const at = created?.get(tag);
+    return at !== undefined && isCredibleTime(at) ? at.getTime() : undefined;
   };
   return {
     id: 'newest',
@@ -18,10 +18,15 @@ export function newest(created?: CreationTimes): TagStrategy {
   };
 }
 
+/** Whether an image can have been created then. */
+export function isCredibleTime(time: Date): boolean {
+  return time.getTime() >= firstCredible;
+}
+
 function explain(tag: string, created: CreationTimes): string {
   if (!created.has(tag)) return `of "${tag}" it is not known when it was created`;
   const at = created.get(tag);
   if (at === undefined || Number.isNaN(at.getTime())) return `the image of "${tag}" does not say when it was created`;
-  const hint = 'let the build write the annotation org.opencontainers.image.created, or select by the tag';
+  const hint = 'let the build write the annotation or label org.opencontainers.image.created, or select by the tag';
   return `the image of "${tag}" says that it was created in ${at.getUTCFullYear()}, as reproducible builds do: ${hint}`;
 }
