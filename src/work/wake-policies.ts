@@ -148,7 +148,7 @@ export function newcomerJob(policy: ImagePolicy, newcomers: ReadonlySet<string>,
     ...jobOf(policy, now),
     generation,
     source: 'TargetChange',
-    cause: `newcomers:${generation}:${shorten(versions.join(','))}`,
+    cause: `newcomers:${generation}:${latest.tag}@${latest.digest ?? ''}:${shorten(versions.join(','))}`,
     hint,
   };
 }

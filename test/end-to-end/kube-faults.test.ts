@@ -45,9 +45,9 @@ describe('the API server', () => {
   const announce = async (name: string, tag = '1.0.1') => {
     assert.equal((await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag }]))).status, 202);
   };
-  const policyCount = async () => {
+  const countOf = async (what: 'policies' | 'workloads') => {
     const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
-    return Number(/^image_watcher_policies (\d+)$/m.exec(metrics)?.[1]);
+    return Number(new RegExp(`^image_watcher_${what} (\\d+)$`, 'm').exec(metrics)?.[1]);
   };
   const policyPath = (name: string) => `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/imagepolicies/${name}`;
 
@@ -95,6 +95,37 @@ describe('the API server', () => {
     proxy.heal();
     release();
     assertPatchedTimes(await world.waitForImage('slow', image('slow'), patience), 1);
+  });
+
+  it('is slow with the status of a push: a workload that is created before it is written follows, too', async () => {
+    const createLabelled = (name: string) => {
+      const labels = { uses: 'growing' };
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'c0', image: image('growing', '1.0.0') }] } };
+      const path = `/apis/apps/v1/namespaces/${world.namespace}/deployments`;
+      return world.cluster.request('POST', path, {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name, labels },
+        spec: { selector: { matchLabels: labels }, template },
+      });
+    };
+    await push('growing', '1.0.0');
+    await createLabelled('growing');
+    const targets = [{ kind: 'Deployment', selector: { matchLabels: { uses: 'growing' } } }];
+    await world.createPolicy('growing', `${world.quiet.host}/shop/growing`, { strategy: 'SemVer' }, { targets });
+    await world.waitForFirstLook('growing');
+    await push('growing', '1.0.1');
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    proxy.spoil({ after: held }, { method: 'PATCH', path: /imagepolicies\/growing\/status/, times: 1_000 });
+    await announce('growing');
+    await world.waitForImage('growing', image('growing'), patience);
+    const known = await countOf('workloads');
+    await createLabelled('late');
+    await waitFor('the service to know it', async () => (await countOf('workloads')) > known);
+    proxy.heal();
+    release();
+    assertPatchedTimes(await world.waitForImage('late', image('growing'), patience), 1);
+    assertPatchedTimes(await world.readDeployment('growing'), 1);
   });
 
   it('breaks watches again and again, answers 410 and 500 to them: nothing is missed', async () => {
@@ -148,9 +179,9 @@ describe('the API server', () => {
     world.quiet.freeze();
     await announce('deleted');
     await announce('bystander');
-    const known = await policyCount();
+    const known = await countOf('policies');
     await world.cluster.request('DELETE', policyPath('deleted'));
-    await waitFor('the service to know', async () => (await policyCount()) < known);
+    await waitFor('the service to know', async () => (await countOf('policies')) < known);
     world.quiet.thaw();
     assertPatchedTimes(await world.waitForImage('bystander', image('bystander'), patience), 1);
     await announce('deleted');

@@ -196,13 +196,13 @@ const newest = strategies.newest();
 const latest = { tag: '1.3.0', selectedAt: '2026-01-01T00:00:00Z' };
 const content = policyOf({ status: { observedGeneration: 1, latest } });
 const newcomers: [name: string, policy: ImagePolicy, runs: string, cause: string | undefined][] = [
-  ['runs an older image', content, 'registry.example.com/shop/web:1.2.3', 'newcomers:1:w:7'],
+  ['runs an older image', content, 'registry.example.com/shop/web:1.2.3', 'newcomers:1:1.3.0@:w:7'],
   ['runs what is selected', content, 'registry.example.com/shop/web:1.3.0', undefined],
   [
     'runs another image, and times decide',
     { ...content, spec: specOf({ strategy: newest }) },
     'registry.example.com/shop/web:main-a',
-    'newcomers:1:w:7',
+    'newcomers:1:1.3.0@:w:7',
   ],
   [
     'runs what is selected, and times decide',

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { createWaker, type WakerPorts } from '../../src/work/waker.ts';
-import { policyOf } from '../core/samples.ts';
+import { policyOf, workloadOf } from '../core/samples.ts';
 
 function start(t: TestContext, ports: Partial<WakerPorts> = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -11,6 +11,7 @@ function start(t: TestContext, ports: Partial<WakerPorts> = {}) {
   const errors: unknown[] = [];
   const waker = createWaker({
     policies: () => [],
+    findPolicy: () => undefined,
     findWorkload: () => undefined,
     secretVersions: () => '',
     listWorkloads: () => [],
@@ -130,6 +131,56 @@ test('what comes while Redis is asked is not forgotten', async (t) => {
   await pass(0);
   await pass(0);
   assert.deepEqual(batches, [['p0'], ['p1']]);
+});
+
+test('a new workload is reconciled again when its policy selects another image, for a minute', async (t) => {
+  const jobs: PolicyJob[] = [];
+  let now = 0;
+  const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w' });
+  const selecting = (tag: string) => policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' } } });
+  let policy = selecting('1.2.3');
+  const { waker, pass } = start(t, {
+    addPolicyJobs: async (added) => void jobs.push(...added),
+    findPolicy: () => policy,
+    findWorkload: () => workload,
+    now: () => now,
+  });
+  waker.considerNewcomer(policy, 'w');
+  await pass(100);
+  assert.equal(jobs.length, 0, 'it runs what is selected');
+  // The status of a push that was under way when the workload came.
+  policy = selecting('1.3.0');
+  waker.consider(policy);
+  await pass(0);
+  assert.deepEqual(
+    jobs.map(({ source, hint }) => [source, hint?.tag]),
+    [['TargetChange', '1.3.0']],
+  );
+  waker.consider(policy);
+  await pass(0);
+  assert.equal(jobs.length, 1, 'once for each image');
+  now = 60_000;
+  policy = selecting('1.4.0');
+  waker.consider(policy);
+  await pass(0);
+  assert.equal(jobs.length, 1, 'later, a change by hand would be undone');
+});
+
+test('a new workload is reconciled with the policy as it is by then', async (t) => {
+  const jobs: PolicyJob[] = [];
+  const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w' });
+  const selecting = (tag: string) => policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' } } });
+  const { waker, pass } = start(t, {
+    addPolicyJobs: async (added) => void jobs.push(...added),
+    findPolicy: () => selecting('1.3.0'),
+    findWorkload: () => workload,
+  });
+  waker.considerNewcomer(selecting('1.2.3'), 'w');
+  await pass(100);
+  assert.deepEqual(
+    jobs.map(({ hint }) => hint?.tag),
+    ['1.3.0'],
+  );
 });
 
 test('once stopped, nothing is added', async (t) => {
