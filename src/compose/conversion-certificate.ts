@@ -1,5 +1,6 @@
 /** Keeps the conversion listener's certificate valid, and the CustomResourceDefinition trusting it. */
 import { crdName } from '../api-versions/group.ts';
+import { version } from '../api-versions/v1.ts';
 import { ensureMaterial } from '../certificates/own-authority.ts';
 import { repeat, type Repetition } from '../certificates/repeat.ts';
 import { checkServingPair } from '../certificates/serving-pair.ts';
@@ -9,6 +10,7 @@ import { describeError } from '../core/errors.ts';
 import { agreeOnSecret } from '../kube/agree-on-secret.ts';
 import { backoffMs } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { readCrd } from '../kube/crd-versions.ts';
 import { syncCaBundle } from '../kube/sync-ca-bundle.ts';
 import { openCluster } from './cluster.ts';
 import type { Foundation } from './foundation.ts';
@@ -17,6 +19,8 @@ import type { Foundation } from './foundation.ts';
 export type CertificateSource = 'provisional' | 'files' | 'secret';
 
 export interface CertificateKeeper {
+  /** Whether the definition has v1 alone and no webhook, so that nobody asks for conversions. */
+  isOff(): boolean;
   /** Hands on certificates to `show` from now on; resolves when the listener may open. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -55,13 +59,20 @@ function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertifica
     onRenewed: (renewed: object) => logger.info({ secretName: secret, renewed }, 'conversion certificate renewed'),
   };
   // One after the other: a bundle that is older than the Secret must never get into the CustomResourceDefinition.
+  let isOff = false;
   const look = async (signal: AbortSignal) => {
+    const wasOff = isOff;
+    // What cannot be read may need it.
+    isOff = await convertsNothing(client, signal).catch(() => false);
+    if (isOff && !wasOff) logger.info({ crd: crdName }, 'conversion is off: the CustomResourceDefinition has v1 alone, and no webhook');
+    if (isOff) return;
     const material = await ensureMaterial(authority, signal);
     show(checkServingPair(material), 'secret');
     await trust(foundation, client, material.authorities, signal);
   };
   let looks: Repetition | undefined;
   return {
+    isOff: () => isOff,
     start() {
       looks = repeat(look, {
         everyMs,
@@ -87,6 +98,7 @@ function keepFiles(
   let trusts: Repetition | undefined;
   let looks: Repetition | undefined;
   return {
+    isOff: () => false,
     async start() {
       looks = watchCertificateFiles({
         files,
@@ -112,6 +124,12 @@ function keepFiles(
       await client?.close();
     },
   };
+}
+
+/** With v1alpha1, or before the definition is there, the authority has to exist first: `crd apply` tells the API server of it. */
+async function convertsNothing(client: KubeClient, signal: AbortSignal): Promise<boolean> {
+  const crd = await readCrd(client, crdName, signal);
+  return crd !== undefined && crd.spec.conversion?.strategy !== 'Webhook' && crd.spec.versions.every(({ name }) => name === version);
 }
 
 async function trust({ settings, logger }: Foundation, client: KubeClient, caBundle: string, signal: AbortSignal): Promise<void> {

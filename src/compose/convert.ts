@@ -35,7 +35,10 @@ export function composeConvert(foundation: Foundation): Part & { address(): stri
   });
 
   return {
-    checks: () => [{ name: 'conversion listener', ok: app?.server.listening === true, required: true }, checkCertificate(shown)],
+    checks: () => [
+      { name: 'conversion listener', ok: app?.server.listening === true, required: true },
+      checkCertificate(shown, keeper.isOff()),
+    ],
     measure() {
       metrics.conversionCertificateDays.reset();
       if (shown !== undefined) metrics.conversionCertificateDays.set({ source: shown.source }, daysUntil(shown.notAfter));
@@ -70,8 +73,9 @@ function readClients(file: string, names: readonly string[]): ConversionClients 
 }
 
 /** Told, but never a reason to be not ready: a cold API server asks whoever listens. */
-function checkCertificate(shown: Shown | undefined): Check {
+function checkCertificate(shown: Shown | undefined, isOff: boolean): Check {
   const name = 'conversion certificate';
+  if (isOff) return { name, ok: true, required: false, detail: 'not needed: the CustomResourceDefinition has no conversion webhook' };
   if (shown === undefined) return { name, ok: false, required: false, detail: 'provisional: API servers do not trust it' };
   const days = daysUntil(shown.notAfter);
   return { name, ok: days > 0, required: false, detail: `from ${shown.source}, ends in ${Math.floor(days)} days` };

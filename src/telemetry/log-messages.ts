@@ -99,6 +99,10 @@ export const logMessages = {
     levels: ['info'],
     meaning: 'The caBundle of the CustomResourceDefinition was written',
   },
+  'conversion is off: the CustomResourceDefinition has v1 alone, and no webhook': {
+    levels: ['info'],
+    meaning: 'No certificate authority is kept until that changes',
+  },
   caBundle: { levels: ['debug'], meaning: 'It needed no change, or is not ours' },
   'conversion refused': {
     levels: ['warn', 'debug'],
