@@ -111,9 +111,8 @@ function healingJob(
   if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
   if (healedByKind.has(stalled.reason)) {
     const states = spec.targets.map((target) => view.targetState(target, policy));
-    // Whoever has room again is told what else is wrong with the kind.
-    const isOver = (reason: Reason) => stalled.reason !== tooManyKinds || reason === tooManyKinds;
-    const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && isOver(state.problem.reason));
+    // Another problem with the kind is reported, too: it was installed, and the permission lacks.
+    const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && state.problem.reason === stalled.reason);
     if (states.some(isAsBefore)) return undefined;
     const since = states.map((state) => (state === 'starting' ? state : 'since' in state ? state.since : state.problem.reason));
     return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}` };

@@ -141,7 +141,6 @@ test('policies that may not see a changed workload are not found for it, and cos
 
 const kinds: [name: string, state: TargetState, cause: string | undefined][] = [
   ['known at last', { since: 5 }, 'kinds:1:5'],
-  ['still unknown', { problem: { reason: 'TargetKindUnknown', message: '' } }, undefined],
   ['being listed', 'starting', undefined],
 ];
 
@@ -228,3 +227,14 @@ for (const [name, policy, runs, cause] of newcomers) {
     assert.equal(newcomerJob(policy, new Set(['another']), ports, now), undefined);
   });
 }
+
+test('a kind that came, but may not be watched, is no longer reported as unknown', () => {
+  const causeWith = (stalled: string, found: Reason) => {
+    const targetState = () => ({ problem: { reason: found, message: '' } });
+    return wakeJob(policyOf({ status: stalledStatus(stalled) }), { ...holding(workload), targetState }, now)?.cause;
+  };
+  assert.equal(causeWith('TargetKindUnknown', 'TargetKindForbidden'), 'kinds:1:TargetKindForbidden');
+  assert.equal(causeWith('TargetKindForbidden', 'TargetKindUnknown'), 'kinds:1:TargetKindUnknown');
+  for (const reason of ['TargetKindUnknown', 'TargetKindForbidden'] as const) assert.equal(causeWith(reason, reason), undefined);
+  assert.equal(causeWith('TargetKindUnknown', 'TooManyKinds'), 'kinds:1:TooManyKinds');
+});
