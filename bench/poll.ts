@@ -60,7 +60,7 @@ const tick = createTick({
     last = at;
     return Promise.resolve();
   },
-  now: () => now,
+  readClock: () => Promise.resolve(now),
 });
 
 async function timeTick(afterMs: number): Promise<number> {

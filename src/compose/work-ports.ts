@@ -150,6 +150,7 @@ export function createWorkPorts(
     addPolls: (polls) => queues.addPolls(polls),
     readLastTick: () => queues.readLastTick(),
     writeLastTick: (at) => queues.writeLastTick(at),
+    readClock: () => queues.readClock(),
     pollGate: createPollGate({ placesOf: pollPlacesOf(settings.config.registries), now: Date.now, random: Math.random }),
     finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
     registryLabel: createBoundedLabel(maxRegistryLabels),

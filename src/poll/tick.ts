@@ -12,7 +12,8 @@ export interface TickPorts {
   /** The end of the time that ticks have looked at, in ms since 1970. */
   readonly readLastTick: () => Promise<number | undefined>;
   readonly writeLastTick: (at: number) => Promise<void>;
-  readonly now: () => number;
+  /** One clock for all replicas, in ms since 1970: with clocks of their own, one that is ahead would poll what others poll again. */
+  readonly readClock: () => Promise<number>;
 }
 
 /** A poll to be queued, and how long it is to wait there. */
@@ -21,15 +22,15 @@ export interface ScheduledPoll {
   readonly delayMs: number;
 }
 
-/** Clocks of replicas may differ by as much; beyond, somebody has set the clock back. */
+/** After a failover the clock may be another server's, which differs by less; beyond, somebody has set the clock back. */
 const clockSkewMs = 60_000;
 
 /** Enqueues the polls whose turn came since the last tick. Done twice, it does no harm. */
 export function createTick(ports: TickPorts): () => Promise<void> {
   const duePolls = createDuePolls(ports.sourceOf);
   return async () => {
-    const now = ports.now();
-    const last = (await ports.readLastTick()) ?? now - tickMs;
+    const [now, known] = await Promise.all([ports.readClock(), ports.readLastTick()]);
+    const last = known ?? now - tickMs;
     if (last >= now && last - now <= clockSkewMs) return;
     const from = last > now ? now - tickMs : last;
     const due = duePolls(ports.policies(), from, now);

@@ -63,6 +63,8 @@ export interface WorkQueues {
   /** The end of the time that ticks have looked at, in ms since 1970; undefined before the first tick. */
   readLastTick(): Promise<number | undefined>;
   writeLastTick(at: number): Promise<void>;
+  /** The time of Redis, in ms since 1970: the same for all who ask. */
+  readClock(): Promise<number>;
 }
 
 /** Queues for policies and polls. */
@@ -99,6 +101,10 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     async readLastTick() {
       const value = await access.redis.get(`${access.prefix}:poll:ticked`);
       return value === null ? undefined : Number(value);
+    },
+    async readClock() {
+      const [seconds, microseconds] = await access.redis.time();
+      return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
     },
     async writeLastTick(at) {
       await access.redis.set(`${access.prefix}:poll:ticked`, String(at));

@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { tickMs } from '../../src/poll/poll-turn.ts';
 import { createTick, type ScheduledPoll, type TickPorts } from '../../src/poll/tick.ts';
+import { connectWorker } from '../../src/queue/connection.ts';
+import { createWorkQueues } from '../../src/queue/producer.ts';
 import { policyOf, specOf, web } from '../core/samples.ts';
+import { startRedis } from '../harness/redis.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const hour = 3_600_000;
 const startTime = Date.parse('2026-03-01T12:00:00Z');
@@ -22,7 +26,7 @@ function createClock(count: number, overrides: Partial<TickPorts> = {}) {
       void added.push(...polls.map(({ job, delayMs }) => ({ path: job.repository.path, at: state.now, delayMs }))),
     readLastTick: async () => state.last,
     writeLastTick: async (at) => void (state.last = at),
-    now: () => state.now,
+    readClock: async () => state.now,
     ...overrides,
   };
   let tick = createTick(ports);
@@ -146,4 +150,29 @@ test('a tick whose polls were not stored is done again', async () => {
   isAway = false;
   await clock.tick();
   assert.equal(kept.added.length, 1);
+});
+
+test('replicas whose clocks differ by 90 s: one clock, that of Redis, says whose turn it is', async (t) => {
+  const redis = await startRedis();
+  const connection = connectWorker(redis.url);
+  t.after(async () => {
+    connection.disconnect();
+    await redis.stop();
+  });
+  await waitFor('Redis', () => connection.status === 'ready');
+  const queues = createWorkQueues({ redis: connection, prefix: '{ticks}', onError: () => undefined }, Date.now);
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  const { ports, added } = createClock(0);
+  const minute = specOf({ pollIntervalMs: 60_000 });
+  const policies = Array.from({ length: 20 }, (_, index) =>
+    policyOf({ spec: { ...minute, repository: { ...web, path: `shop/web-${index}` } } }),
+  );
+  const { readLastTick, writeLastTick, readClock } = queues;
+  const tick = createTick({ ...ports, policies: () => policies, readLastTick, writeLastTick, readClock });
+  const present = Date.now();
+  for (let turn = 0; turn < 10; turn++) {
+    t.mock.timers.setTime(present + (turn % 2 === 0 ? 0 : 90_000));
+    await tick();
+  }
+  assert.ok([...countByPath(added).values()].every((count) => count === 1));
 });

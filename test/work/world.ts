@@ -185,6 +185,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     },
     readLastTick: async () => lastTick,
     writeLastTick: async (at) => void (lastTick = at),
+    readClock: async () => startTime,
     ...overrides,
   };
   const world: World = {
