@@ -62,7 +62,7 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
     ...(createdAt !== undefined && { createdAt }),
     ...legacyTargetOf(spec, object.spec, names.namespace),
     spec,
-    status: readStatus(object.status),
+    status: readStatus(object.status, names.generation),
     ...(Object.keys(actions).length > 0 && { actions }),
   };
 }

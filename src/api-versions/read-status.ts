@@ -25,9 +25,14 @@ const readable = z.looseObject({
   pendingApproval: shape.pendingApproval.catch(undefined),
 });
 
-/** Reads `status`. Fields of another shape are as good as absent; those that are not known are kept, because a status is written back. */
-export function readStatus(raw: unknown): PolicyStatus {
+/**
+ * Reads `status`. Fields of another shape are as good as absent; those that are not known are kept, because a status is written back. A generation that the
+ * object has not reached was observed before it was restored from a backup, and is as good as absent, too.
+ */
+export function readStatus(raw: unknown, generation = Number.POSITIVE_INFINITY): PolicyStatus {
   const parsed = readable.safeParse(raw ?? {});
+  if (!parsed.success) return {};
+  const { observedGeneration = 0, ...rest } = parsed.data;
   // A round trip drops what is undefined.
-  return parsed.success ? (JSON.parse(JSON.stringify(parsed.data)) as PolicyStatus) : {};
+  return JSON.parse(JSON.stringify(observedGeneration > generation ? rest : parsed.data)) as PolicyStatus;
 }

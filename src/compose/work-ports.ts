@@ -122,7 +122,7 @@ export function createWorkPorts(
         client,
         path: objectPath(policyResource, policy.namespace, policy.name),
         current: newest,
-        update: (status) => update(readStatus(status)),
+        update: (status, generation) => update(readStatus(status, generation)),
         signal,
       });
       if (written !== undefined) cache.policies.observe(readPolicy(written, readContext, newest));

@@ -8,6 +8,7 @@ import { readObject } from './read-object.ts';
 export interface KnownStatus<S> {
   readonly resourceVersion: string;
   readonly status: S | undefined;
+  readonly generation?: number | undefined;
   readonly uid?: string;
 }
 
@@ -16,13 +17,13 @@ export interface StatusPatch<S extends object> {
   /** Of the object, without `/status`. */
   readonly path: string;
   readonly current: KnownStatus<S>;
-  /** The new status for a status; pure, because it is called again after a conflict. Undefined or an equal status: nothing to write. */
-  readonly update: (status: S) => S | undefined;
+  /** The new status for a status, and the generation of its object; pure, because it is called again after a conflict. Undefined or an equal status: nothing to write. */
+  readonly update: (status: S, generation: number | undefined) => S | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 interface RawObject {
-  readonly metadata: { readonly resourceVersion: string; readonly uid: string };
+  readonly metadata: { readonly resourceVersion: string; readonly uid: string; readonly generation?: number };
   readonly status?: unknown;
 }
 
@@ -36,7 +37,7 @@ export async function patchStatus<S extends object>({ client, path, current, upd
   let known = current;
   let object: RawObject | undefined;
   for (let tries = 1; ; tries++) {
-    const patch = diffStatus(known.status, update);
+    const patch = diffStatus(known, update);
     if (!patch) return object;
     try {
       return await client.request({
@@ -53,14 +54,18 @@ export async function patchStatus<S extends object>({ client, path, current, upd
       object = await readObject<RawObject>(client, path, signal);
       if (!object || (current.uid !== undefined && object.metadata.uid !== current.uid)) return undefined;
       if (isKubeError(error, 404) || tries === maxTries) throw error;
-      known = { resourceVersion: object.metadata.resourceVersion, status: object.status as S | undefined };
+      const { resourceVersion, generation } = object.metadata;
+      known = { resourceVersion, generation, status: object.status as S | undefined };
     }
   }
 }
 
-function diffStatus<S extends object>(status: S | undefined, update: (status: S) => S | undefined): Record<string, unknown> | undefined {
+function diffStatus<S extends object>(
+  { status, generation }: KnownStatus<S>,
+  update: StatusPatch<S>['update'],
+): Record<string, unknown> | undefined {
   const before = toJson(status ?? {});
-  const after = update((status ?? {}) as S);
+  const after = update((status ?? {}) as S, generation);
   return after && diffMergePatch(before, toJson(after));
 }
 

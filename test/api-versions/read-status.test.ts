@@ -39,3 +39,9 @@ test('each field of another shape is as good as absent, and hides no other', () 
 });
 
 const isText = (field: string) => ['lastCheckTime', 'lastHandledRequest', 'lastAppliedTag'].includes(field);
+
+test('a generation that the object has not reached was never observed', () => {
+  const raw = { observedGeneration: 7, lastAppliedTag: '1.0.0' };
+  assert.deepEqual(readStatus(raw, 7), raw);
+  assert.deepEqual(readStatus(raw, 6), { lastAppliedTag: '1.0.0' });
+});
