@@ -1,5 +1,6 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
 import { readConfig, registryAliases, processSource } from '../config.ts';
+import { pastOf } from '../core/guards/last-change.ts';
 import { explainPlan, isAllowed, type TargetExplanation } from '../core/explain-plan.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../core/image-reference.ts';
@@ -42,9 +43,7 @@ ${policyHelp}`,
       const { spec, candidate } = verdict;
       const { crossNamespace, guards } = config;
       const view = await gatherForExplain(client, policy, spec, { crossNamespace, customTargets });
-      const { history = [], lastAppliedTag } = policy.status;
-      const hasApplied = history.length > 0 || lastAppliedTag !== undefined;
-      const plan = planUpdate({ spec, candidate, hasApplied, aliases, ...view });
+      const plan = planUpdate({ spec, candidate, ...pastOf(policy), aliases, ...view });
       const targets = explainPlan(plan, { policy, spec, candidate, crossNamespace, now: new Date(), ...guards });
       const allowed = isAllowed(targets);
       const report = { allowed, candidate, targets };

@@ -9,7 +9,7 @@ export interface FieldsInput {
   readonly spec: PolicySpec;
   readonly candidate: Candidate;
   readonly aliases: RegistryAliases;
-  readonly judge: (running: ImageReference) => Verdict;
+  readonly judge: (running: ImageReference, container: string, image: string) => Verdict;
 }
 
 type Usable = Extract<WorkloadField, { readonly value: unknown }>;
@@ -40,8 +40,8 @@ export function planFields(
     const message = `what ${formatWorkload(workload)} holds in ${listPaths(fields)} is no image of ${formatRepository(input.spec.repository)}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
-  const verdict = input.judge(running);
   const container = shortenPath(main, maxLabel);
+  const verdict = input.judge(running, container, image);
   if (verdict !== 'change') {
     const { value, owner } = values.get('tag') ?? values.get('image') ?? values.get('digest') ?? { value: null };
     const message =

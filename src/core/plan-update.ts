@@ -11,6 +11,7 @@
  * | no candidate, a lower version             | change                         | change                           |
  * | no candidate, a higher version (semver)   | keep: OlderThanRunning         | keep: OlderThanRunning           |
  * | no candidate, policy never applied a tag  | change                         | change                           |
+ * | no candidate, rolled back to by us        | change                         | change                           |
  * | no candidate otherwise                    | keep: NotComparable            | keep: NotComparable              |
  *
  * With allowDowngrade, what would be kept as OlderThanRunning is changed.
@@ -108,6 +109,8 @@ export interface PlanInput extends WorkloadView {
   readonly candidate: Candidate;
   /** Whether the policy has ever changed something. */
   readonly hasApplied: boolean;
+  /** The tag that the policy rolled a container back from ('' where that had none), while what it rolled back to is the image; undefined otherwise. */
+  readonly rolledBackFrom?: (workload: Workload, container: string, image: string) => string | undefined;
   readonly aliases: RegistryAliases;
   /** Why nothing is known of the workloads of a target's kind, or undefined. */
   readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
@@ -159,17 +162,21 @@ function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput
 }
 
 function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Workload, input: PlanInput): ReturnType<typeof planFields> {
-  return planFields(fields, workload, { ...input, judge: (running) => judge(running, input) });
+  return planFields(fields, workload, {
+    ...input,
+    judge: (running, container, image) => judge(running, input.rolledBackFrom?.(workload, container, image), input),
+  });
 }
 
 function planContainers(
   { containers: wanted, initContainers: withInit = false }: PolicyTarget,
-  { containers, initContainers = [] }: Workload,
+  workload: Workload,
   input: PlanInput,
 ): (ContainerChange | KeptContainer)[] {
+  const { containers, initContainers = [] } = workload;
   const planned = [
-    ...containers.map((container, index) => planContainer(container, { index }, input)),
-    ...(withInit ? initContainers.map((container, index) => planContainer(container, { index, init: true }, input)) : []),
+    ...containers.map((container, index) => planContainer(container, { index }, workload, input)),
+    ...(withInit ? initContainers.map((container, index) => planContainer(container, { index, init: true }, workload, input)) : []),
   ];
   return planned.filter((part) => part !== undefined).filter(({ container }) => wanted === undefined || wanted.includes(container));
 }
@@ -177,11 +184,12 @@ function planContainers(
 function planContainer(
   container: WorkloadContainer,
   place: Pick<ContainerChange, 'index' | 'init'>,
+  workload: Workload,
   input: PlanInput,
 ): ContainerChange | KeptContainer | undefined {
   const running = tryParseImageReference(container.image, input.aliases);
   if (running === undefined || !sameRepository(running.repository, input.spec.repository)) return undefined;
-  const verdict = judge(running, input);
+  const verdict = judge(running, input.rolledBackFrom?.(workload, container.name, container.image), input);
   if (verdict === 'change') return { container: container.name, ...place, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
   return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
@@ -206,7 +214,7 @@ function findMissing(
 /** Whether what runs is to be replaced, or why it stays. */
 export type Verdict = 'change' | { readonly reason: Reason; readonly message: string };
 
-function judge(running: ImageReference, { spec, candidate, hasApplied }: PlanInput): Verdict {
+function judge(running: ImageReference, left: string | undefined, { spec, candidate, hasApplied }: PlanInput): Verdict {
   const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
   const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
   if (isCandidate) {
@@ -221,12 +229,17 @@ function judge(running: ImageReference, { spec, candidate, hasApplied }: PlanInp
   const versions = compareVersions(spec, tag, candidate.tag);
   if (versions !== undefined && versions < 0) return 'change';
   if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
-  if (!hasApplied) return 'change';
+  if (!hasApplied || (left !== undefined && mayFollow(left, spec, candidate))) return 'change';
   const what = tag ?? running.digest ?? running.name;
   return {
     reason: 'NotComparable',
     message: `"${what}" runs, which the policy does not select${because(spec, tag)}: change the image by hand once, or the policy`,
   };
+}
+
+/** Names say what is no candidate; where creation times do, it may be that nobody can read them any more, and then nothing older than what was left is applied. */
+function mayFollow(left: string, { strategy }: PolicySpec, candidate: Candidate): boolean {
+  return strategy.knowing === undefined || strategy.reject(left) !== undefined || strategy.compare(candidate.tag, left) >= 0;
 }
 
 /** Where it is not the name that is not selected, the name alone would not tell. */

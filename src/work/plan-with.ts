@@ -1,5 +1,6 @@
 import { asSeenBy, unseenProblem, type ConsentRules } from '../core/consent.ts';
 import { guardPlan, rollbackGuards } from '../core/guard-plan.ts';
+import { pastOf } from '../core/guards/last-change.ts';
 import type { GuardContext } from '../core/guards/guard.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../core/image-policy.ts';
 import type { RegistryAliases } from '../core/image-reference.ts';
@@ -36,8 +37,6 @@ export function planWith(
 ): UpdatePlan {
   const { targetState, aliases, crossNamespace, repeatsPerHour, now } = ports;
   const { findWorkload, listWorkloads } = asSeenBy(policy, ports);
-  const { history = [], lastAppliedTag } = policy.status;
-  const hasApplied = !isRollback && (history.length > 0 || lastAppliedTag !== undefined);
   const wanted = isRollback ? { ...spec, strategy: strategies.digest({ tag: candidate.tag }), allowDowngrade: true } : spec;
   const kindProblem = (target: PolicyTarget) => {
     const state = targetState(target, policy);
@@ -47,7 +46,7 @@ export function planWith(
   const plan = planUpdate({
     spec: wanted,
     candidate,
-    hasApplied,
+    ...(isRollback ? { hasApplied: false } : pastOf(policy)),
     aliases,
     kindProblem,
     findWorkload,

@@ -1,63 +1,29 @@
 /** Rollouts with the real controllers; what the kubelet would say is written by the test. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
-import type { PolicyStatus } from '../../src/core/policy-status.ts';
-import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { eachOf } from './fleet.ts';
-import { playKubelet } from './pods.ts';
-import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
-
-// Looks come 5, 15, 35 … s after a change, and machines may be slow.
-const patience = 180_000;
+import { patience, resultsOf as results, startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
+import { assertPatchedTimes, deliver, harborBody } from './world.ts';
 
 describe('rollouts', () => {
-  let world: World;
-  let service: Service;
-  let kubelet: ReturnType<typeof playKubelet>;
+  let rollouts: RolloutWorld;
+  let world: RolloutWorld['world'];
+  let service: RolloutWorld['service'];
+  let kubelet: RolloutWorld['kubelet'];
   before(async () => {
-    world = await startWorld({ controllers: true });
-    kubelet = playKubelet(world.cluster, world.namespace);
-    service = await world.start();
+    rollouts = await startRolloutWorld();
+    ({ world, service, kubelet } = rollouts);
   });
-  after(() => world.stop());
+  after(() => rollouts.stop());
 
-  const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
-  const push = async (name: string, tag: string) => {
-    const { digest } = await pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: `${name} ${tag}` });
-    return digest;
-  };
-  const announce = async (name: string, tag: string) => {
-    const answer = await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag }]));
-    assert.equal(answer.status, 202);
-  };
-  /** A Deployment that is out with 1.0.0, and its policy. */
-  const create = async (name: string, rollout: Spec['rollout'] = { onFailure: 'Rollback' }) => {
-    await push(name, '1.0.0');
-    await world.createDeployment(name, image(name, '1.0.0'));
-    await kubelet.becomesReady(name, image(name, '1.0.0'));
-    await world.createPolicy(name, `${world.quiet.host}/shop/${name}`, { strategy: 'SemVer' }, { ...(rollout && { rollout }) });
-    await world.waitForFirstLook(name);
-  };
-  const update = async (name: string, tag: string) => {
-    const digest = await push(name, tag);
-    await announce(name, tag);
-    await world.waitForImage(name, image(name, tag));
-    return digest;
-  };
-  const results = ({ history = [] }: PolicyStatus) => history.map(({ tag, trigger, result }) => `${tag} ${trigger} ${result}`);
-  const waitForResults = (name: string, ...expected: string[]) =>
-    waitFor(
-      `the history of ${name} to be ${expected.join(', ')}`,
-      async () => {
-        const status = await world.readStatus(name);
-        assert.equal(results(status).join(), expected.join());
-        return status;
-      },
-      { timeoutMs: patience },
-    );
-  const waitForReady = (name: string, reason: string) => world.waitForCondition(name, 'Ready', reason, patience);
+  const image: RolloutWorld['image'] = (...names) => rollouts.image(...names);
+  const push: RolloutWorld['push'] = (...what) => rollouts.push(...what);
+  const announce: RolloutWorld['announce'] = (...what) => rollouts.announce(...what);
+  const create: RolloutWorld['create'] = (...what) => rollouts.create(...what);
+  const update: RolloutWorld['update'] = (...what) => rollouts.update(...what);
+  const waitForResults: RolloutWorld['waitForResults'] = (...what) => rollouts.waitForResults(...what);
+  const waitForReady: RolloutWorld['waitForReady'] = (...what) => rollouts.waitForReady(...what);
   const waitForEvent = (kind: string, name: string, reason: string) =>
     waitFor(`the Event ${reason} on ${kind} ${name}`, async () =>
       (await world.waitForEvents(kind, name)).find((event) => event.reason === reason),

@@ -1,7 +1,9 @@
-import type { AppliedChange, TargetPlan } from '../plan-update.ts';
+import type { AppliedChange, PlanInput, TargetPlan } from '../plan-update.ts';
 import { fieldManager } from '../field-manager.ts';
+import type { ImagePolicy } from '../image-policy.ts';
 import { tryParseImageReference } from '../image-reference.ts';
-import { findContainer, isSameWorkload } from '../workload.ts';
+import type { TriggerSource } from '../policy-status.ts';
+import { findContainer, isSameWorkload, type Workload, type WorkloadRef } from '../workload.ts';
 import type { GuardContext } from './guard.ts';
 
 /** What we made of a container last. */
@@ -11,6 +13,12 @@ export interface LastChange {
   readonly digest?: string;
   /** Absent where it was in this very look. */
   readonly at?: string;
+}
+
+/** A change of an earlier reconcile. */
+interface RecordedChange extends LastChange {
+  readonly from?: string;
+  readonly trigger: TriggerSource;
 }
 
 /**
@@ -24,19 +32,40 @@ export function lastChange(
 ): LastChange | undefined {
   const isHere = (change: AppliedChange) => isSameWorkload(change.workload, target) && change.container === container;
   const now = applied.findLast(isHere);
-  if (now !== undefined) return { ...candidate, image: now.became ?? now.to };
+  return now === undefined ? recordedChange(target, workload, container, policy) : { ...candidate, image: now.became ?? now.to };
+}
+
+/** What planning takes into account of what a policy did before. */
+export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'rolledBackFrom'> {
+  const { history = [], lastAppliedTag } = policy.status;
+  return {
+    hasApplied: history.length > 0 || lastAppliedTag !== undefined,
+    rolledBackFrom: (workload, container, image) => {
+      const last = recordedChange(workload, workload, container, policy);
+      const isRunning = last !== undefined && (image === last.image || image.startsWith(`${last.image}@`));
+      return isRunning && last.trigger === 'Rollback' ? (tryParseImageReference(last.from ?? '')?.tag ?? '') : undefined;
+    },
+  };
+}
+
+function recordedChange(
+  target: WorkloadRef,
+  workload: Workload | undefined,
+  container: string,
+  policy: Partial<Pick<ImagePolicy, 'uid' | 'status'>>,
+): RecordedChange | undefined {
   const entry = policy.status?.history?.find((one) => isOf(one, target, container));
   const found = workload && findContainer(workload, container);
   const update = found?.lastUpdate;
   if (update !== undefined && update.policy === policy.uid && (entry === undefined || Date.parse(update.at) > Date.parse(entry.at))) {
-    const { at, to, digest } = update;
+    const { at, to, digest, trigger, from } = update;
     // What runs by our hand is what the cluster made of it.
     const image = found?.imageOwner === fieldManager ? found.image : to;
-    return { image, tag: tryParseImageReference(to)?.tag ?? '', at, ...(digest !== undefined && { digest }) };
+    return { image, tag: tryParseImageReference(to)?.tag ?? '', at, trigger, from, ...(digest !== undefined && { digest }) };
   }
   if (entry === undefined) return undefined;
-  const { to, tag, digest, at } = entry;
-  return { image: to, tag, at, ...(digest !== undefined && { digest }) };
+  const { to, tag, digest, at, trigger, from } = entry;
+  return { image: to, tag, at, trigger, ...(from !== undefined && { from }), ...(digest !== undefined && { digest }) };
 }
 
 /** Whether an entry of the history is about this container. */
