@@ -45,7 +45,10 @@ export async function fuzzProvider(provider: Provider, random: Random, seconds: 
         ...receiver,
       },
       {
-        storePushes: async (events) => void stored.push(...events),
+        storePushes: async (events) => {
+          stored.push(...events);
+          return events;
+        },
         requestsPerMinute: Number.MAX_SAFE_INTEGER,
         logger: createLogger('trace', { write: () => {} }),
       },

@@ -66,7 +66,10 @@ function formatPush({ event, idempotencyKey }: SimulatedPush): string[] {
     row('  tag', tag),
     row('  digest', digest ?? 'not told: the registry is asked'),
     ...(pushedAt === undefined ? [] : [row('  pushed at', pushedAt)]),
-    row('  idempotency', idempotencyKey === undefined ? 'no key: the same push within 10 seconds is one' : `key ${idempotencyKey}`),
+    row(
+      '  idempotency',
+      idempotencyKey === undefined ? 'no key: the same push again is another one once this one has started' : `key ${idempotencyKey}`,
+    ),
   ];
 }
 

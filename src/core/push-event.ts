@@ -6,6 +6,8 @@ import { formatRepository, isDigest, isTag, normaliseRepository, type RegistryAl
 export interface PushEvent {
   /** Also the id of the queue's job and of the audit record. */
   readonly id: string;
+  /** The sender gives no idempotency key: `id` is the same for every such push until the queue gives this one an id of its own. */
+  readonly isUnkeyed?: true;
   readonly receiver: string;
   readonly provider: string;
   readonly repository: Repository;
@@ -29,7 +31,7 @@ export interface ClaimedPush {
   readonly mediaType?: string;
   /** Of the manifest's config, which tells charts, signatures and the like from images. */
   readonly configMediaType?: string;
-  /** What the sender repeats when it delivers the same push again; absent where it sends nothing of the kind. */
+  /** What the sender repeats when it delivers the same push again, and never for another one; absent where it sends nothing of the kind. A hash of the body is none: the same tag may move there and back within the second that the body tells. */
   readonly idempotencyKey?: string;
   readonly pushedAt?: string;
 }
@@ -52,8 +54,6 @@ export interface PushContext {
   readonly now: Date;
 }
 
-/** A sender without an idempotency key repeats itself within seconds if at all: the same push within one step is one event. */
-const coalesceMs = 10_000;
 /** cosign's tags, and the fallback tags of referrers, which hold at most 64 digits (OCI distribution 1.1). */
 const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{64}(?:[0-9a-f]{64})?)(?:\.[a-z0-9.-]+)?$/;
 const digestTag = /^(?:sha256:|sha512:|sha256__|sha512__)?[0-9a-f]{64,128}$/;
@@ -93,7 +93,8 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
   if (repository === undefined) return ignored('InvalidName', 'not a valid repository name');
   const digest = claimed.digest !== undefined && isDigest(claimed.digest) ? claimed.digest : undefined;
   return {
-    id: pushId(claimed.idempotencyKey, { repository, tag, digest }, context),
+    id: hashId([context.receiver, claimed.idempotencyKey ?? '', formatRepository(repository), tag, digest ?? '']),
+    ...(claimed.idempotencyKey === undefined && { isUnkeyed: true }),
     receiver: context.receiver,
     provider: context.provider,
     repository,
@@ -119,16 +120,6 @@ function isOneOf(mediaTypes: ReadonlySet<string>, mediaType: string): boolean {
 /** Whether a claimed push became an event. */
 export function isPushEvent(push: PushEvent | IgnoredPush): push is PushEvent {
   return 'id' in push;
-}
-
-/** The same for every replica and for every delivery of the same push. */
-function pushId(
-  idempotencyKey: string | undefined,
-  push: { repository: Repository; tag: string; digest: string | undefined },
-  context: PushContext,
-): string {
-  const key = idempotencyKey ?? `at:${Math.floor(context.now.getTime() / coalesceMs)}`;
-  return hashId([context.receiver, key, formatRepository(push.repository), push.tag, push.digest ?? '']);
 }
 
 /** sha256 over the parts, in hex; unambiguous, because the parts are encoded as JSON. */

@@ -8,7 +8,7 @@ import { hasOutcome, namespacesOf, viewEvent, type EventOutcome, type EventView 
 export interface EventPorts {
   readonly reader: EventReader;
   /** Stores events as a receiver does; resolves when Redis has them. */
-  readonly storePushes: (events: readonly PushEvent[]) => Promise<void>;
+  readonly storePushes: (events: readonly PushEvent[]) => Promise<unknown>;
   readonly now: () => Date;
   /** A name that nobody has used. */
   readonly unique: () => string;

@@ -69,7 +69,7 @@ export function pollJobId(job: Pick<PollJob, 'repository' | 'intervalMs'>): stri
 }
 
 /**
- * Completed jobs stay for an hour, which is how long a repeated delivery is recognised; failed ones for a week, to be seen and replayed, but no more than so many:
+ * Completed jobs stay for an hour, which is how long a repeated delivery of a sender with ids is recognised; failed ones for a week, to be seen and replayed, but no more than so many:
  * an outage of days must not fill Redis. Said by workers: jobs would all have to carry it through Redis.
  */
 export const keptJobs = {

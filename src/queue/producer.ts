@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { Queue, type JobsOptions } from 'bullmq';
-import type { PushEvent } from '../core/push-event.ts';
+import { hashId, type PushEvent } from '../core/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 import { gatherWrites } from './gather-writes.ts';
 import {
@@ -25,29 +26,68 @@ export interface QueueAccess {
 /** Where receivers put pushes. */
 export interface PushQueue {
   /**
-   * Resolves when Redis has all of them (on `minReplicas` replicas too); rejects when that is not sure. Adding again is harmless. `traceparent`: the trace
-   * that they belong to.
+   * Resolves when Redis has all of them (on `minReplicas` replicas too), with the ids that they have there; rejects when that is not sure. Adding again is
+   * harmless. `traceparent`: the trace that they belong to.
    */
-  add(events: readonly PushEvent[], traceparent?: string): Promise<void>;
+  add(events: readonly PushEvent[], traceparent?: string): Promise<readonly PushEvent[]>;
 }
 
 /** A queue for pushes whose `add` is an acknowledgement; replicas have `confirmWithinMs` for theirs, the write included. */
 export function createPushQueue(access: QueueAccess, minReplicas: number, confirmWithinMs = 2_000): PushQueue {
   const queue = openQueue<PushJob>('push', access);
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
+
+  /** Tells the ids of the jobs. */
+  const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
+    gatherWrites(access.redis);
+    const [only] = jobs;
+    // Several are one transaction; for the usual one that would be half of the cost of a webhook.
+    const isOne = jobs.length === 1 && only !== undefined;
+    const added = isOne ? [await queue.add(only.name, only.data, only.opts)] : await queue.addBulk([...jobs]);
+    return (await Promise.all(jobs.map((job, index) => settle(job, added[index]?.id ?? job.data.id)))).flat();
+  };
+  /** `id`: of the job that BullMQ has for the push, which may be an older one that it was coalesced with. */
+  const settle = async (job: NewPush, id: string): Promise<readonly string[]> =>
+    id === job.data.id || (await joinWaiting(access, { ...job.data, id }, job.opts)) ? [id] : store([job]);
+
   return {
     async add(events, traceparent) {
       const trace = traceparent === undefined ? {} : { traceparent };
-      const jobs = events.map((event) => job<PushJob>('push', { schema, ...event, ...trace }, event.id));
-      const [only] = jobs;
-      // Several are one transaction; for the usual one that would be half of the cost of a webhook.
-      const isOne = jobs.length === 1 && only !== undefined;
-      await confirm(() => {
-        gatherWrites(access.redis);
-        return isOne ? queue.add(only.name, only.data, only.opts) : queue.addBulk(jobs);
+      const jobs = events.map((event) => newPush({ schema, ...event, ...trace }));
+      let ids: readonly string[] = [];
+      await confirm(async () => {
+        ids = await store(jobs);
       });
+      return events.map((event, index) => ({ ...event, id: ids[index] ?? event.id }));
     },
   };
+}
+
+type NewPush = ReturnType<typeof newPush>;
+
+/** Where the sender has no id for it, the push gets one, and the same push before it is coalesced with it, if that has not started. */
+function newPush({ isUnkeyed, ...data }: PushJob) {
+  if (isUnkeyed === undefined) return job('push', data, data.id);
+  const id = hashId(['unkeyed', data.id, randomUUID()]);
+  return job('push', { ...data, id }, id, { deduplication: { id: data.id } });
+}
+
+/**
+ * KEYS: a job, and which job BullMQ coalesces with. ARGV: what the job is about now, and its id. Until the job has started, it is for the push that came
+ * last, which the registry has the whole time to show; from then on it may have asked too early, and nothing is coalesced with it any more.
+ */
+const joinScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], 'ats') == 0 then
+  redis.call('HSET', KEYS[1], 'data', ARGV[1])
+  return 1
+end
+if redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end
+return 0`;
+
+/** Whether a job that waits is for this push, too. */
+async function joinWaiting({ redis, prefix }: QueueAccess, push: PushJob, { deduplication }: JobsOptions): Promise<boolean> {
+  const keys = [`${prefix}:push:${push.id}`, `${prefix}:push:de:${deduplication?.id}`];
+  return (await redis.eval(joinScript, keys.length, ...keys, JSON.stringify(push), push.id)) === 1;
 }
 
 /** Where workers put what they find. */

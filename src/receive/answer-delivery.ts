@@ -13,8 +13,8 @@ export interface Receiver extends Authentication {
   readonly requestsPerMinute?: number | undefined;
 }
 
-/** Stores events; resolves when Redis has them. */
-export type StorePushes = (events: readonly PushEvent[]) => Promise<void>;
+/** Stores events; resolves when Redis has them, with the ids under which it has them. */
+export type StorePushes = (events: readonly PushEvent[]) => Promise<readonly PushEvent[]>;
 
 export interface DeliveryContext {
   readonly aliases: RegistryAliases;
@@ -66,13 +66,12 @@ export async function answerDelivery(delivery: Delivery, receiver: Receiver, con
   const stopWaiting = context.startWaiting({ bodyBytes: delivery.body.length, pushes: accepted.length });
   if (stopWaiting === undefined) return { status: 503, why: 'too many deliveries wait for Redis' };
   try {
-    await context.storePushes(accepted);
+    return { status: 202, accepted: await context.storePushes(accepted), ignored };
   } catch (error) {
     return { status: 503, why: `Redis did not confirm: ${error instanceof Error ? error.message : String(error)}` };
   } finally {
     stopWaiting();
   }
-  return { status: 202, accepted, ignored };
 }
 
 /** The body as it is answered. */

@@ -9,7 +9,7 @@ import { startApp } from '../receive/start-app.ts';
 
 test('whoever still sends while the listener ends is answered, and told to go elsewhere', { timeout: 60_000 }, async (t) => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const { app } = await startApp(t, {}, { storePushes: () => held });
+  const { app } = await startApp(t, {}, { storePushes: (events) => held.then(() => events) });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -63,9 +63,9 @@ test('pushes are stored with the trace that they came with, and without one wher
   const stored: (string | undefined)[] = [];
   const store = storeTraced(
     {
-      add: (_events, traceparent) => {
+      add: (events, traceparent) => {
         stored.push(traceparent);
-        return Promise.resolve();
+        return Promise.resolve(events);
       },
     },
     tracing,

@@ -139,14 +139,15 @@ test('a repeated delivery has the id of the first, whenever it comes and however
   );
 });
 
-test('without a key of the sender, a push is the same for the rest of its ten seconds', () => {
+test('without a key of the sender, the same push is marked as one that has no id of its own yet', () => {
+  const { idempotencyKey: _, ...push } = claimed;
   const at = (time: string) => {
-    const { idempotencyKey: _, ...push } = claimed;
     const event = acceptPush(push, { ...context, now: new Date(time) });
-    return isPushEvent(event) && event.id;
+    assert.ok(isPushEvent(event));
+    return [event.id, event.isUnkeyed];
   };
-  assert.equal(at('2026-03-01T12:00:00.000Z'), at('2026-03-01T12:00:09.999Z'));
-  assert.notEqual(at('2026-03-01T12:00:09.999Z'), at('2026-03-01T12:00:10.000Z'));
+  assert.deepEqual(at('2026-03-01T12:00:00.000Z'), at('2026-03-02T12:00:00.000Z'));
+  assert.deepEqual([at('2026-03-01T12:00:00.000Z')[1], accepted().isUnkeyed], [true, undefined]);
 });
 
 test('whatever distinguishes two pushes distinguishes their ids', () => {

@@ -19,6 +19,7 @@ test('202: accepted, with the normalised names', async (t) => {
   });
   assert.deepEqual(event, {
     id: event?.id,
+    isUnkeyed: true,
     receiver: 'prod',
     provider: 'harbor',
     repository: { registry: 'harbor.example.com', path: 'shop/web' },
@@ -31,7 +32,7 @@ test('202: accepted, with the normalised names', async (t) => {
   assert.deepEqual(await countOf(world, 'pushes'), { accepted: 1, ignored: 0 });
 });
 
-test('202: a repeated delivery has the ids of the first', async (t) => {
+test('202: a repeated delivery is answered the same', async (t) => {
   let minutes = 0;
   const world = await startApp(t, {}, { now: () => new Date(60_000 * minutes++) });
   const first = await post(world);
@@ -288,7 +289,7 @@ for (const [name, options] of failures) {
 }
 
 test('what Redis confirms after the deadline, or refuses then, does no harm', { timeout: 10_000 }, async (t) => {
-  const { promise, reject } = Promise.withResolvers<void>();
+  const { promise, reject } = Promise.withResolvers<never>();
   const world = await startApp(t, {}, { storePushes: () => promise });
   assert.equal((await post(world)).statusCode, 503);
   reject(new Error('too late'));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectProducer } from '../../src/queue/connection.ts';
 import { holdUp } from '../harness/hold-up.ts';
+import type { StorePushes } from '../../src/receive/answer-delivery.ts';
 import { startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { post } from './post.ts';
@@ -19,10 +20,11 @@ test('202, though this process was held up for longer than it has: Redis has the
     await redis.stop();
   });
   await waitFor('Redis to answer', async () => (await connection.ping()) === 'PONG');
-  const storePushes = async () => {
+  const storePushes: StorePushes = async (events) => {
     const stored = connection.set('push', 'stored');
     holdUp(redis.port, tooLongMs);
     await stored;
+    return events;
   };
   const world = await startApp(t, {}, { storePushes, confirmWithinMs: 450 });
   assert.equal((await post(world)).statusCode, 202);

@@ -56,7 +56,10 @@ export async function startApp(
     addToCount: createCounts(),
     confirmWithinMs: 2_000,
     aliases: new Map(),
-    storePushes: async (events) => void stored.push(...events),
+    storePushes: async (events) => {
+      stored.push(...events);
+      return events;
+    },
     refusal: () => undefined,
     now: () => new Date('2026-03-01T12:00:00.000Z'),
     logger: createLogger('trace', { write: (line: string) => void logged.push(line) }),

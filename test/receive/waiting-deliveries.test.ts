@@ -7,7 +7,7 @@ import { startApp } from './start-app.ts';
 
 test('while Redis hangs, deliveries that would take too much memory are answered 503 at once; the others wait', async (t) => {
   const { promise: hang, resolve: goOn } = Promise.withResolvers<void>();
-  const world = await startApp(t, {}, { storePushes: () => hang, confirmWithinMs: 600_000 });
+  const world = await startApp(t, {}, { storePushes: (events) => hang.then(() => events), confirmWithinMs: 600_000 });
   const body = JSON.stringify({ ...push(), padding: 'x'.repeat(1_000_000) });
   const statuses: number[] = [];
   const deliveries = Array.from({ length: 100 }, async () => {

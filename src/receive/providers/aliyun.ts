@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { hashBody } from './hash-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';
 import type { Provider } from './provider.ts';
@@ -24,8 +23,6 @@ export const aliyun: Provider = {
       pushes: [
         {
           repository: name,
-          // The body holds the time of the push, without a zone: it tells pushes apart, but is no time.
-          idempotencyKey: hashBody(delivery.body),
           ...(registry && { registry }),
           ...(push.tag && { tag: push.tag }),
           ...(push.digest && { digest: push.digest }),

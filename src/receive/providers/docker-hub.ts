@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { hashBody } from './hash-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';
 import type { Provider } from './provider.ts';
@@ -28,8 +27,7 @@ export const dockerHub: Provider = {
           repository: path,
           ...(push.tag && { tag: push.tag }),
           ...(push.media_type && { configMediaType: push.media_type }),
-          // Without the time of the push, a later push of the tag has the same bytes.
-          ...(pushedAt && { pushedAt, idempotencyKey: hashBody(delivery.body) }),
+          ...(pushedAt && { pushedAt }),
         },
       ],
       ignored: [],

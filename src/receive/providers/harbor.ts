@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
 import { verifyAuthorizationHeader } from './authorization-header.ts';
 import { entries } from './entries.ts';
-import { hashBody } from './hash-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';
 import type { Provider } from './provider.ts';
@@ -35,7 +34,7 @@ const pushTypes = new Set(['PUSH_ARTIFACT', 'pushImage', 'harbor.artifact.pushed
 interface HarborEvent {
   readonly type: string;
   readonly data: z.output<typeof eventData> | null | undefined;
-  readonly idempotencyKey: string;
+  readonly idempotencyKey?: string;
   readonly pushedAt?: string | undefined;
 }
 
@@ -66,11 +65,10 @@ export const harbor: Provider = {
 function readEvent(body: Buffer): HarborEvent {
   const event = parseJsonBody(payload, body);
   if (event.specversion !== undefined) {
-    const idempotencyKey = event.id ? `${event.source ?? ''} ${event.id}` : hashBody(body);
-    return { type: event.type, data: event.data, idempotencyKey, pushedAt: event.time ?? undefined };
+    const key = event.id && { idempotencyKey: `${event.source ?? ''} ${event.id}` };
+    return { type: event.type, data: event.data, ...key, pushedAt: event.time ?? undefined };
   }
-  // The Default format has no id, but a retry repeats the body, which holds the time of the push.
-  return { type: event.type, data: event.event_data, idempotencyKey: hashBody(body), pushedAt: fromUnixSeconds(event.occur_at) };
+  return { type: event.type, data: event.event_data, pushedAt: fromUnixSeconds(event.occur_at) };
 }
 
 function repositoryOf(data: HarborEvent['data']): string | undefined {
@@ -82,7 +80,7 @@ function toPush(event: HarborEvent, repository: string, { digest, tag, resource_
   const registry = url?.replace(/^https?:\/\//, '').split('/')[0];
   return {
     repository,
-    idempotencyKey: event.idempotencyKey,
+    ...(event.idempotencyKey && { idempotencyKey: event.idempotencyKey }),
     ...(registry && url?.includes('/') && { registry }),
     ...(tag && { tag }),
     ...(digest && { digest }),

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { acceptPush, isPushEvent } from '../../../src/core/push-event.ts';
 import { MalformedBody } from '../../../src/receive/providers/provider.ts';
 import { quay } from '../../../src/receive/providers/quay.ts';
-import { startApp } from '../start-app.ts';
 import { testProvider } from './conformance.ts';
 
 testProvider({ provider: quay, credentials: [] });
@@ -62,20 +61,6 @@ test('other notifications', () => {
     assert.deepEqual([pushes, ignored], [[], [{ reason: 'not a push: no updated tags', repository: 'team/api' }]]);
   }
   assert.deepEqual(parse({ updated_tags: [] }).ignored, [{ code: 'Incomplete', reason: 'the event names no tag', repository: 'team/api' }]);
-});
-
-test('two pushes of a tag have the same bytes: two events, unless within ten seconds', async (t) => {
-  let now = new Date('2026-03-01T12:00:00.000Z');
-  const { app, stored } = await startApp(t, { provider: quay }, { now: () => now });
-  const post = () => app.inject({ method: 'POST', url: '/webhooks/prod/s3cret', payload: { ...event, updated_tags: ['latest'] } });
-  assert.equal((await post()).statusCode, 202);
-  now = new Date('2026-03-01T12:00:09.000Z');
-  await post();
-  now = new Date('2026-03-01T12:00:10.000Z');
-  await post();
-  const [first, second, third] = stored.map(({ id }) => id);
-  assert.equal(first, second);
-  assert.ok(third !== undefined && third !== first);
 });
 
 test('no tag of it hides behind a name that is none', () => {
