@@ -1,4 +1,5 @@
 import type { ImagePolicy, PolicySpec } from './image-policy.ts';
+import { isNewerImage } from './select-tag.ts';
 import type { Candidate, UpdatePlan } from './plan-update.ts';
 
 /**
@@ -8,8 +9,9 @@ import type { Candidate, UpdatePlan } from './plan-update.ts';
 export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: Pick<ImagePolicy, 'status'>, plan: UpdatePlan): boolean {
   const { strategy } = spec;
   if (strategy.movingTag !== undefined) return true;
-  const before = status.latest?.tag;
-  if (before !== undefined && strategy.reject(before) === undefined) return strategy.compare(candidate.tag, before) >= 0;
+  const before = status.latest;
+  if (before !== undefined && strategy.reject(before.tag) === undefined)
+    return candidate.tag === before.tag || isNewerImage(candidate, before, spec);
   return !isOlderThanRunning(plan);
 }
 

@@ -8,6 +8,7 @@ import type { Candidate } from './plan-update.ts';
 import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from './policy-status.ts';
 import type { WorkloadView } from './resolve-target.ts';
 import { rolloutClaims } from './rollout-claims.ts';
+import { compareTags } from './select-tag.ts';
 import { cut, toSeconds } from './status-text.ts';
 import { isPlace, nextWaiting } from './waiting.ts';
 
@@ -65,7 +66,9 @@ function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { s
   const latest = status.latest?.tag;
   if (selection?.isPointedAt !== true || latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
-  return strategy.movingTag === undefined && strategy.reject(latest) === undefined && strategy.compare(selection.candidate.tag, latest) < 0;
+  // Where names have no order, they do not tell which is newer.
+  if (strategy.movingTag !== undefined || strategy.knowing !== undefined || strategy.reject(latest) !== undefined) return false;
+  return compareTags(strategy, selection.candidate.tag, latest) < 0;
 }
 
 /** That an older tag changes nothing does not heal what hinders the one that is selected, nor end its wait. */

@@ -7,6 +7,8 @@
  * | an older candidate                        | change                         | change                           |
  * | the candidate itself                      | keep: UpToDate or Retagged     | change when the digest differs   |
  * | a newer candidate                         | keep: OlderThanRunning         | keep: OlderThanRunning           |
+ * | an equal candidate, earlier by name       | change, unless it is one image | change, unless it is one image   |
+ * | an equal candidate, later by name         | keep: UpToDate                 | keep: UpToDate                   |
  * | the candidate's digest, without a tag     | keep: UpToDate                 | keep: UpToDate                   |
  * | no candidate, a lower version             | change                         | change                           |
  * | no candidate, a higher version (semver)   | keep: OlderThanRunning         | keep: OlderThanRunning           |
@@ -25,6 +27,7 @@ import { mergeTargetPlans } from './merge-target-plans.ts';
 import { planFields } from './plan-fields.ts';
 import type { Reversion } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
+import { isNewerImage } from './select-tag.ts';
 import { resolveTarget, type WorkloadView } from './resolve-target.ts';
 import { cut } from './status-text.ts';
 import { formatWorkload, isCustomVersion, refOf, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
@@ -112,6 +115,8 @@ export interface PlanInput extends WorkloadView {
   /** The tag that the policy rolled a container back from ('' where that had none), while what it rolled back to is the image; undefined otherwise. */
   readonly rolledBackFrom?: (workload: Workload, container: string, image: string) => string | undefined;
   readonly aliases: RegistryAliases;
+  /** What a tag pointed to when the policy selected or applied it, where that is known. */
+  readonly digestOf?: (tag: string) => string | undefined;
   /** Why nothing is known of the workloads of a target's kind, or undefined. */
   readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
   /** What is said of a target of which the policy sees nothing, where it must not know why (`unseenProblem`). */
@@ -214,14 +219,21 @@ function findMissing(
 /** Whether what runs is to be replaced, or why it stays. */
 export type Verdict = 'change' | { readonly reason: Reason; readonly message: string };
 
-function judge(running: ImageReference, left: string | undefined, { spec, candidate, hasApplied }: PlanInput): Verdict {
+function judge(
+  running: ImageReference,
+  left: string | undefined,
+  { spec, candidate, hasApplied, digestOf = () => undefined }: PlanInput,
+): Verdict {
   const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
   const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
   if (isCandidate) {
-    const order = spec.strategy.compare(tag, candidate.tag);
-    if (order < 0) return 'change';
-    if (order > 0) return older(tag, spec, candidate);
-    return judgeSame(running, tag, spec, candidate);
+    const rank = spec.strategy.compare(tag, candidate.tag);
+    if (rank < 0) return 'change';
+    if (rank > 0) return older(tag, spec, candidate);
+    if (tag === candidate.tag) return judgeSame(running, tag, spec, candidate);
+    const digest = running.digest ?? digestOf(tag);
+    if (isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec)) return 'change';
+    return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
   }
   if (tag === undefined && running.digest === candidate.digest) {
     return { reason: 'UpToDate', message: `already runs ${candidate.tag}, by its digest` };

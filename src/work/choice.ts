@@ -26,6 +26,8 @@ export interface ChoiceRequest {
   readonly announcedAt?: number;
   /** What the registry said of the hint a moment ago. */
   readonly resolved?: Candidate;
+  /** What was chosen before what runs changed: what ranks equal does not take its place. */
+  readonly chosenBefore?: string;
   /** Whether it is only to be found and not yet applied: then a name is enough where policies pin names. */
   readonly isOnlyFound?: boolean;
 }

@@ -14,9 +14,14 @@ import type { PlanPorts } from './plan-with.ts';
 /** How many are looked at before the best that can be used is given up. */
 const maxLooks = 10;
 
-async function selectInSlices(strategy: TagStrategy, tags: Iterable<string>, signal: AbortSignal): Promise<string | undefined> {
+async function selectInSlices(
+  strategy: TagStrategy,
+  tags: Iterable<string>,
+  known: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   let best: string | undefined;
-  await inSlices(tags, signal, (tag) => (best = selectTag(strategy, best === undefined ? [tag] : [best, tag])));
+  await inSlices(tags, signal, (tag) => (best = selectTag(strategy, best === undefined ? [tag] : [best, tag], known)));
   return best;
 }
 
@@ -31,14 +36,16 @@ export async function chooseBest(
   const source = ports.sourceOf(policy, spec);
   const tags = await listCandidates(spec.strategy, source, ports.listTags, signal, request.hint?.tag);
   const { knowing } = spec.strategy;
-  const announced = request.hint === undefined ? [] : [request.hint.tag];
-  const lesson = { source, needed: [...announced, ...neededTags(policy, spec, ports)], latest: policy.status.latest };
+  const pointedAt = [request.hint?.tag, request.chosenBefore].filter((tag) => tag !== undefined);
+  const needed = [...pointedAt, ...neededTags(policy, spec, ports)];
+  const lesson = { source, needed, latest: policy.status.latest };
   const learnt = knowing === undefined ? undefined : await learnAll(tags, lesson, ports, signal);
   const known = knowing === undefined || learnt === undefined ? spec : { ...spec, strategy: knowing(learnt.created) };
   const remaining = new Set(tags);
+  const preferred = new Set(needed);
   const passedOver: { readonly reason: 'PlatformMissing' | 'NoMatchingTag'; readonly message: string }[] = [];
   while (passedOver.length < maxLooks) {
-    const tag = await selectInSlices(known.strategy, remaining, signal);
+    const tag = await selectInSlices(known.strategy, remaining, preferred, signal);
     if (tag === undefined) break;
     const found = await examineTag(tag, { policy, spec: known, source, request }, ports, signal);
     if ('candidate' in found) {

@@ -41,7 +41,7 @@ export async function chooseAgain(
 ): Promise<Chosen> {
   const { spec, candidate } = chosen;
   if (mayGoBack(spec)) {
-    const best = await chooseBest(policy, spec, { announced: false }, ports, signal);
+    const best = await chooseBest(policy, spec, { announced: false, chosenBefore: candidate.tag }, ports, signal);
     return 'kind' in best ? chosen : best;
   }
   // What was not asked for may be what was rejected meanwhile.

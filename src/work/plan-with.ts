@@ -37,6 +37,7 @@ export function planWith(
 ): UpdatePlan {
   const { targetState, aliases, crossNamespace, repeatsPerHour, now } = ports;
   const { findWorkload, listWorkloads } = asSeenBy(policy, ports);
+  const { history = [], latest } = policy.status;
   const wanted = isRollback ? { ...spec, strategy: strategies.digest({ tag: candidate.tag }), allowDowngrade: true } : spec;
   const kindProblem = (target: PolicyTarget) => {
     const state = targetState(target, policy);
@@ -48,6 +49,7 @@ export function planWith(
     candidate,
     ...(isRollback ? { hasApplied: false } : pastOf(policy)),
     aliases,
+    digestOf: (tag) => (latest?.tag === tag ? latest : history.find((entry) => entry.tag === tag))?.digest,
     kindProblem,
     findWorkload,
     listWorkloads,

@@ -20,6 +20,8 @@ function judge(tag: string, runs: string, latest?: string, spec = specOf()): boo
 const rows: [name: string, args: Parameters<typeof judge>, expected: boolean][] = [
   ['newer than what was selected', ['1.4.0', '1.3.0', '1.3.0'], true],
   ['the same again', ['1.3.0', '1.3.0', '1.3.0'], true],
+  ['equal to what was selected, and later by name', ['v1.3.0', '1.3.0', '1.3.0'], true],
+  ['equal to what was selected, and earlier by name', ['1.3.0', 'v1.3.0', 'v1.3.0'], false],
   ['older than what was selected', ['1.2.0', '1.3.0', '1.3.0'], false],
   ['older than what was selected, newer than what runs', ['1.2.0', '1.0.0', '1.3.0'], false],
   ['nothing was selected, and newer than what runs', ['1.2.0', '1.0.0'], true],

@@ -30,6 +30,9 @@ const latest = latestSpec();
 const back = specOf({ allowDowngrade: true });
 const inside = specOf({ strategy: filterTags(strategies.semver({ range: '1.x' }), { allow: 'v(.*)-prod', extract: '$1' }) });
 
+const rebuilt = specOf({ strategy: filterTags(strategies.semver({}), { allow: '([0-9.]+)-[0-9]+', extract: '$1' }) });
+const rebuiltPinned: PolicySpec = { ...rebuilt, pin: 'Digest' };
+
 type When = 'at first' | 'later';
 type Row = [runs: string, candidate: string, becomes: string, spec?: PolicySpec, when?: When];
 
@@ -45,6 +48,17 @@ const rows: Record<string, Row> = {
   'the candidate at another digest': [':1.3.0@old', '1.3.0@new', 'Retagged'],
   'the candidate without its digest, pinned': [':1.3.0', '1.3.0@new', ':1.3.0@new', pinned],
   'the candidate at its digest, pinned': [':1.3.0@new', '1.3.0@new', 'UpToDate', pinned],
+  'an equal one, earlier by name': [':1.4.2-20260101', '1.4.2-20260201@new', ':1.4.2-20260201', rebuilt, 'later'],
+  'an equal one, later by name': [':1.4.2-20260201', '1.4.2-20260101@new', 'UpToDate', rebuilt, 'later'],
+  'an equal one, earlier by name, pinned': [':1.4.2-20260101@old', '1.4.2-20260201@new', ':1.4.2-20260201@new', rebuiltPinned, 'later'],
+  'an equal one, later by name, pinned': [':1.4.2-20260201@old', '1.4.2-20260101@new', 'UpToDate', rebuiltPinned, 'later'],
+  'an equal one, later by name, although older ones may replace newer ones': [
+    ':1.4.2-20260201@old',
+    '1.4.2-20260101@new',
+    'UpToDate',
+    { ...rebuiltPinned, allowDowngrade: true },
+  ],
+  'the same image under another name': [':1.4.2-20260101@new', '1.4.2-20260201@new', 'UpToDate', rebuiltPinned, 'later'],
   'a newer version': [':1.4.0', '1.3.0', 'OlderThanRunning'],
   'a newer version, pinned': [':1.4.0', '1.3.0@new', 'OlderThanRunning', pinned],
   'a newer version than the range wants': [':2.0.0', '1.3.0', 'OlderThanRunning', line],

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { filterTags } from '../../src/core/filter-tags.ts';
-import { selectTag } from '../../src/core/select-tag.ts';
+import type { Candidate } from '../../src/core/plan-update.ts';
+import { compareTags, isNewerImage, selectTag } from '../../src/core/select-tag.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import type { TagStrategy } from '../../src/core/strategies/strategy.ts';
 
@@ -49,10 +50,66 @@ for (const [name, strategy] of built) {
   });
 }
 
-test('of equal candidates the first in the order of code units', () => {
-  assert.equal(selectTag(strategies.semver({}), ['v1.2.3', '1.2.3', 'v1.2.2']), '1.2.3');
-  assert.equal(selectTag(strategies.semver({}), ['1.2.3', 'v1.2.3']), '1.2.3');
+for (const [name, strategy] of built) {
+  test(`${name}: the order is total, and refines that of the ranks`, () => {
+    const candidates = fc.array(
+      tag.filter((tag) => strategy.reject(tag) === undefined),
+      { minLength: 3, maxLength: 3 },
+    );
+    // The one tag that is followed is rarely made up.
+    const three = strategy.movingTag === undefined ? candidates : fc.constant(Array<string>(3).fill(strategy.movingTag));
+    fc.assert(
+      fc.property(three, ([a = '', b = '', c = '']) => {
+        const order = Math.sign(compareTags(strategy, a, b));
+        assert.equal(order + Math.sign(compareTags(strategy, b, a)), 0);
+        assert.equal(order === 0, a === b);
+        const rank = Math.sign(strategy.compare(a, b));
+        if (rank !== 0) assert.equal(order, rank);
+        if (order < 0 && compareTags(strategy, b, c) < 0) assert.ok(compareTags(strategy, a, c) < 0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+}
+
+const dated = filterTags(strategies.semver({}), { allow: '([0-9.]+)-[0-9]+', extract: '$1' });
+
+test('of equal candidates the last by name, with numbers as numbers', () => {
+  assert.equal(selectTag(strategies.semver({}), ['v1.2.3', '1.2.3', 'v1.2.2']), 'v1.2.3');
+  assert.equal(selectTag(dated, ['1.4.2-20260201', '1.4.2-20260101', '1.4.1-20260301']), '1.4.2-20260201');
+  assert.equal(selectTag(dated, ['1.4.2-9', '1.4.2-10']), '1.4.2-10');
+  assert.equal(selectTag(dated, ['1.4.2-10', '1.4.2-9']), '1.4.2-10');
 });
+
+test('none ranks equal where the date is compared as well', () => {
+  const withDate = filterTags(strategies.semver({}), { allow: '(?P<version>[0-9.]+)-(?P<date>[0-9]+)', extract: '${version}+${date}' });
+  assert.ok(withDate.compare('1.4.2-20260201', '1.4.2-20260101') > 0);
+  const known = new Set(['1.4.2-20260101']);
+  assert.equal(selectTag(withDate, ['1.4.2-20260201', '1.4.2-20260101'], known), '1.4.2-20260201');
+});
+
+test('of equal candidates one that is known, but none in the place of a higher one', () => {
+  const known = new Set(['1.4.2-20260101']);
+  assert.equal(selectTag(dated, ['1.4.2-20260101', '1.4.2-20260201'], known), '1.4.2-20260101');
+  assert.equal(selectTag(dated, ['1.4.2-20260101', '1.4.2-20260201'], new Set(['1.4.2-20260101', '1.4.2-20260201'])), '1.4.2-20260201');
+  assert.equal(selectTag(dated, ['1.4.2-20260101', '1.4.3-20260101'], known), '1.4.3-20260101');
+  assert.equal(selectTag(dated, ['1.4.2-20260201'], known), '1.4.2-20260201', 'what is known may be gone');
+});
+
+const newer: [name: string, candidate: Candidate, than: Candidate, expected: boolean][] = [
+  ['a later build of the version', { tag: '1.4.2-2', digest: 'b' }, { tag: '1.4.2-1', digest: 'a' }, true],
+  ['a later build whose digest nobody knows', { tag: '1.4.2-2' }, { tag: '1.4.2-1', digest: 'a' }, true],
+  ['the same image under a later name', { tag: '1.4.2-2', digest: 'a' }, { tag: '1.4.2-1', digest: 'a' }, false],
+  ['an earlier build of the version', { tag: '1.4.2-1', digest: 'b' }, { tag: '1.4.2-2', digest: 'a' }, false],
+  ['the same tag', { tag: '1.4.2-1', digest: 'a' }, { tag: '1.4.2-1', digest: 'a' }, false],
+  ['the same tag at another digest', { tag: '1.4.2-1', digest: 'b' }, { tag: '1.4.2-1', digest: 'a' }, true],
+  ['a higher version of an earlier build', { tag: '1.4.3-1', digest: 'a' }, { tag: '1.4.2-2', digest: 'a' }, true],
+  ['a lower version of a later build', { tag: '1.4.1-2', digest: 'b' }, { tag: '1.4.2-1', digest: 'a' }, false],
+  ['than what is no candidate', { tag: '1.4.1-2', digest: 'b' }, { tag: 'main', digest: 'a' }, true],
+];
+
+for (const [name, candidate, than, expected] of newer)
+  test(`${name}: ${expected ? 'newer' : 'not newer'}`, () => assert.equal(isNewerImage(candidate, than, { strategy: dated }), expected));
 
 test('no tags, no candidate', () => {
   assert.equal(selectTag(strategies.semver({}), []), undefined);

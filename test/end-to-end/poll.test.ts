@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { announce, startWorld, type Service, type TagPolicy, type World } from './world.ts';
+import { announce, deliver, harborBody, startWorld, type Service, type TagPolicy, type World } from './world.ts';
 
 // Every tick is a turn.
 const poll = { interval: '1s' };
@@ -69,6 +69,38 @@ describe('what no webhook announces', () => {
     await pushImage({ host, repository, tag: '1.2.0', content: 'newer still' });
     await world.waitForImage('deleted', `${host}/${repository}:1.2.0`, 60_000);
     await waitFor('the condition to end', async () => (await world.condition('deleted', 'TagGone')) === undefined);
+  });
+
+  it('is no older build of the version that runs, whatever a push has brought', async () => {
+    const { host } = world.quiet;
+    const repository = 'shop/rebuilt';
+    const imageOf = (tag: string, digest: string) => `${host}/${repository}:${tag}@${digest}`;
+    const build = (tag: string) => pushImage({ host, repository, tag, content: tag });
+    const pollsOf = async () => {
+      const text = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+      return [...text.matchAll(/^image_watcher_polls_total\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const first = await build('1.4.2-20260101');
+    await world.createDeployment('rebuilt', `${host}/${repository}:1.4.2-20260101`);
+    const spec = { poll, tags: { allow: '(.*)-[0-9]{8}', extract: '$1' }, update: { pin: 'Digest' } } as const;
+    await world.createPolicy('rebuilt', `${host}/${repository}`, { strategy: 'SemVer' }, spec);
+    await world.waitForImage('rebuilt', imageOf('1.4.2-20260101', first.digest));
+
+    const second = await build('1.4.2-20260201');
+    await deliver(service, harborBody(host, repository, [{ tag: '1.4.2-20260201' }]));
+    await world.waitForImage('rebuilt', imageOf('1.4.2-20260201', second.digest));
+    const polls = await pollsOf();
+    // Those that run already, and those of the other policies of this file.
+    await waitFor('more polls', async () => (await pollsOf()) >= polls + 6, { timeoutMs: 90_000 });
+
+    const third = await build('1.5.0-20250101');
+    await world.waitForImage('rebuilt', imageOf('1.5.0-20250101', third.digest), 60_000);
+    await waitFor('the status', async () => (await world.readStatus('rebuilt')).latest?.tag === '1.5.0-20250101');
+    const { history = [] } = await world.readStatus('rebuilt');
+    assert.deepEqual(
+      history.map(({ tag }) => tag),
+      ['1.5.0-20250101', '1.4.2-20260201', '1.4.2-20260101'],
+    );
   });
 
   it('may be a tag that was moved: a policy that follows it goes along', async () => {

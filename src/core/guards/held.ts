@@ -2,7 +2,7 @@ import { actionAnnotations } from '../policy-actions.ts';
 import { formatWorkload } from '../workload.ts';
 import { foreignChanges } from './foreign-change.ts';
 import type { Guard } from './guard.ts';
-import { isNewerImage } from './is-newer-image.ts';
+import { isNewerImage } from '../select-tag.ts';
 import { holdVerdict, isReleased } from './released.ts';
 
 /** What a human put in the place of our image stays until there is a newer one than that, or it is released. */

@@ -2,7 +2,7 @@ import { actionAnnotations } from '../policy-actions.ts';
 import type { RejectedImage } from '../policy-status.ts';
 import { describeRejection } from '../rejections.ts';
 import type { Guard, GuardContext } from './guard.ts';
-import { isNewerImage } from './is-newer-image.ts';
+import { isNewerImage } from '../select-tag.ts';
 import { holdVerdict, isReleased } from './released.ts';
 
 /** What failed a rollout, or was left by a rollback, is not tried again. */

@@ -7,7 +7,7 @@ import { maxListed } from '../next-actions.ts';
 import { foreignChanges, type ForeignChange } from './foreign-change.ts';
 import type { Guard, GuardContext } from './guard.ts';
 import { isOf } from './last-change.ts';
-import { isNewerImage } from './is-newer-image.ts';
+import { isNewerImage } from '../select-tag.ts';
 import { holdVerdict, isReleased } from './released.ts';
 
 /** How often a GitOps tool may put the same image back before it is left alone. */

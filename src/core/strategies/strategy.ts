@@ -1,6 +1,7 @@
 /**
  * How a policy chooses among tags. Validated when built, never throws when used. Every strategy is one file with a factory;
- * the tag that wins is the greatest candidate by `compare`. Which tags it is asked about is not its business: see filter-tags.ts.
+ * the tag that wins is the greatest candidate by `compare`, and which one of several that rank equal: see select-tag.ts. Which tags it is asked about is not
+ * its business: see filter-tags.ts.
  */
 export interface TagStrategy {
   /** The one id: in the file name, in messages and in metrics. */
@@ -11,7 +12,7 @@ export interface TagStrategy {
   readonly movingTag?: string;
   /** Why the tag is no candidate, as the end of a sentence; undefined when it is one. */
   reject(tag: string): string | undefined;
-  /** Negative when `a` is older than `b`, 0 when neither is newer; both must be candidates. */
+  /** The rank: negative when `a` is older than `b`, 0 when neither is newer; both must be candidates. */
   compare(a: string, b: string): number;
   /** The part of the tag that is compared, where it is not the whole tag; undefined where the tag has no such part. */
   partOf?(tag: string): string | undefined;

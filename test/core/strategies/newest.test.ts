@@ -16,7 +16,12 @@ const table: [name: string, times: Record<string, string | undefined>, selected:
   ],
   ['to the millisecond', { a: '2026-01-01T10:00:00.001Z', b: '2026-01-01T10:00:00.002Z' }, 'b'],
   ['by the moment, not by the text', { a: '2026-01-01T10:00:00+02:00', b: '2026-01-01T09:00:00Z' }, 'b'],
-  ['one image under several tags: the first in the order of code units', { 'sha-0a1': '2026-01-01', '1.2.3': '2026-01-01' }, '1.2.3'],
+  ['one image under several tags: a version', { 'sha-0a1': '2026-01-01', '1.2.3': '2026-01-01', stable: '2026-01-01' }, '1.2.3'],
+  [
+    'one image under several tags, of which none is a version: not one that moves',
+    { latest: '2026-01-01', 'build-7': '2026-01-01' },
+    'build-7',
+  ],
   ['reproducible builds do not say it (Bazel, ko, Jib)', { a: '1970-01-01', b: '2025-01-01' }, 'b'],
   ['nor do buildpacks', { a: '1980-01-01T00:00:01Z', b: '2025-01-01' }, 'b'],
   ['images without a time', { a: undefined, b: '2025-01-01' }, 'b'],

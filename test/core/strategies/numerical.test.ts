@@ -12,7 +12,7 @@ const table: [name: string, order: 'Ascending' | 'Descending', tags: string[], s
   ['leading zeros count for nothing', 'Ascending', ['010', '9', '0008'], '010'],
   ['git hashes without letters are numbers: narrow them by tags.allow', 'Ascending', ['7', '0123456', '1e10', 'a1b2c3d'], '0123456'],
   ['dates and times in one', 'Ascending', ['20260301', '202603011200'], '202603011200'],
-  ['zero', 'Ascending', ['0', '00'], '0'],
+  ['zero', 'Ascending', ['0', '00'], '00'],
   ['nothing is coerced', 'Ascending', ['1.5', 'v7', '0x10', '1e9', '-1', '7 ', '', 'latest', '١٢'], undefined],
 ];
 

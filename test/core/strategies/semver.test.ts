@@ -18,7 +18,7 @@ const table: [name: string, range: string | undefined, tags: string[], selected:
   ['no prereleases of other versions', '>=1.3.0-rc.1', ['1.4.0-rc.1'], undefined],
   ['an empty range is none', '  ', ['1.2.0', '2.0.0-rc.1'], '1.2.0'],
   ['1.10 after 1.9, with and without v', undefined, ['v1.9.0', '1.10.0', 'v1.2.0'], '1.10.0'],
-  ['the same version, with and without v: the first in the order of code units', undefined, ['v1.2.0', '1.2.0'], '1.2.0'],
+  ['the same version, with and without v: the last by name', undefined, ['v1.2.0', '1.2.0'], 'v1.2.0'],
   ['hashes that look like versions or numbers', undefined, ['1e10', '0123456', '7e3f2a1', '1234567', '12.34e5', '1.0.0'], '1.0.0'],
   ['a hash behind a version is its prerelease', undefined, ['1.0.0', '1.0.1-g7e3f2a1'], '1.0.0'],
   ['timestamps', undefined, ['20260301', '20260301120000', '2026-03-01T12-00-00', '1.0.0'], '1.0.0'],
