@@ -46,7 +46,8 @@ ${policyHelp}`,
       const plan = planUpdate({ spec, candidate, ...pastOf(policy), aliases, ...view });
       const targets = explainPlan(plan, { policy, spec, candidate, crossNamespace, now: new Date(), ...guards });
       const allowed = isAllowed(targets);
-      const report = { allowed, candidate, targets };
+      const { note } = spec.strategy;
+      const report = { allowed, candidate, targets, ...(note !== undefined && { note }) };
       terminal.out(output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(policy, spec, report));
       return allowed ? 0 : 1;
     });
@@ -96,7 +97,8 @@ function textOf(
   { allowed, candidate, targets }: { allowed: boolean; candidate: Candidate; targets: readonly TargetExplanation[] },
 ): string {
   const image = `${candidate.tag}${candidate.digest === undefined ? '' : `@${candidate.digest}`}`;
-  const head = `${namespace}/${name} selects ${spec.strategy.description}: ${image}`;
+  const { description, note } = spec.strategy;
+  const head = `${namespace}/${name} selects ${description}: ${image}${note === undefined ? '' : `\n${note}`}`;
   const end = allowed ? 'nothing is in the way' : 'something is in the way';
   return `${[head, ...targets.flatMap(linesOf), end].join('\n')}\n`;
 }

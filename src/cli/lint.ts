@@ -24,7 +24,7 @@ such as version ranges and patterns. Fields that there are not are problems too:
             without it only the built-in ones are
   --output  text, or json for programs
 
-Objects of other kinds are skipped. Ends with 0 when nothing is wrong, 1 when something is, and 2 when a file cannot be read.
+What is valid and may not be what was meant is a warning. Objects of other kinds are skipped. Ends with 0 when nothing is wrong, 1 when something is, and 2 when a file cannot be read.
 `,
   async run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);
@@ -63,7 +63,8 @@ async function lintFile({ path, isNamed }: FoundFile, terminal: Terminal, operat
     const result = lintText(text, operator);
     // Folders hold templates and the like, which are no YAML and none of our business.
     const isOurs = isNamed || result.policies > 0 || text.includes('ImagePolicy');
-    return { ...result, path: path === '-' ? '(standard input)' : path, problems: isOurs ? result.problems : [] };
+    const { problems, ...rest } = result;
+    return { ...rest, path: path === '-' ? '(standard input)' : path, problems: isOurs ? problems : [] };
   } catch (error) {
     return { path, message: describeError(error) };
   }
@@ -86,7 +87,9 @@ function report(
   const policies = count((file) => file.policies);
   const problems = files.flatMap((file) => file.problems.map((problem) => ({ file: file.path, ...problem })));
   if (output === 'json') {
-    const summary = { files: files.length, policies, others: count((file) => file.others), problems, unreadable: failed };
+    const warnings = files.flatMap(({ path, warnings = [] }) => warnings.map((warning) => ({ file: path, ...warning })));
+    const found = { problems, ...(warnings.length > 0 && { warnings }) };
+    const summary = { files: files.length, policies, others: count((file) => file.others), ...found, unreadable: failed };
     terminal.out(`${JSON.stringify(summary, undefined, 2)}\n`);
   } else if (policies > 0 || problems.length > 0) {
     terminal.out(formatReport(files, terminal.hasColours ?? false));

@@ -49,7 +49,12 @@ export async function chooseBest(
     if (tag === undefined) break;
     const found = await examineTag(tag, { policy, spec: known, source, request }, ports, signal);
     if ('candidate' in found) {
-      const notes = [...passedOver.map(({ message }) => `passed over: ${message}`), ...(learnt?.notes ?? [])];
+      const { note } = known.strategy;
+      const notes = [
+        ...(note === undefined ? [] : [note]),
+        ...passedOver.map(({ message }) => `passed over: ${message}`),
+        ...(learnt?.notes ?? []),
+      ];
       return { candidate: found.candidate, isComplete: true, spec: known, notes, ...(learnt && { created: learnt.created }) };
     }
     if (request.hint?.tag === tag && found.reason === 'TagNotFound') return { kind: 'ignored', ...found, tag };

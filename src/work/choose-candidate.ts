@@ -63,7 +63,9 @@ async function chooseHinted(
   const { tag } = request.hint;
   const found = await examineTag(tag, { policy, spec, source: ports.sourceOf(policy, spec), request }, ports, signal);
   if ('reason' in found) return { kind: 'ignored', ...found, tag };
-  const chosen = await compareAnew({ candidate: found.candidate, isComplete: false, spec, notes: [] }, policy, ports, signal);
+  const { note } = spec.strategy;
+  const notes = note === undefined ? [] : [note];
+  const chosen = await compareAnew({ candidate: found.candidate, isComplete: false, spec, notes }, policy, ports, signal);
   return rejectHint(chosen.spec, tag) ?? chosen;
 }
 

@@ -50,5 +50,6 @@ export function noneSelected(strategy: TagStrategy, source: ImageSource, tags: r
   const [example] = (numbered.length > 0 ? numbered : tags).toSorted((a, b) => naturalOrder(b, a));
   const why = example === undefined ? '' : `; for example ${strategy.reject(example)}`;
   const what = `none of the ${tags.length} tags of ${formatRepository(source)} is ${strategy.description}${why}`;
-  return new PermanentError('NoMatchingTag', what);
+  const { note } = strategy;
+  return new PermanentError('NoMatchingTag', note === undefined || what.includes(note) ? what : `${what}; ${note}`);
 }

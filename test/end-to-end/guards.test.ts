@@ -233,6 +233,19 @@ describe('guards', () => {
     assert.deepEqual([missing.code, /there is no ImagePolicy .*missing/.test(missing.err)], [1, true]);
     assertPatchedTimes(await world.readDeployment('explained'), 0);
   });
+
+  it('says which prereleases a range admits, in the condition and in explain', async () => {
+    const note = /of prereleases, ">=1\.0\.0-0, <2" admits only those of 1\.0\.0: .* prereleases: true/;
+    await create('early', { select: { semver: { range: '>=1.0.0-0, <2' } } });
+    await push('early', '1.1.0');
+    await world.waitForImage('early', image('early', '1.1.0'));
+    await waitFor('Ready to say so', async () => note.test((await world.condition('early', 'Ready'))?.message ?? ''));
+    await push('early', '1.2.0-rc.1');
+    const explained = await cli('explain', 'early');
+    assert.match(explained.out, /selects the highest version in ">=1\.0\.0-0, <2": 1\.1\.0/);
+    assert.match(explained.out, note);
+    assert.match((await cli('explain', 'early', '--push', image('early', '1.2.0-rc.1'))).out, note);
+  });
 });
 
 /** An admission webhook's answer: what the repository shop/hardened releases is replaced by a hardened image. */

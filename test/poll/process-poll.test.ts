@@ -6,6 +6,7 @@ import { createSharedAnswers } from '../../src/work/shared-answers.ts';
 import { processPoll, type PollPorts } from '../../src/poll/process-poll.ts';
 import type { PollGate } from '../../src/poll/poll-gate.ts';
 import { policyJobId, type PollJob } from '../../src/queue/jobs.ts';
+import { strategies } from '../../src/core/strategies/index.ts';
 import { processPush } from '../../src/work/process-push.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../core/samples.ts';
 import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from '../work/world.ts';
@@ -83,6 +84,17 @@ test('nothing to do is reported, without a job', async () => {
   assert.deepEqual(world.jobs, []);
   assert.equal(readyOf(world, 'web')?.reason, 'UpToDate');
   assert.equal(world.statusOf('web').lastCheckTime, '2026-03-01T12:00:00Z');
+});
+
+test('which prereleases a range admits is in the condition, whichever way the policy was reconciled', async () => {
+  const note = /; of prereleases, ">=1\.0\.0-0" admits only those of 1\.0\.0: .* prereleases: true$/;
+  const world = createWorld();
+  putMany(world, { web: { strategy: strategies.semver({ range: '>=1.0.0-0' }) } });
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.match(readyOf(world, 'web')?.message ?? '', note);
+  await poll(world);
+  assert.match(readyOf(world, 'web')?.message ?? '', note);
 });
 
 test('one list for many policies, and one question for the tag that they found', async () => {

@@ -34,6 +34,14 @@ test('nothing to choose from is for the user to mend, with an example', async ()
   );
 });
 
+test('which prereleases a range admits is told where it selects nothing', async () => {
+  const spec = specOf({ strategy: strategies.semver({ range: '>=1.0.0-0' }) });
+  const message =
+    /is the highest version in ">=1\.0\.0-0"; for example .*of prereleases, ">=1\.0\.0-0" admits only those of 1\.0\.0: .* prereleases: true$/;
+  for (const tag of ['1.4.0-rc.1', '0.9.0'])
+    await assert.rejects(candidates(spec, [tag]), (error) => error instanceof PermanentError && message.test(error.message));
+});
+
 describe('patterns that are as large as they may be', () => {
   const strategy = filterTags(strategies.alphabetical(), { allow: '(?:[a-z]?){128}(?:[a-z0-9]{0,9}-?){28}' });
   const tagsOf = (count: number) => Array.from({ length: count }, (_, index) => `${'a'.repeat(100)}-${index}`);

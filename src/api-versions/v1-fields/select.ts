@@ -11,7 +11,10 @@ const order = z
 const maxRange = 512;
 
 const range = withChecks(
-  z.string().max(maxRange).describe('A range in npm syntax, such as "1.18.*" or ">=1.4 <2"; none means the highest stable version.'),
+  z
+    .string()
+    .max(maxRange)
+    .describe('A range in npm syntax, such as "1.18.*" or ">=1.4 <2" (or ">=1.4, <2"); none means the highest stable version.'),
   checkRange,
 );
 
@@ -21,7 +24,9 @@ const semver = z
     prereleases: z
       .boolean()
       .default(false)
-      .describe('Whether prereleases such as 2.0.0-rc.1 are candidates although the range does not name one.'),
+      .describe(
+        'Whether prereleases of every version in the range are candidates. Without it only those of a version whose prerelease the range names: ">=1.3.0-rc.1" admits 1.3.0-rc.2, but not 1.4.0-rc.1.',
+      ),
   })
   .describe('The highest semantic version (semver.org) in a range. A leading "v" is allowed; nothing is coerced: "1.2" is no version.');
 

@@ -6,18 +6,21 @@ export interface LintedFile extends LintResult {
   readonly path: string;
 }
 
-/** What is wrong, grouped by file, and a summary. */
+/** What is wrong or doubtful, grouped by file, and a summary. */
 export function formatReport(files: readonly LintedFile[], useColour: boolean): string {
   const paint = (format: 'bold' | 'dim' | 'red' | 'green', text: string) =>
     useColour ? styleText(format, text, { validateStream: false }) : text;
   const blocks = files
-    .filter(({ problems }) => problems.length > 0)
-    .map(({ path, problems }) => {
-      const lines = problems.map((problem) => `  ${paint('dim', positionOf(path, problem))} ${describe(problem)}`);
+    .filter(({ problems, warnings = [] }) => problems.length + warnings.length > 0)
+    .map(({ path, problems, warnings = [] }) => {
+      const lines = [
+        ...problems.map((problem) => `  ${paint('dim', positionOf(path, problem))} ${describe(problem)}`),
+        ...warnings.map((warning) => `  ${paint('dim', positionOf(path, warning))} warning: ${describe(warning)}`),
+      ];
       return `${paint('bold', path)}\n${lines.join('\n')}\n\n`;
     });
   const summary = summarise(files);
-  return `${blocks.join('')}${paint(blocks.length > 0 ? 'red' : 'green', summary)}\n`;
+  return `${blocks.join('')}${paint(files.some(({ problems }) => problems.length > 0) ? 'red' : 'green', summary)}\n`;
 }
 
 /** `web.yaml:12:5`, which terminals and editors open. */
@@ -40,7 +43,12 @@ function summarise(files: readonly LintedFile[]): string {
     'policies',
   )} in ${plural(files.length, 'file')}`;
   const rest = others === 0 ? '' : ` (${plural(others, 'document')} of other kinds skipped)`;
-  return `${checked}: ${problems === 0 ? 'nothing is wrong' : plural(problems, 'problem')}${rest}`;
+  const warnings = sum(({ warnings = [] }) => warnings.length);
+  const found = [
+    problems === 0 ? 'nothing is wrong' : plural(problems, 'problem'),
+    ...(warnings === 0 ? [] : [plural(warnings, 'warning')]),
+  ];
+  return `${checked}: ${found.join(', ')}${rest}`;
 }
 
 function plural(count: number, one: string, many = `${one}s`): string {

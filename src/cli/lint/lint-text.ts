@@ -1,6 +1,7 @@
 import { isPolicy, validatePolicy } from '../../api-versions/validate-policy.ts';
 import { isDraft, type CheckContext } from '../../api-versions/rules.ts';
 import { valueAt, type Keys } from '../../api-versions/validation/json-path.ts';
+import { policyWarnings } from '../../api-versions/validation/policy-warnings.ts';
 import { readDocuments, type Position } from './read-documents.ts';
 
 /** One thing that is wrong with a file. */
@@ -20,6 +21,8 @@ export interface LintResult {
   /** How many documents are of another kind. */
   readonly others: number;
   readonly problems: readonly LintProblem[];
+  /** What is valid, and may not be what was meant; absent where there is nothing of the kind. */
+  readonly warnings?: readonly LintProblem[];
 }
 
 const builtInOnly = ' (known here are only the built-in fields: name the configuration of the service with --config where it allows more)';
@@ -29,6 +32,7 @@ export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'
   let policies = 0;
   let others = 0;
   const problems: LintProblem[] = [];
+  const warnings: LintProblem[] = [];
   for (const document of readDocuments(text)) {
     if ('problems' in document) {
       problems.push(...document.problems.map((problem) => ({ ...problem, reason: 'InvalidYaml' })));
@@ -46,9 +50,16 @@ export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'
         const position = document.positionOf([...keys, ...inner]);
         problems.push({ ...position, ...(policy && { policy }), ...(path && { field: path }), message: message + hint, reason });
       }
+      for (const { keys: inner, path, message, reason } of policyWarnings(value))
+        warnings.push({ ...document.positionOf([...keys, ...inner]), ...(policy && { policy }), field: path, message, reason });
     }
   }
-  return { policies, others, problems: problems.toSorted((a, b) => a.line - b.line || a.column - b.column) };
+  const found = { problems: problems.toSorted(byPosition), ...(warnings.length > 0 && { warnings: warnings.toSorted(byPosition) }) };
+  return { policies, others, ...found };
+}
+
+function byPosition(a: Position, b: Position): number {
+  return a.line - b.line || a.column - b.column;
 }
 
 /** The objects of a document: itself, or the items of a list (of lists). */

@@ -1,37 +1,48 @@
-import { Range, compareBuild, parse, type SemVer } from 'semver';
-import { PermanentError } from '../errors.ts';
+import { compareBuild, parse, type Range, type SemVer } from 'semver';
+import { admittedPrereleases, describePrereleases, parseVersionRange } from '../version-range.ts';
 import type { TagStrategy } from './strategy.ts';
 
-const maxRangeLength = 256;
 /** What prereleases are called; other suffixes (-alpine, -slim) may be variants. */
 const stages = /^(?:alpha|a|beta|b|rc|c|pre|preview|dev|snapshot|next|canary|nightly|milestone|m|ea)[0-9]*$/i;
 
 /**
  * The highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is no version).
- * `range` in npm's syntax; without one the highest stable version. Prereleases only where the range names one, or with `prereleases`.
+ * `range` in npm's syntax, or with commas; without one the highest stable version. Prereleases only of the versions whose prerelease the range names, or with
+ * `prereleases`.
  * Throws PermanentError(InvalidTagPolicy) with the parser's message.
  */
 export function semver(options: { range?: string; prereleases?: boolean }): TagStrategy {
   const written = options.range?.trim();
   const prereleases = options.prereleases ?? false;
-  const range = parseRange(written || '*', prereleases);
+  const range = parseVersionRange(written || '*', prereleases);
+  const note = prereleases || !written ? undefined : describePrereleases(written, range);
   return {
     id: 'semver',
     description: describe(written, prereleases),
+    ...(note !== undefined && { note }),
     reject(tag) {
       const version = parse(tag);
       if (version === null) return `"${tag}" is not a semantic version${describeFault(tag)}`;
       if (range.test(version)) return undefined;
-      return explain(tag, version, range);
+      return explain(tag, version, { range, written, note });
     },
     compare: (a, b) => compareBuild(a, b),
   };
 }
 
-function explain(tag: string, { prerelease, major, minor, patch }: SemVer, range: Range): string {
-  if (prerelease.length === 0) return `"${tag}" is outside the range "${range.raw}"`;
-  const isInside = range.test(`${major}.${minor}.${patch}`);
-  if (!isInside) return `"${tag}" is a prerelease, and outside the range "${range.raw}"`;
+interface Written {
+  readonly range: Range;
+  readonly written: string | undefined;
+  readonly note: string | undefined;
+}
+
+function explain(tag: string, { prerelease, major, minor, patch }: SemVer, { range, written = '*', note }: Written): string {
+  if (prerelease.length === 0) return `"${tag}" is outside the range "${written}"`;
+  const base = `${major}.${minor}.${patch}`;
+  // Of the one whose prereleases the range admits, too.
+  const isInside = range.test(base) && !admittedPrereleases(range).includes(base);
+  if (!isInside) return `"${tag}" is a prerelease, and outside the range "${written}"`;
+  if (note !== undefined) return `"${tag}" is a prerelease; ${note}`;
   const [first = ''] = prerelease;
   if (typeof first === 'number' || stages.test(first)) return `"${tag}" is a prerelease`;
   const suffix = tag.slice(tag.indexOf('-'));
@@ -52,15 +63,4 @@ function describeFault(tag: string): string {
 function describe(range: string | undefined, prereleases: boolean): string {
   if (!range) return prereleases ? 'the highest version, prereleases included' : 'the highest stable version';
   return `the highest version in "${range}"${prereleases ? ', prereleases included' : ''}`;
-}
-
-function parseRange(text: string, includePrerelease: boolean): Range {
-  if (text.length > maxRangeLength)
-    throw new PermanentError('InvalidTagPolicy', `the version range is longer than ${maxRangeLength} characters`);
-  try {
-    return new Range(text, { includePrerelease });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new PermanentError('InvalidTagPolicy', `${message}: write a version range such as "1.18.*" or ">=1.2 <2"`, { cause: error });
-  }
 }

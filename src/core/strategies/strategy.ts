@@ -8,6 +8,8 @@ export interface TagStrategy {
   readonly id: 'semver' | 'digest' | 'newest' | 'alphabetical' | 'numerical';
   /** What is selected, for sentences: `the highest version in ">=1.2 <2"`. */
   readonly description: string;
+  /** What a user may take for something else, where there is such a thing: it is shown beside what is selected. */
+  readonly note?: string;
   /** The one tag that is followed by its digest; other strategies choose among the repository's tags. */
   readonly movingTag?: string;
   /** Why the tag is no candidate, as the end of a sentence; undefined when it is one. */
