@@ -15,6 +15,7 @@ import type { ContainerChange } from '../../src/core/plan-update.ts';
 import type { HistoryEntry } from '../../src/core/policy-status.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import { workloadKey, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { lookAtPolicy, processPolicyJob } from '../../src/work/process-policy.ts';
 import { givenUp, rolloutOf } from '../core/rollout-samples.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../core/samples.ts';
@@ -154,6 +155,9 @@ type NamedTarget = Extract<PolicyTarget, { name: string }>;
 /** How many patches of each kind were checked: a property that patches nothing would hold of anything. */
 const counted = { update: 0, requested: 0, automatic: 0, elsewhere: 0, legacy: 0, init: 0, verified: 0 };
 
+/** One for all: each has timers and observers of its own. */
+const metrics = createMetrics();
+
 async function play(one: Scene): Promise<void> {
   const known = new Map(one.workloads.map((workload) => [workloadKey(workload), workload]));
   const fitting = [...known.values()].flatMap((workload, index): HistoryEntry[] => {
@@ -192,6 +196,7 @@ async function play(one: Scene): Promise<void> {
   let phase: 'update' | 'requested' | 'automatic' = 'update';
   const verified = new Set<string>();
   const world = createWorld({
+    metrics,
     crossNamespace: one.crossNamespace,
     verifyImage: async ({ digest }) => {
       if (!signed.has(digest)) return { kind: 'unsigned', why: 'nobody signed it' };
