@@ -1,11 +1,13 @@
 /** What the pods of a new revision say of its rollout. Pure. */
-import type { RolloutFailure } from './judge-rollout.ts';
+import type { PodEvidence, RolloutFailure } from './judge-rollout.ts';
 
 /** As much of a pod as tells why it does not start. */
 export interface PodState {
   readonly name: string;
   /** When its node began with it, or it was created. */
   readonly startedAt: string;
+  /** Its condition Ready. */
+  readonly ready: boolean;
   readonly containers: readonly PodContainer[];
 }
 
@@ -25,6 +27,13 @@ const pullFailures: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBac
 /** Registries have bad moments: a pull that fails is given this long, by the pod's own times. */
 const pullPatienceMs = 20_000;
 const crashes = { inBackOff: 2, otherwise: 3 } as const;
+
+/** What the pods are evidence of, where these containers were changed. */
+export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): PodEvidence {
+  const failure = judgePods(pods, containers, now);
+  const starts = pods.filter(({ ready }) => !ready).map(({ startedAt }) => Date.parse(startedAt));
+  return { ...(failure && { failure }), ...(starts.length > 0 && { unreadySince: new Date(Math.min(...starts)) }) };
+}
 
 /**
  * Why the pods cannot start, by those of the containers that were changed: what others do is not the fault of the new image, and only told when time is

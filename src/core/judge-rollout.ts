@@ -8,10 +8,14 @@
  * | was not yet seen by its controller                   | progressing: nothing was tried yet |
  * | has all pods of the newest revision, and available   | done                         |
  * | was complete in this revision before                 | done, whatever fails now     |
- * | is given up by its controller                        | failed: ProgressDeadlineExceeded |
  * | has new pods that cannot start                       | failed: ImagePullFailed, CrashLoop |
- * | takes longer than the policy gives it                | failed: RolloutTimedOut      |
- * | should have been finished more than an hour ago      | notWatched: nobody was there to see it |
+ * | may not create pods (a quota)                        | progressing: that is no fault of the image |
+ * | is given up by its controller                        | failed: ProgressDeadlineExceeded |
+ * | has a new pod for longer than the policy gives it    | failed: RolloutTimedOut      |
+ * | should have been finished more than an hour ago, and | notWatched: nobody was there to see it |
+ * |   its controller does not say whether it was         |                              |
+ *
+ * So the policy's time counts only while the controller can make progress: from the change, from when it went on, and for each new pod from its start.
  */
 import type { Reason } from './reasons.ts';
 import { formatWorkload, type Workload } from './workload.ts';
@@ -27,6 +31,13 @@ export type RolloutVerdict =
   | { readonly kind: 'progressing' | 'done' | 'notWatched'; readonly message: string }
   | ({ readonly kind: 'failed' } & RolloutFailure);
 
+/** What the pods of the newest revision say, where they were asked. */
+export interface PodEvidence {
+  readonly failure?: RolloutFailure;
+  /** Since when the oldest of those that are not ready is there; absent where all are ready that there are. */
+  readonly unreadySince?: Date;
+}
+
 /** Since when a rollout goes on, and how long it may. */
 export interface RolloutTime {
   readonly since: Date;
@@ -36,23 +47,27 @@ export interface RolloutTime {
 /** Whoever comes later than this after its end cannot know whether the rollout was done before something else broke. */
 const graceMs = 3_600_000;
 
-/** Judges the rollout of what a workload runs; `failure` is what its new pods say, where they were asked. */
-export function judgeRollout(workload: Workload, time: RolloutTime, now: Date, failure?: RolloutFailure): RolloutVerdict {
+/** Judges the rollout of what a workload runs. */
+export function judgeRollout(workload: Workload, time: RolloutTime, now: Date, pods?: PodEvidence): RolloutVerdict {
   const { rollout, generation, kind } = workload;
   const name = formatWorkload(workload);
   if (rollout === undefined) return { kind: 'notWatched', message: `${name} is not watched: a ${kind} does not roll out` };
   if (rollout.standsStill !== undefined) return { kind: 'notWatched', message: `${name} is not watched: ${rollout.standsStill}` };
-  if (rollout.observedGeneration >= generation) {
+  const isObserved = rollout.observedGeneration >= generation;
+  if (isObserved) {
     if (rollout.wanted === 0) return { kind: 'notWatched', message: `${name} is not watched: it has no replicas` };
     if (isDone(rollout)) return { kind: 'done', message: `${name}: ${rollout.updated} of ${rollout.toUpdate} updated and available` };
     const { givenUp } = rollout;
+    const failure = pods?.failure;
     if (failure !== undefined) return { kind: 'failed', reason: failure.reason, message: `${name}: ${failure.message}` };
-    if (givenUp !== undefined && !isBefore(givenUp.at, time.since))
+    if (givenUp !== undefined && !isBefore(givenUp.at, time.since) && rollout.cannotCreate === undefined)
       return { kind: 'failed', reason: 'ProgressDeadlineExceeded', message: `${name}: ${givenUp.message}` };
   }
   const overdueMs = now.getTime() - deadlineOf(workload, time).getTime();
-  if (overdueMs > graceMs) return { kind: 'notWatched', message: `${name} is not watched: nobody saw it when its time was over` };
-  if (overdueMs >= 0 && rollout.observedGeneration >= generation)
+  const isTold = isObserved && (rollout.isIncomplete === true || rollout.cannotCreate !== undefined);
+  if (overdueMs > graceMs && !isTold)
+    return { kind: 'notWatched', message: `${name} is not watched: nobody saw it when its time was over` };
+  if (overdueMs >= 0 && isObserved && isLate(rollout, time, now, pods))
     return {
       kind: 'failed',
       reason: 'RolloutTimedOut',
@@ -61,7 +76,13 @@ export function judgeRollout(workload: Workload, time: RolloutTime, now: Date, f
   return { kind: 'progressing', message: `${name}: ${describe(workload)}` };
 }
 
-/** When a rollout has to be done. */
+/** Whether it is the image that takes long: there is a new pod, and it had as much time as the policy gives. */
+function isLate({ updated, cannotCreate }: WorkloadRollout, { timeoutMs }: RolloutTime, now: Date, pods: PodEvidence | undefined): boolean {
+  if (pods === undefined) return updated > 0 && cannotCreate === undefined;
+  return pods.unreadySince !== undefined && now.getTime() - pods.unreadySince.getTime() >= timeoutMs;
+}
+
+/** When a rollout has to be done, where nothing holds it up. */
 export function deadlineOf({ rollout }: Pick<Workload, 'rollout'>, { since, timeoutMs }: RolloutTime): Date {
   const resumed = Date.parse(rollout?.resumedAt ?? '');
   const start = Number.isNaN(resumed) ? since.getTime() : Math.max(since.getTime(), resumed);
@@ -79,7 +100,8 @@ function isBefore(at: string, since: Date): boolean {
 
 function describe({ rollout, generation }: Workload): string {
   if (rollout === undefined || rollout.observedGeneration < generation) return 'its controller has not seen the change yet';
-  const { wanted, toUpdate, updated, available, outdated } = rollout;
+  const { wanted, toUpdate, updated, available, outdated, cannotCreate } = rollout;
   const old = outdated > 0 ? `, ${outdated} old still there` : '';
-  return `${updated} of ${toUpdate} updated, ${available} of ${wanted} available${old}`;
+  const why = cannotCreate === undefined ? '' : `; pods cannot be created: ${cannotCreate}`;
+  return `${updated} of ${toUpdate} updated, ${available} of ${wanted} available${old}${why}`;
 }

@@ -13,10 +13,14 @@ export interface WorkloadRollout {
   readonly outdated: number;
   /** The controller saw the newest revision complete once: what fails later is no failed rollout. */
   readonly wasComplete: boolean;
+  /** The controller says that the newest revision was never complete: absent where it says so, and where it says nothing of that. */
+  readonly isIncomplete?: boolean;
+  /** Why the controller may not create pods, where that is no verdict on the pods themselves. */
+  readonly cannotCreate?: string;
   /** The controller's own words, where it has given up; they may be of an older revision. */
   readonly givenUp?: { readonly message: string; readonly at: string };
   /** Why nothing rolls out by itself. */
   readonly standsStill?: string;
-  /** Since when it goes on, where it was paused. */
+  /** Since when it makes progress, where it was paused or had stopped. */
   readonly resumedAt?: string;
 }

@@ -25,7 +25,9 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
   const wanted = replicasOf(spec);
   const updated = numberOf(status['updatedReplicas']);
   const total = numberOf(status['replicas']);
-  const { reason, message, lastUpdateTime } = progressOf(status['conditions']);
+  const { status: progresses, reason, message, lastUpdateTime, lastTransitionTime } = conditionOf(status, 'Progressing');
+  const failure = conditionOf(status, 'ReplicaFailure');
+  const resumedAt = reason === 'DeploymentResumed' ? lastUpdateTime : progresses === 'True' ? lastTransitionTime : '';
   return {
     observedGeneration: numberOf(status['observedGeneration']),
     wanted,
@@ -37,7 +39,9 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
     ...(reason === 'ProgressDeadlineExceeded' && {
       givenUp: { message: message || 'its progress deadline is exceeded', at: lastUpdateTime },
     }),
-    ...(reason === 'DeploymentResumed' && { resumedAt: lastUpdateTime }),
+    ...(reason !== '' && { isIncomplete: reason !== 'NewReplicaSetAvailable' }),
+    ...(failure.status === 'True' && !isDenied(failure.message) && { cannotCreate: failure.message }),
+    ...(resumedAt !== '' && { resumedAt }),
     ...(spec['paused'] === true && { standsStill: 'it is paused' }),
   };
 }
@@ -59,6 +63,8 @@ function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
     outdated: 0,
     // The current revision follows when all pods are ready in the new one; after a change back it is the same at once.
     wasComplete: isCurrent && updated > 0 && updated >= numberOf(status['replicas']),
+    // With a partition, the revisions differ also when all is out that is to be.
+    ...(partition === 0 && { isIncomplete: !isCurrent }),
     ...(standsStill !== undefined && { standsStill }),
   };
 }
@@ -82,9 +88,21 @@ function whyStill(strategy: Raw): string | undefined {
   return strategy['type'] === 'OnDelete' ? 'its update strategy is OnDelete' : undefined;
 }
 
-function progressOf(conditions: unknown): { reason: string; message: string; lastUpdateTime: string } {
-  const found = Array.isArray(conditions) ? conditions.map(asRecord).find(({ type }) => type === 'Progressing') : undefined;
-  return { reason: textOf(found?.['reason']), message: textOf(found?.['message']), lastUpdateTime: textOf(found?.['lastUpdateTime']) };
+/** A webhook or policy that refuses a pod may do so because of its image; quotas and the like would refuse any pod. */
+function isDenied(message: string): boolean {
+  return /\bdenied (?:the )?request\b/.test(message);
+}
+
+function conditionOf({ conditions }: Raw, wanted: string) {
+  const found = Array.isArray(conditions) ? conditions.map(asRecord).find(({ type }) => type === wanted) : undefined;
+  const text = (field: string) => textOf(found?.[field]);
+  return {
+    status: text('status'),
+    reason: text('reason'),
+    message: text('message'),
+    lastUpdateTime: text('lastUpdateTime'),
+    lastTransitionTime: text('lastTransitionTime'),
+  };
 }
 
 function replicasOf(spec: Raw): number {

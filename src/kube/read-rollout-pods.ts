@@ -38,6 +38,7 @@ interface RawPod {
   readonly metadata: Meta;
   readonly status?: {
     readonly startTime?: string;
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
     readonly containerStatuses?: readonly RawContainerStatus[];
     readonly initContainerStatuses?: readonly RawContainerStatus[];
   };
@@ -118,10 +119,11 @@ function toSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector =
 }
 
 function toState({ metadata, status = {} }: RawPod): PodState {
-  const { startTime, containerStatuses = [], initContainerStatuses = [] } = status;
+  const { startTime, conditions = [], containerStatuses = [], initContainerStatuses = [] } = status;
   return {
     name: metadata.name ?? '',
     startedAt: startTime ?? metadata.creationTimestamp ?? '',
+    ready: conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True'),
     containers: [...initContainerStatuses, ...containerStatuses].map(toContainer),
   };
 }

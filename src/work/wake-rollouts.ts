@@ -100,10 +100,12 @@ function lookAt({ workload, entries, since }: Rollout, { status }: ImagePolicy, 
   // What the history does not hold has no place where it would be said that it is out.
   const isSaid = verdict.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
   if (isSaid) return undefined;
-  if (verdict.kind === 'done' || (verdict.kind === 'failed' && isUnknown)) {
+  // Pods may be younger than the change: what is late without them is asked again by the minute.
+  const isLate = verdict.kind === 'failed' && verdict.reason === 'RolloutTimedOut';
+  if (verdict.kind === 'done' || (verdict.kind === 'failed' && isUnknown && !isLate)) {
     return { cause: `${place}:${verdict.kind}:${tryAt(since, now)}` };
   }
-  if (verdict.kind !== 'progressing' || !isUnknown) return undefined;
+  if ((verdict.kind !== 'progressing' && !isLate) || !isUnknown) return undefined;
   const deadline = deadlineOf(workload, time).getTime();
   const next = nextLookAt(since, now);
   const at = new Date(deadline > now.getTime() ? Math.min(next, deadline) : next);

@@ -7,7 +7,7 @@ import { asSeenBy } from '../core/consent.ts';
 import { currentRollouts, type Rollout } from '../core/current-rollouts.ts';
 import { describeError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../core/image-policy.ts';
-import { judgePods, type PodState } from '../core/judge-pods.ts';
+import { evidenceOf, judgePods, type PodState } from '../core/judge-pods.ts';
 import { judgeRollout, type RolloutVerdict } from '../core/judge-rollout.ts';
 import type { PolicyStatus } from '../core/policy-status.ts';
 import { settleFindings, withRolloutConditions, type Finding } from '../core/settle-rollouts.ts';
@@ -153,20 +153,22 @@ async function askPods(
   signal: AbortSignal,
 ): Promise<RolloutVerdict> {
   const pods = await readPods(workload, ports, signal);
+  if (pods === undefined) return verdict;
   const now = ports.clock();
-  const failure = judgePods(pods, new Set(entries.map(({ container }) => container)), now);
-  if (failure !== undefined || verdict.kind !== 'failed') return judgeRollout(workload, time, now, failure);
+  const evidence = evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
+  const judged = judgeRollout(workload, time, now, evidence);
+  if (judged.kind !== 'failed' || evidence.failure !== undefined) return judged;
   const others = judgePods(pods, new Set(pods.flatMap(({ containers }) => containers.map(({ name }) => name))), now);
-  return others === undefined ? verdict : { ...verdict, message: `${verdict.message}: ${others.message}` };
+  return others === undefined ? judged : { ...judged, message: `${judged.message}: ${others.message}` };
 }
 
-/** Pods only say more: where they may not be read, the workload's own word has to do. */
-async function readPods(workload: Workload, ports: WatchPorts, signal: AbortSignal): Promise<readonly PodState[]> {
+/** Where pods may not be read, the workload's own word has to do. */
+async function readPods(workload: Workload, ports: WatchPorts, signal: AbortSignal): Promise<readonly PodState[] | undefined> {
   try {
     return await ports.readRolloutPods(workload, signal);
   } catch (error) {
     ports.logger.warn({ workload: workloadKey(workload), why: describeError(error) }, 'pods of a rollout could not be read');
-    return [];
+    return undefined;
   }
 }
 

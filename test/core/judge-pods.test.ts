@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgePods, type PodState } from '../../src/core/judge-pods.ts';
+import { evidenceOf, judgePods, type PodState } from '../../src/core/judge-pods.ts';
 import { after, changedAt, waitingPod } from './rollout-samples.ts';
 
 const web = new Set(['web']);
 const running = (restarts: number, ready = false): PodState => ({
   name: 'web-2-x',
   startedAt: changedAt,
+  ready,
   containers: [{ name: 'web', ready, restarts, lastEnd: 'Error (exit code 3)' }],
 });
 
@@ -41,4 +42,13 @@ test("the message is the pod's own", () => {
     judgePods([running(4)], web, after(60))?.message,
     'pod web-2-x, container web: keeps ending (4 restarts, last ended with Error (exit code 3))',
   );
+});
+
+test('of the pods that are not ready the oldest counts, whatever their containers say', () => {
+  const pod = (startedAt: string, ready: boolean): PodState => ({ ...running(0, true), startedAt, ready });
+  const early = pod('2026-03-01T11:00:00Z', true);
+  const pods = [early, pod('2026-03-01T12:00:02Z', false), pod('2026-03-01T12:00:01Z', false)];
+  assert.deepEqual(evidenceOf(pods, web, after(9)), { unreadySince: after(1) });
+  assert.deepEqual(evidenceOf([early], web, after(9)), {});
+  assert.equal(evidenceOf([waitingPod('InvalidImageName')], web, after(9)).failure?.reason, 'ImagePullFailed');
 });

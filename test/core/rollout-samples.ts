@@ -90,5 +90,5 @@ export function waitingPod(
   { restarts = 0, message, container = 'web' }: { restarts?: number; message?: string; container?: string } = {},
 ): PodState {
   const waiting = { reason, ...(message !== undefined && { message }) };
-  return { name: 'web-2-x', startedAt: changedAt, containers: [{ name: container, ready: false, restarts, waiting }] };
+  return { name: 'web-2-x', startedAt: changedAt, ready: false, containers: [{ name: container, ready: false, restarts, waiting }] };
 }

@@ -35,7 +35,7 @@ function* namesLike(pattern: RegExp): Generator<{ name: string; path: string }> 
 describe('reasons', () => {
   const conditions = 'NotActing ApprovalRequired PolicyChange CrossNamespace';
   const ofKubernetes =
-    'CrashLoopBackOff ImagePullBackOff OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy';
+    'CrashLoopBackOff ImagePullBackOff ReplicaFailure OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy';
   const ofOthers = 'HelmRelease ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
   const ofTheCode = 'PermanentError WaitError';
   const known = new Set([

@@ -5,6 +5,7 @@ import { waitFor } from '../harness/wait-for.ts';
 interface Pod {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string; readonly labels?: Record<string, string> };
   readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
 const longAgo = '2026-01-01T00:00:00Z';
@@ -12,18 +13,20 @@ const longAgo = '2026-01-01T00:00:00Z';
 /** Plays the kubelet for the pods of workloads that `createDeployment` made. */
 export function playKubelet(cluster: ControlPlane, namespace: string) {
   const path = `/api/v1/namespaces/${namespace}/pods`;
-  const findPod = (app: string, image: string): Promise<Pod> =>
+  const isUnready = ({ status }: Pod) => status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') !== true;
+  const findPod = (app: string, image: string, isMeant: (pod: Pod) => boolean = () => true): Promise<Pod> =>
     waitFor(
       `a pod of ${app} with ${image}`,
       async () => {
         const { items } = await cluster.request<{ items: Pod[] }>('GET', `${path}?labelSelector=app%3D${app}`);
-        return items.find(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.containers[0]?.image === image);
+        const isThere = ({ metadata, spec }: Pod) => metadata.deletionTimestamp === undefined && spec.containers[0]?.image === image;
+        return items.find((pod) => isThere(pod) && isMeant(pod));
       },
       // A controller that finds the server busy looks again only after a while.
       { timeoutMs: 120_000 },
     );
   const report = async (app: string, image: string, isReady: boolean, container: object): Promise<void> => {
-    const { metadata, spec } = await findPod(app, image);
+    const { metadata, spec } = await findPod(app, image, isReady ? isUnready : undefined);
     const containerStatuses = spec.containers.map(({ name }) => ({
       name,
       image,
@@ -38,6 +41,7 @@ export function playKubelet(cluster: ControlPlane, namespace: string) {
   };
   return {
     findPod,
+    /** One of those that are not ready. */
     becomesReady: (app: string, image: string) => report(app, image, true, { state: { running: { startedAt: longAgo } } }),
     cannotPull: (app: string, image: string, message: string) =>
       report(app, image, false, { state: { waiting: { reason: 'ImagePullBackOff', message } } }),

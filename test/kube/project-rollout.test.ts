@@ -85,6 +85,37 @@ test('when a paused Deployment goes on is known', () => {
   assert.equal(projectRollout('Deployment', { status: { conditions } })?.resumedAt, '2026-03-02T00:00:00Z');
 });
 
+test('from when it made progress again, where it had stopped', () => {
+  const resumed = (condition: object) => projectRollout('Deployment', { status: { conditions: [{ type: 'Progressing', ...condition }] } });
+  const times = { lastUpdateTime: '2026-03-02T00:00:09Z', lastTransitionTime: '2026-03-02T00:00:01Z' };
+  assert.equal(resumed({ status: 'True', reason: 'ReplicaSetUpdated', ...times })?.resumedAt, times.lastTransitionTime);
+  assert.equal(resumed({ status: 'False', reason: 'ProgressDeadlineExceeded', ...times })?.resumedAt, undefined);
+});
+
+test('that pods cannot be created is known, unless they were refused for what they are', () => {
+  const cannotCreate = (message: string, status = 'True') =>
+    projectRollout('Deployment', { status: { conditions: [{ type: 'ReplicaFailure', status, reason: 'FailedCreate', message }] } })
+      ?.cannotCreate;
+  const quota = 'pods "web-1" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3';
+  assert.equal(cannotCreate(quota), quota);
+  assert.equal(cannotCreate(quota, 'False'), undefined);
+  assert.equal(cannotCreate('admission webhook "images.example.com" denied the request: not signed'), undefined);
+  assert.equal(cannotCreate(`ValidatingAdmissionPolicy 'images' with binding 'all' denied request: not signed`), undefined);
+});
+
+test('whether the newest revision was ever complete is known where the controller says it', () => {
+  const deployment = (reason: string) =>
+    projectRollout('Deployment', { status: { conditions: [{ type: 'Progressing', reason }] } })?.isIncomplete;
+  assert.deepEqual([deployment('ReplicaSetUpdated'), deployment('NewReplicaSetAvailable')], [true, false]);
+  assert.equal(projectRollout('Deployment', {})?.isIncomplete, undefined);
+  const status = { currentRevision: 'a', updateRevision: 'b' };
+  const partition = { updateStrategy: { rollingUpdate: { partition: 1 } } };
+  assert.equal(projectRollout('StatefulSet', { status })?.isIncomplete, true);
+  assert.equal(projectRollout('StatefulSet', { status: { ...status, updateRevision: 'a' } })?.isIncomplete, false);
+  assert.equal(projectRollout('StatefulSet', { spec: partition, status })?.isIncomplete, undefined);
+  assert.equal(projectRollout('DaemonSet', { status })?.isIncomplete, undefined);
+});
+
 for (const odd of [undefined, null, 'text', {}, { spec: 7, status: [] }, { status: { conditions: 'none', replicas: '3' } }]) {
   test(`never throws: ${JSON.stringify(odd)}`, () => {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) assert.equal(projectRollout(kind, odd)?.updated, 0);

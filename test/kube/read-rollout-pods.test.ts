@@ -47,6 +47,7 @@ test('of a Deployment only the pods of the newest revision, with what the kubele
     {
       name: metadata.name,
       startedAt: '2026-01-01T00:00:00Z',
+      ready: false,
       containers: [
         {
           name: 'c0',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/core/errors.ts';
+import type { PodState } from '../../src/core/judge-pods.ts';
 import { processPolicyJob, lookAtPolicy } from '../../src/work/process-policy.ts';
 import { digestOf, policyOf } from '../core/samples.ts';
 import { changed, entryOf, givenUp, image, out, waitingPod, watchedSpec } from '../core/rollout-samples.ts';
@@ -113,6 +114,23 @@ test('a rejected digest is not tried again; a newer one is', async () => {
   world.tags.set('1.3.0', digestOf('c'));
   assert.equal((await again('1.3.0')).kind, 'updated');
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('late: only with a new pod that had its time, and asked again until then', async () => {
+  const overdue = new Date(startTime - 700_000).toISOString();
+  const pod = (startedAt: string) => ({ ...waitingPod('ContainerCreating'), startedAt });
+  const rows: [pods: () => Promise<PodState[]>, results: string[]][] = [
+    [async () => [pod(overdue)], ['Rollback Applied', 'Webhook RolledBack']],
+    [async () => [pod(at)], ['Webhook Applied']],
+    [async () => [], ['Webhook Applied']],
+    [() => Promise.reject(new Error('403')), ['Rollback Applied', 'Webhook RolledBack']],
+  ];
+  for (const [readRolloutPods, expected] of rows) {
+    const world = changedWorld(changed({ updated: 1 }), { status: { history: [entryOf({ at: overdue })] } }, { readRolloutPods });
+    await look(world);
+    assert.deepEqual(results(world), expected);
+    assert.equal(world.jobs.length, 1);
+  }
 });
 
 test('Hold: stops there; Ignore: only tells', async () => {

@@ -5,7 +5,9 @@ import { duration } from './scalars.ts';
 export const rollout = z
   .object({
     watch: z.boolean().default(true).describe('Whether the rollout is watched until it is done or failed.'),
-    timeout: duration('How long a rollout may take.').default('10m'),
+    timeout: duration('How long a rollout may take, and each of its new pods; time in which it cannot go on does not count.').default(
+      '10m',
+    ),
     onFailure: z
       .enum(['Rollback', 'Hold', 'Ignore'])
       .default('Rollback')
