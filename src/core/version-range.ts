@@ -47,7 +47,7 @@ export function describePrereleases(text: string, range: Range): string | undefi
     admitted.length === 0
       ? `"${text}" admits no prereleases, although it names one`
       : `of prereleases, "${text}" admits only those of ${listFew(admitted, (version) => version)}`;
-  return `${what}: for those of every version in it select.semver of v1 has prereleases: true`;
+  return `${what}: select.semver of v1 admits those of every version in it with prereleases: true`;
 }
 
 function withoutCommas(text: string): string {

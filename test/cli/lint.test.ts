@@ -80,55 +80,6 @@ test('problems: 1, each with file, line, column, policy and field, grouped by fi
   );
 });
 
-const semver = (range: string, rest = '') => policy('web').replace('semver: {}', `semver: {range: "${range}"${rest}}`);
-
-test('what may mean something else than its author thinks is a warning: 0', async () => {
-  const { code, out } = await run(['-'], { input: semver('>=1.0.0-0') });
-  assert.equal(code, 0);
-  assert.equal(
-    out,
-    `(standard input)
-  (standard input):6:21 warning: shop/web spec.select.semver.range: of prereleases, ">=1.0.0-0" admits only those of 1.0.0: for those of every version in it select.semver of v1 has prereleases: true
-
-1 policy in 1 file: nothing is wrong, 1 warning
-`,
-  );
-  const json = await run(['-', '-o', 'json'], { input: semver('~1.2.x-0') });
-  const { problems, warnings } = JSON.parse(json.out) as { problems: unknown[]; warnings: { field: string; message: string }[] };
-  assert.deepEqual([problems, warnings.length, warnings[0]?.field], [[], 1, 'spec.select.semver.range']);
-  assert.match(warnings[0]?.message ?? '', /^"~1\.2\.x-0" admits no prereleases, although it names one: .* prereleases: true$/);
-});
-
-test('in v1alpha1 as well', async () => {
-  const { out } = await run(['-'], {
-    input: `apiVersion: operator.technomad.dev/v1alpha1
-kind: ImagePolicy
-metadata: {name: old, namespace: shop}
-spec:
-  repository: nginx
-  tagPolicy: {strategy: SemVer, pattern: ^1.2.0-alpha.0}
-  updateTarget: {kind: Deployment, name: web, namespace: shop}
-`,
-  });
-  assert.match(
-    out,
-    /:6:33 warning: shop\/old spec\.tagPolicy\.pattern: of prereleases, .* only those of 1\.2\.0: .*\n\n.* nothing is wrong, 1 warning\n$/,
-  );
-});
-
-test('no warning where prereleases are asked for, or none is named', async () => {
-  for (const text of [semver('>=1.0.0-0', ', prereleases: true'), semver('>=1.0.0, <2.0.0')]) {
-    const { code, out } = await run(['-'], { input: text });
-    assert.deepEqual([code, out], [0, '1 policy in 1 file: nothing is wrong\n']);
-  }
-});
-
-test('what to write instead of "!="', async () => {
-  const [problem = '', ...rest] = await problemsOf(semver('>=1.0.0, !=1.2.3'));
-  assert.match(problem, /^6:21 spec\.select\.semver\.range: .* tags\.ignore, such as '\^v\?1\\\.2\\\.3\$'$/);
-  assert.deepEqual(rest, []);
-});
-
 test('colours are for terminals', async () => {
   assert.ok((await run(['-'], { input: policy('web', '  minAge: 1d\n'), hasColours: true })).out.includes('\u001B['));
   assert.ok(!(await run(['-'], { input: policy('web', '  minAge: 1d\n') })).out.includes('\u001B['));

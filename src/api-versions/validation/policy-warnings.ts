@@ -1,21 +1,74 @@
+/** What is valid in a policy of either version, and may mean something else than its author thinks: `lint` warns of it, and nobody refuses it. */
+import { compilePattern } from '../../core/pattern.ts';
 import { describePrereleases, parseVersionRange } from '../../core/version-range.ts';
-import { valueAt } from './json-path.ts';
 import { findingOf } from './finding-of.ts';
+import { valueAt, type Keys } from './json-path.ts';
 import { problem, type Problem } from './problem.ts';
 
-/** What is valid in a policy of either version, and may mean something else than its author thinks: `lint` warns of it, and nobody refuses it. */
+/** All warnings about a policy. What is wrong with a field is told as a problem, and is no warning as well. */
 export function policyWarnings(document: unknown): Problem[] {
-  return rangeWarnings(document);
+  return [...rangeWarnings(document), ...allowWarnings(document)];
 }
 
 function rangeWarnings(document: unknown): Problem[] {
-  const isOld = valueAt(document, ['spec', 'tagPolicy', 'strategy']) === 'SemVer';
-  const keys = isOld ? ['spec', 'tagPolicy', 'pattern'] : ['spec', 'select', 'semver', 'range'];
+  const keys = oldStrategyOf(document) === 'SemVer' ? oldPattern : ['spec', 'select', 'semver', 'range'];
   const range = valueAt(document, keys);
   if (typeof range !== 'string' || valueAt(document, ['spec', 'select', 'semver', 'prereleases']) === true) return [];
   const written = range.trim();
-  // What is wrong with it is told as a problem.
   if (findingOf(() => parseVersionRange(written)).length > 0) return [];
   const note = describePrereleases(written, parseVersionRange(written));
   return note === undefined ? [] : [problem(keys, note, 'InvalidTagPolicy')];
+}
+
+/** Other tools search for a pattern in tags; here it has to match all of a tag. */
+function allowWarnings(document: unknown): Problem[] {
+  const keys = oldStrategyOf(document) === 'Regex' ? oldPattern : ['spec', 'tags', 'allow'];
+  const allow = valueAt(document, keys);
+  if (typeof allow !== 'string' || findingOf(() => compilePattern(allow)).length > 0) return [];
+  const parts = anchorsOf(allow);
+  const has = (...field: string[]) => valueAt(document, ['spec', ...field]) !== undefined;
+  const isMeant = (parts.start !== '' && parts.end !== '') || /^\(\?[a-zA-Z]+\)/.test(allow) || has('select', 'digest');
+  if (isMeant) return [];
+  const isVersion = has('select', 'semver') && !has('tags', 'extract');
+  if (!matchesNoWholeTag(parts) && !(isVersion && matchesNoVersion(allow))) return [];
+  const inside = parts.body.includes('|') ? `(?:${parts.body})` : parts.body;
+  const found = `${parts.start === '' ? '.*' : '^'}${inside}${parts.end === '' ? '.*' : '$'}`;
+  const message = `has to match the whole tag and is not searched for in it: write '${found}' to find it in longer tags, or '^${inside}$' if the whole tag is meant`;
+  return [problem(keys, message, 'InvalidTagPolicy')];
+}
+
+interface Anchors {
+  readonly start: string;
+  readonly body: string;
+  readonly end: string;
+}
+
+function anchorsOf(pattern: string): Anchors {
+  const [, start = '', body = '', end = ''] = /^(\^|\\A)?([^]*?)((?<!\\)(?:\\\\)*(?:\$|\\z))?$/.exec(pattern) ?? [];
+  return { start, body, end };
+}
+
+/** No tag begins with "-", "." or "+"; and what has nothing variable in it names single tags, which nobody chooses the newest of. */
+function matchesNoWholeTag({ start, body }: Anchors): boolean {
+  const isInside = start === '' && /^(?:-|\\[-.+])(?![*?{])/.test(body);
+  return isInside || !/[*+{[]|\\[dDwWpP]/.test(body.replace(/\\[^dDwWpP]/g, 'x'));
+}
+
+const suffixes = ['', '-rc.1', '-alpine', '-prod', '-debian-12'];
+const versions = ['', 'v'].flatMap((v) =>
+  Array.from({ length: 31 }, (_, number) => [`${number}.2.3`, `1.${number}.3`])
+    .flat()
+    .flatMap((version) => suffixes.map((suffix) => `${v}${version}${suffix}`)),
+);
+
+/** Where versions are chosen: whether no usual one matches as a whole, and some would be found. */
+function matchesNoVersion(allow: string): boolean {
+  const pattern = compilePattern(allow);
+  return versions.every((version) => pattern.matchWhole(version) === undefined) && versions.some((version) => pattern.isFoundIn(version));
+}
+
+const oldPattern: Keys = ['spec', 'tagPolicy', 'pattern'];
+
+function oldStrategyOf(document: unknown): unknown {
+  return valueAt(document, ['spec', 'tagPolicy', 'strategy']);
 }
