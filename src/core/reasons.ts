@@ -78,7 +78,7 @@ export const reasons = {
   NotShownYet: 'the registry does not show yet what it announced',
   RegistryThrottled: 'the registry asked to be left alone for a while',
   RegistryUnavailable: 'the registry fails or does not answer, and is left alone for a while',
-  RegistryBusy: 'too many requests wait for their turn at the registry',
+  RegistryBusy: 'too many requests wait for their turn at the registry, or its answer was the largest of too many large ones',
   Retrying: 'a try failed and is repeated with growing pauses',
 } as const;
 

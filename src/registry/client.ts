@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { formatRepository } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
+import { createAnswerBudget } from './answer-budget.ts';
 import { createAuthentication } from './authentication.ts';
 import { readBlob } from './blobs.ts';
 import { conditional } from './conditional.ts';
@@ -65,6 +66,8 @@ export interface RegistryClientOptions {
   sharedTurns?: SharedTurns;
   /** How long no request of a host has to end until fewer may wait for it. */
   stuckAfterMs?: number;
+  /** How much memory all answers that are being read may hold together. */
+  readingBytes?: number;
   /** For one whole request, its body included, without the wait for its turn. */
   timeoutMs?: number;
 }
@@ -78,12 +81,20 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });
   const onDetails = (host: string, why: string) => onEvent?.({ host, kind: 'details', why });
   const { onHop, run } = createConcealment(registries, onDetails);
-  const http = createHttp({ limits, timeoutMs, onRequest, onHop });
+  const budget = createAnswerBudget({ clock, maxBytes: options.readingBytes, onEvent });
+  const http = createHttp({ limits, budget, timeoutMs, onRequest, onHop });
   const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials, credentialVersions, onDetails });
   const sendForList = conditional(send);
   const images = createImages(credentialVersions);
   const lists = new SingleFlight<string[] | undefined>();
-  const open = (source: ImageSource, signal?: AbortSignal): Session => ({ send, clock, registry: registries.find(source), source, signal });
+  const open = (source: ImageSource, signal?: AbortSignal): Session => ({
+    send,
+    clock,
+    budget,
+    registry: registries.find(source),
+    source,
+    signal,
+  });
   return {
     headManifest: (source, reference, signal) => run(source, async () => headManifest(open(source, signal), reference), signal),
     readImage: (source, reference, signal) => run(source, async () => images.read(open(source, signal), reference), signal),

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { request as send } from 'undici';
 import { PermanentError } from '../core/errors.ts';
 import { isForbiddenAddress, refusedAddress } from './address-guard.ts';
+import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
 import { explainConnectionError, isClosedConnection } from './connection-errors.ts';
 import { startDeadline } from './deadline.ts';
 import type { HostLimits } from './host-limits.ts';
@@ -32,6 +33,8 @@ export interface HttpRequest {
   maxBytes: number;
   maxRedirects: number;
   signal?: AbortSignal | undefined;
+  /** What it is a part of and counts to; without, it counts by itself. */
+  reading?: BudgetedReading | undefined;
 }
 
 /** Any answer, whatever its status; `url` is where redirects ended. */
@@ -46,6 +49,7 @@ export interface HttpAnswer {
 
 export interface HttpOptions {
   limits: HostLimits;
+  budget: AnswerBudget;
   timeoutMs: number;
   onRequest?: ((record: RequestRecord) => void) | undefined;
   /** Called after each request, with whatever came of it: throws what the caller is to get instead of it. */
@@ -118,17 +122,23 @@ async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promis
   }
 }
 
-async function exchangeOnce({ timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
-  const { registry, kind, method, what, url, signal } = request;
+async function exchangeOnce(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  if (request.reading !== undefined) return exchangeWith(request.reading, options, request);
+  return options.budget.run(request, (own) => exchangeWith(own, options, request));
+}
+
+async function exchangeWith(reading: BudgetedReading, { timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  const { registry, kind, method, what, url } = request;
+  const { signal } = reading;
   const deadline = startDeadline(timeoutMs, signal);
   const startedAt = performance.now();
   let status: number | 'error' = 'error';
   try {
-    const answer = await transfer(request, deadline.signal);
+    const answer = await transfer(request, reading, deadline.signal);
     status = answer.status;
     return answer;
   } catch (error) {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     if (error instanceof PermanentError) throw error;
     if (error instanceof BodyTooLarge) throw new Error(`${what}: ${error.message}`, { cause: error });
     const why = deadline.isOver ? `no answer from ${url.host} within ${timeoutMs} ms` : explainConnectionError(error, url);
@@ -139,7 +149,8 @@ async function exchangeOnce({ timeoutMs, onRequest }: HttpOptions, request: Http
   }
 }
 
-async function transfer({ registry, method, url, headers, body, maxBytes }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+async function transfer(request: HttpRequest, reading: BudgetedReading, signal: AbortSignal): Promise<HttpAnswer> {
+  const { registry, method, url, headers, body, maxBytes } = request;
   const answer = await send(url, {
     dispatcher: registry.agent,
     method,
@@ -151,14 +162,23 @@ async function transfer({ registry, method, url, headers, body, maxBytes }: Http
   });
   const chunks: Buffer[] = [];
   let size = 0;
+  let counted = 0;
   const isWanted = answer.statusCode >= 200 && answer.statusCode < 300;
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (!isWanted && size > maxErrorBytes) break;
-    if (isWanted && size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (!isWanted && size > maxErrorBytes) break;
+      if (isWanted && size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
+      chunks.push(chunk);
+      counted += chunk.length;
+      reading.grow(chunk.length);
+      signal.throwIfAborted();
+    }
+    return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks), url };
+  } finally {
+    // Whoever asked makes something smaller of it at once.
+    reading.grow(-counted);
   }
-  return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks), url };
 }
 
 class BodyTooLarge extends Error {}

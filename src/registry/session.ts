@@ -1,5 +1,6 @@
 import type { ImageSource } from '../core/image-source.ts';
 import type { Clock } from './answer-errors.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
 import type { Registry } from './registries.ts';
 
@@ -7,6 +8,7 @@ import type { Registry } from './registries.ts';
 export interface Session {
   readonly send: AuthenticatedHttp;
   readonly clock: Clock;
+  readonly budget: AnswerBudget;
   readonly registry: Registry;
   readonly source: ImageSource;
   readonly signal?: AbortSignal | undefined;

@@ -1,5 +1,6 @@
 /** Tag lists of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
 import { formatRepository, isTag } from '../core/image-reference.ts';
+import type { BudgetedReading } from './answer-budget.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 import { nextPage } from './next-page.ts';
@@ -12,11 +13,19 @@ const maxTags = 200_000;
 const maxPageBytes = 8 * 1024 * 1024;
 /** Each page may take seconds: a slow registry must not hold a place for hours. */
 const maxMs = 5 * 60_000;
+/** What a tag takes in a set besides its characters. */
+const bytesPerTag = 64;
 
 /** All tags of a repository, page by page, without doubles and without what is no tag; undefined when the registry does not know it. */
 export async function listTags(session: Session): Promise<string[] | undefined> {
-  const { registry, source, signal, send, clock } = session;
+  const { registry, signal, source, budget } = session;
   const what = `listing tags of ${formatRepository(source)}`;
+  return budget.run({ what, registry, signal }, (reading) => readPages(what, session, reading));
+}
+
+async function readPages(what: string, session: Session, reading: BudgetedReading): Promise<string[] | undefined> {
+  const { registry, source, send, clock } = session;
+  const { signal } = reading;
   const tags = new Set<string>();
   const seen = new Set<string>();
   const startedAt = clock.now();
@@ -36,11 +45,17 @@ export async function listTags(session: Session): Promise<string[] | undefined> 
       maxBytes: maxPageBytes,
       maxRedirects: 3,
       signal,
+      reading,
     };
     const answer = await send(source, page);
     if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
-    for (const tag of parsePage(what, answer)) tags.add(tag);
+    for (const tag of parsePage(what, answer)) {
+      if (tags.has(tag)) continue;
+      tags.add(tag);
+      reading.grow(tag.length + bytesPerTag);
+    }
+    signal.throwIfAborted();
     if (tags.size > maxTags) throw new Error(`${what}: more than ${maxTags} tags`);
     url = nextPage(what, answer, url);
   }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { WaitError } from '../../src/core/errors.ts';
+import type { HostEvent } from '../../src/registry/host-limits.ts';
 import { type FakeAnswer, fakeDigest } from '../harness/fake-registry.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { asked, startWorld } from './start-world.ts';
@@ -165,4 +167,112 @@ test('304 to a question without a condition is a plain error: retry', async (t) 
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ status: 304 });
   await assert.rejects(client.listTags(repository), { name: 'Error', message: /registry answered 304$/ });
+});
+
+/** What a thousand tags of this length hold in memory while they are read. */
+const heldBy = (length: number) => 1000 * (length + 64);
+/** A page of a thousand new tags of 128 characters, and a link to the next one. */
+const largePage = (): FakeAnswer => {
+  page++;
+  const body = JSON.stringify({ tags: Array.from({ length: 1000 }, (_, index) => `${page}-${index}`.padEnd(128, 'x')) });
+  return { body, headers: { link: `<?last=${page}>; rel="next"` } };
+};
+const isGivenUp = (path: string) => ({
+  name: 'WaitError',
+  reason: 'RegistryBusy',
+  message: new RegExp(`^listing tags of 127\\.0\\.0\\.1:\\d+/${path}: given up, as its answer was the largest of those being read`),
+});
+
+test('of endless lists that take too much memory together the largest are given up until later, and small ones are read', async (t) => {
+  const events: HostEvent[] = [];
+  const { fake, client } = await startWorld(t, {
+    readingBytes: 10 * heldBy(128),
+    now: () => 0,
+    onHostEvent: (event) => events.push(event),
+  });
+  const released = Promise.withResolvers<void>();
+  const paths = ['team/a', 'team/b', 'team/c', 'team/d'];
+  for (const path of paths) {
+    const first = `/v2/${path}/tags/list?n=1000`;
+    fake.answerNext(largePage, { path: first });
+    fake.answerNext(() => ({ ...largePage(), after: released.promise }), {
+      path: new RegExp(`^/v2/${path}/tags/list\\?last`),
+      times: 2000,
+    });
+  }
+  const small = Promise.withResolvers<void>();
+  fake.answerNext({ body: '{"tags":["1.0"]}', headers: { link: '<?last=1.0>; rel="next"' } }, { path: '/v2/team/small/tags/list?n=1000' });
+  fake.answerNext({ body: '{"tags":["1.1"]}', after: small.promise }, { path: '/v2/team/small/tags/list?last=1.0' });
+  const list = (path: string) => client.listTags({ registry: fake.host, path });
+  const smallList = list('team/small');
+  const endless = Promise.allSettled(paths.map(list));
+  await waitFor('all to be under way', () => fake.requests.length === 2 * (paths.length + 1));
+  released.resolve();
+  for (const [index, result] of (await endless).entries()) {
+    assert.ok(result.status === 'rejected');
+    assert.throws(
+      () => {
+        throw result.reason;
+      },
+      isGivenUp(paths[index] ?? ''),
+    );
+    assert.ok(result.reason instanceof WaitError && result.reason.until.getTime() === 30_000);
+  }
+  small.resolve();
+  assert.deepEqual(await smallList, ['1.0', '1.1']);
+  assert.deepEqual(
+    events,
+    paths.map(() => ({ host: fake.host, kind: 'refused', reason: 'RegistryBusy' })),
+  );
+});
+
+test('what was read counts no more however it ended', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { readingBytes: 10 * heldBy(128), now: () => 0 });
+  const large = { registry: fake.host, path: 'team/large' };
+  // Somebody reads all the time: alone, nobody would be given up.
+  const bystander = Promise.withResolvers<void>();
+  fake.answerNext({ body: '{"tags":["1.0"]}', after: bystander.promise }, { path: first });
+  const beside = client.listTags(repository);
+  const endings: [name: string, last: FakeAnswer, expected: RegExp | undefined][] = [
+    ['well', { body: '{"tags":[]}' }, undefined],
+    ['404', { status: 404 }, undefined],
+    ['500', { status: 500 }, /answered 500/],
+    ['no JSON', { body: 'x'.repeat(heldBy(128)) }, /not valid JSON/],
+    ['cut off', { body: 'x'.repeat(heldBy(128)), cut: true }, /listing tags/],
+    ['aborted', { stall: true, body: 'x'.repeat(heldBy(128)) }, /enough/],
+  ];
+  for (const round of [1, 2, 3]) {
+    for (const [name, last, expected] of endings) {
+      fake.answerNext(largePage, { path: /large.*n=1000/ });
+      // Seven of them fit only because a page that was read counts no more, but its tags.
+      fake.answerNext(largePage, { path: /large.*last/, times: 7 });
+      fake.answerNext(last, { path: /large.*last/, times: name === 'cut off' ? 2 : 1 });
+      const asked = fake.requests.length;
+      const controller = new AbortController();
+      const listed = client.listTags(large, controller.signal);
+      if (name === 'aborted') {
+        listed.catch(() => {});
+        await waitFor('the last page', () => fake.requests.length === asked + 9);
+        controller.abort(new Error('enough'));
+      }
+      if (expected === undefined) await listed;
+      else await assert.rejects(listed, expected, `${name}, round ${round}`);
+    }
+  }
+  bystander.resolve();
+  assert.deepEqual(await beside, ['1.0']);
+});
+
+test('manifests count, too', async (t) => {
+  const { fake, client, repository } = await startWorld(t, { readingBytes: 1_000_000 });
+  for (const [tag, length] of [
+    ['large', 600_000],
+    ['small', 500_000],
+  ] as const)
+    fake.answerNext({ stall: true, body: 'x'.repeat(length) }, { method: 'GET', path: `/v2/team/app/manifests/${tag}` });
+  const controller = new AbortController();
+  const small = client.readManifest(repository, 'small', controller.signal);
+  await assert.rejects(client.readManifest(repository, 'large'), { name: 'WaitError', reason: 'RegistryBusy', message: /given up/ });
+  controller.abort(new Error('enough'));
+  await assert.rejects(small, /enough/);
 });
