@@ -11,6 +11,11 @@ function helmValues(path: string): FieldRule[] {
   return [...imageBlock(`${path}.**.image`), { path: `${path}.**.image` }];
 }
 
+/** The Helm values that a field is part of, in whatever kind they are. */
+export function helmValuesAbove(path: string): string | undefined {
+  return /^(spec\.(?:values|sources?(?:\[\d+\])?\.helm\.valuesObject))\./.exec(path)?.[1];
+}
+
 /** The same fields in each of these versions. */
 function kinds(group: string, versions: readonly string[], names: readonly string[], fields: readonly FieldRule[]): CustomTarget[] {
   return versions.flatMap((version) => names.map((kind) => ({ apiVersion: `${group}/${version}`, kind, fields })));

@@ -1,5 +1,5 @@
 /** Which fields of custom resources policies may write: what the operator allows, and what is built in. */
-import { builtInTargets } from './built-in-targets.ts';
+import { builtInTargets, helmValuesAbove } from './built-in-targets.ts';
 import { formatFieldPath, hasWildcard, matchesPattern, parseFieldPath } from './field-path.ts';
 import type { TargetFields } from './image-policy.ts';
 import { sameRepository, tryParseImageReference, type RegistryAliases, type Repository } from './image-reference.ts';
@@ -96,6 +96,25 @@ function repositoryPathOf({ path: pattern, repository }: FieldRule, path: string
 export function besideField(path: string, name: string): string | undefined {
   const dot = path.lastIndexOf('.');
   return dot < 0 || path.endsWith(']') ? undefined : `${path.slice(0, dot)}.${name}`;
+}
+
+/** Where the registry of an image may be, apart from its repository. */
+export interface RegistryPaths {
+  /** Beside the repository. */
+  readonly registry?: string;
+  /** What a Helm chart and its subcharts share, and in it the registry that many charts put in the place of each image's own. */
+  readonly global?: string;
+  readonly globalRegistry?: string;
+}
+
+/** Where the registry of an image may be whose repository is in this field. */
+export function registryPathsOf(repository: string): RegistryPaths {
+  const registry = besideField(repository, 'registry');
+  const values = helmValuesAbove(repository);
+  return {
+    ...(registry !== undefined && { registry }),
+    ...(values !== undefined && { global: `${values}.global`, globalRegistry: `${values}.global.imageRegistry` }),
+  };
 }
 
 function withPaths({ image, tag, digest }: TargetFields, repository: string | undefined): TargetFields {

@@ -1,5 +1,6 @@
 /** Plans the fields of a custom resource that together make an image, as if they were one container. */
 import { parseFieldPath, shortenPath } from './field-path.ts';
+import { registryPathsOf, type RegistryPaths } from './field-rules.ts';
 import type { PolicySpec, TargetFields } from './image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from './image-reference.ts';
 import type { Candidate, ContainerChange, FieldChange, KeptContainer, TargetProblem, Verdict } from './plan-update.ts';
@@ -13,7 +14,9 @@ export interface FieldsInput {
 }
 
 type Usable = Extract<WorkloadField, { readonly value: unknown }>;
-type Part = keyof TargetFields;
+/** The fields that make an image, those that are only read included. */
+type Paths = TargetFields & RegistryPaths;
+type Part = keyof Paths;
 
 /** As container names in a policy's status. */
 const maxLabel = 63;
@@ -25,19 +28,15 @@ export function planFields(
   input: FieldsInput,
 ): ContainerChange | KeptContainer | { readonly problem: TargetProblem } {
   if (workload.containers.length > 0) return { problem: hasContainers(workload) };
-  const values = new Map<Part, Usable>();
-  for (const [part, path] of entriesOf(fields)) {
-    const field = fieldOf(workload, path);
-    if ('unusable' in field) return { problem: explain(field.unusable, path, workload) };
-    if (part === 'repository' && field.value === null) return { problem: withoutRepository(path, workload) };
-    values.set(part, field);
-  }
+  const paths = withRegistry(fields, workload);
+  const values = readValues(paths, workload);
+  if ('problem' in values) return values;
   const main = fields.tag ?? fields.image ?? fields.digest ?? '';
   const image = compose(textsOf(values), input.spec);
-  const running = readRunning(image, fields, input);
+  const running = readRunning(textsOf(values), fields, input);
   if (running === undefined) {
     // Not what it holds: who may write policies may not be somebody who may read the resource.
-    const message = `what ${formatWorkload(workload)} holds in ${listPaths(fields)} is no image of ${formatRepository(input.spec.repository)}`;
+    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is no image of ${formatRepository(input.spec.repository)}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
   const container = shortenPath(main, maxLabel);
@@ -49,7 +48,7 @@ export function planFields(
     return { container, image, ...verdict, message, ...(owner !== undefined && { owner }) };
   }
   const wanted = new Map([...textsOf(values), ...newTexts(running, fields, input)]);
-  const changes = entriesOf(fields).map(([part, path]): FieldChange => {
+  const changes = entriesOf(paths).map(([part, path]): FieldChange => {
     const from = values.get(part)?.value ?? null;
     const to = wanted.get(part) ?? '';
     return { path, from, ...(to !== (from ?? '') && { to }) };
@@ -63,12 +62,32 @@ export function imageOfFields(
   workload: Workload,
   input: Pick<FieldsInput, 'spec' | 'aliases'>,
 ): ImageReference | undefined {
+  const values = readValues(withRegistry(fields, workload), workload);
+  return 'problem' in values ? undefined : readRunning(textsOf(values), fields, input);
+}
+
+/** With where the registry may be. Where `global` is not set, nothing can be in it, and that it is not set is the guard. */
+function withRegistry(fields: TargetFields, workload: Workload): Paths {
+  if (fields.repository === undefined) return fields;
+  const { global, globalRegistry, ...beside } = registryPathsOf(fields.repository);
+  if (global === undefined || globalRegistry === undefined) return { ...fields, ...beside };
+  const field = fieldOf(workload, global);
+  const isSet = 'unusable' in field || field.value !== null;
+  return { ...fields, ...beside, ...(isSet ? { globalRegistry } : { global }) };
+}
+
+function readValues(paths: Paths, workload: Workload): ReadonlyMap<Part, Usable> | { readonly problem: TargetProblem } {
   const values = new Map<Part, Usable>();
-  for (const [part, path] of entriesOf(fields)) {
+  for (const [part, path] of entriesOf(paths)) {
     const field = fieldOf(workload, path);
-    if ('value' in field) values.set(part, field);
+    const isRegistry = part === 'registry' || part === 'globalRegistry';
+    if (isRegistry && ('unusable' in field ? field.unusable === 'NotText' : typeof field.value === 'number'))
+      return { problem: noRegistry(path, workload) };
+    if ('unusable' in field) return { problem: explain(field.unusable, path, workload) };
+    if (part === 'repository' && field.value === null) return { problem: withoutRepository(path, workload) };
+    values.set(part, field);
   }
-  return readRunning(compose(textsOf(values), input.spec), fields, input);
+  return values;
 }
 
 /** Of what a pattern may match, only what is there was read. */
@@ -86,32 +105,43 @@ function withoutRepository(path: string, workload: Workload): TargetProblem {
   return { reason: 'ContainerNotFound', message };
 }
 
-function entriesOf(fields: TargetFields): [Part, string][] {
-  const parts: readonly Part[] = ['image', 'repository', 'tag', 'digest'];
-  return parts.flatMap((part) => (fields[part] === undefined ? [] : [[part, fields[part]]]));
+function noRegistry(path: string, workload: Workload): TargetProblem {
+  const message = `${formatWorkload(workload)}: ${path} holds no text, so nobody knows from which registry the image is: write its host there, or remove it`;
+  return { reason: 'FieldNotText', message };
+}
+
+function entriesOf(paths: Paths): [Part, string][] {
+  const parts: readonly Part[] = ['image', 'repository', 'registry', 'globalRegistry', 'global', 'tag', 'digest'];
+  return parts.flatMap((part) => (paths[part] === undefined ? [] : [[part, paths[part]]]));
 }
 
 function textsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
   return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
 }
 
-/** Where no field holds the repository it is the policy's. */
-function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec): string {
+/** Where no field holds the repository it is the policy's; a registry stands before it, as charts write it. */
+function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec, registry = texts.get('registry') ?? ''): string {
   const whole = texts.get('image');
   if (whole !== undefined) return whole;
   const [tag = '', digest = ''] = [texts.get('tag'), texts.get('digest')];
   const name = texts.get('repository') ?? formatRepository(repository);
-  return `${name}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
+  return `${registry === '' ? '' : `${registry}/`}${name}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
 }
 
 /** What runs, where it is of the policy's repository. A digest alone follows the moving tag; no other choice may be written without a tag. */
 function readRunning(
-  image: string,
+  texts: ReadonlyMap<Part, string>,
   fields: TargetFields,
   { spec, aliases }: Pick<FieldsInput, 'spec' | 'aliases'>,
 ): ImageReference | undefined {
-  const running = tryParseImageReference(image, aliases);
-  if (running === undefined || !sameRepository(running.repository, spec.repository)) return undefined;
+  const ofPolicy = (image: string) => {
+    const reference = tryParseImageReference(image, aliases);
+    return reference !== undefined && sameRepository(reference.repository, spec.repository) ? reference : undefined;
+  };
+  const running = ofPolicy(compose(texts, spec));
+  // Nobody knows whether the chart follows its global registry: it must be the policy's image either way.
+  const global = texts.get('globalRegistry') ?? '';
+  if (running === undefined || (global !== '' && ofPolicy(compose(texts, spec, global)) === undefined)) return undefined;
   const { movingTag } = spec.strategy;
   if (fields.image !== undefined || fields.tag !== undefined || movingTag === undefined) return running;
   return { ...running, tag: movingTag };
@@ -140,8 +170,8 @@ function explain(unusable: 'ParentMissing' | 'NotText', path: string, workload: 
   };
 }
 
-function listPaths(fields: TargetFields): string {
-  return entriesOf(fields)
-    .map(([, path]) => path)
+function listPaths(paths: Paths): string {
+  return entriesOf(paths)
+    .flatMap(([part, path]) => (part === 'global' ? [] : [path]))
     .join(', ');
 }

@@ -7,7 +7,7 @@ import {
   type FieldSteps,
   type PatternProgress,
 } from '../core/field-path.ts';
-import type { FieldRule } from '../core/field-rules.ts';
+import { registryPathsOf, type FieldRule } from '../core/field-rules.ts';
 import type { WorkloadField } from '../core/workload.ts';
 import { findOwner, type mainEntries } from './field-owner.ts';
 
@@ -18,8 +18,8 @@ const maxFields = 1_000;
 const maxDepth = 32;
 
 /**
- * What the fields hold that the rules let policies write, by their paths. Of a pattern these are all that match it in the object, each with its repository:
- * what is missing has no parent.
+ * What the fields hold that the rules let policies write, by their paths. Of a pattern these are all that match it in the object, each with its repository
+ * and where its registry may be: what is missing has no parent.
  */
 export function readFields(raw: unknown, rules: readonly FieldRule[], entries: Entries): Readonly<Record<string, WorkloadField>> {
   const found = new Map<string, WorkloadField>();
@@ -27,18 +27,25 @@ export function readFields(raw: unknown, rules: readonly FieldRule[], entries: E
     const path = formatFieldPath(steps);
     if (found.size < maxFields && !found.has(path)) found.set(path, readSteps(raw, steps, entries));
   };
+  const addRepository = (steps: FieldSteps) => {
+    add(steps);
+    for (const path of Object.values({ ...registryPathsOf(formatFieldPath(steps)) })) add(parseFieldPath(path));
+  };
   for (const { path, repository } of rules) {
     const pattern = parseFieldPath(path);
     const beside = repository === undefined ? undefined : parseFieldPath(repository);
     if (!hasWildcard(path)) {
       add(pattern);
-      if (beside !== undefined) add(beside);
+      if (beside !== undefined) addRepository(beside);
       continue;
     }
     const names = [pattern, beside].flatMap((steps) => steps?.at(-1) ?? []);
     for (const { parent, steps } of parentsOf(raw, pattern.slice(0, -1))) {
       if (names.includes('[*]') && Array.isArray(parent)) for (const index of parent.keys()) add([...steps, index]);
-      else if (names.some((name) => childOf(parent, name) !== undefined)) for (const name of names) add([...steps, name]);
+      else if (names.some((name) => childOf(parent, name) !== undefined)) {
+        add([...steps, pattern.at(-1) ?? '']);
+        if (beside !== undefined) addRepository([...steps, beside.at(-1) ?? '']);
+      }
     }
   }
   return Object.fromEntries(found);

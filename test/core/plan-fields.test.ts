@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicySpec, TargetFields } from '../../src/core/image-policy.ts';
+import { imageOfFields } from '../../src/core/plan-fields.ts';
 import { planUpdate, type Candidate } from '../../src/core/plan-update.ts';
 import type { WorkloadField } from '../../src/core/workload.ts';
 import { allKnown, digestOf, latestSpec, noAliases, specOf, workloadOf } from './samples.ts';
@@ -83,10 +84,93 @@ const rows: Row[] = [
 
 for (const [name, args, expected] of rows) test(`${name}: ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
 
+const values = 'spec.values';
+const block = { repository: `${values}.image.repository`, tag: `${values}.image.tag` };
+const helm = (held: Record<string, WorkloadField | string | number | null>): Record<string, WorkloadField | string | number | null> => ({
+  [block.tag]: '1.2.3',
+  [`${values}.image.registry`]: null,
+  [`${values}.global`]: null,
+  [`${values}.global.imageRegistry`]: { unusable: 'ParentMissing' },
+  ...held,
+});
+const withGlobal = (imageRegistry: WorkloadField | string | number | null) => ({
+  [`${values}.global`]: { unusable: 'NotText' as const },
+  [`${values}.global.imageRegistry`]: imageRegistry,
+});
+const [registryPath, repositoryPath] = [`${values}.image.registry`, `${values}.image.repository`];
+const hub = { spec: { ...specOf(), repository: { registry: 'docker.io', path: 'shop/web' } } };
+const apart = { [registryPath]: 'registry.example.com', [repositoryPath]: 'shop/web' };
+const onTag = { [block.tag]: '1.3.0' };
+
+const registryRows: Row[] = [
+  ['a registry apart, with a policy for the same path on Docker Hub', [block, helm(apart), hub], 'ContainerNotFound'],
+  ['a registry apart', [block, helm(apart)], onTag],
+  ['a registry with a path', [block, helm({ [registryPath]: 'registry.example.com/shop', [repositoryPath]: 'web' })], onTag],
+  [
+    'a registry before a whole repository',
+    [block, helm({ [registryPath]: 'docker.io', [repositoryPath]: repository })],
+    'ContainerNotFound',
+  ],
+  ['Docker Hub written out', [block, helm({ [registryPath]: 'docker.io', [repositoryPath]: 'shop/web' }), hub], onTag],
+  ['no registry', [block, helm({ [repositoryPath]: 'shop/web' }), hub], onTag],
+  ['an empty registry', [block, helm({ [registryPath]: '', [repositoryPath]: 'shop/web' }), hub], onTag],
+  ['a registry that is a number', [block, helm({ [registryPath]: 5, [repositoryPath]: 'shop/web' }), hub], 'FieldNotText'],
+  [
+    'a registry that is an object',
+    [block, helm({ [registryPath]: { unusable: 'NotText' }, [repositoryPath]: 'shop/web' }), hub],
+    'FieldNotText',
+  ],
+  [
+    'a registry that was not read, because the object holds too many fields',
+    [block, { [block.tag]: '1.2.3', [repositoryPath]: 'shop/web' }, hub],
+    'FieldPathMissing',
+  ],
+  ['a registry for all images', [block, helm({ ...withGlobal('harbor.corp'), [repositoryPath]: 'shop/web' }), hub], 'ContainerNotFound'],
+  ['another registry for all images', [block, helm({ ...apart, ...withGlobal('docker.io') })], 'ContainerNotFound'],
+  ['a part of the registry for all images', [block, helm({ ...apart, ...withGlobal('registry.example.com/proxy') })], 'ContainerNotFound'],
+  ['the same registry for all images', [block, helm({ ...apart, ...withGlobal('registry.example.com') })], onTag],
+  ['an empty registry for all images', [block, helm({ ...apart, ...withGlobal('') })], onTag],
+  ['no registry for all images', [block, helm({ ...apart, ...withGlobal(null) })], onTag],
+  ['a registry for all images that is no text', [block, helm({ ...apart, ...withGlobal({ unusable: 'NotText' }) })], 'FieldNotText'],
+  ['a registry for all images that is a number', [block, helm({ ...apart, ...withGlobal(5) })], 'FieldNotText'],
+];
+
+for (const [name, args, expected] of registryRows)
+  test(`${name}: ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
+
+test('a registry guards the patch, there or not, and is not written into the repository', () => {
+  const guards = (held: Parameters<typeof helm>[0]) => plan(block, helm(held)).changes[0]?.fields?.slice(0, -1);
+  assert.deepEqual(guards({ ...apart, ...withGlobal(null) }), [
+    { path: repositoryPath, from: 'shop/web' },
+    { path: registryPath, from: 'registry.example.com' },
+    { path: `${values}.global.imageRegistry`, from: null },
+  ]);
+  assert.deepEqual(guards({ [repositoryPath]: repository }), [
+    { path: repositoryPath, from: repository },
+    { path: registryPath, from: null },
+    { path: `${values}.global`, from: null },
+  ]);
+});
+
+test('what runs is not known by a repository alone, where its registry is apart', () => {
+  const running = (held: Parameters<typeof helm>[0], { spec } = hub) => {
+    const fields = Object.entries(helm(held)).map(([path, field]) => [
+      path,
+      typeof field === 'object' && field !== null ? field : { value: field },
+    ]);
+    const workload = workloadOf({}, { ...release, fields: Object.fromEntries(fields) as Record<string, WorkloadField> });
+    return imageOfFields(block, workload, { spec, aliases: noAliases })?.tag;
+  };
+  assert.equal(running({ [repositoryPath]: 'shop/web' }), '1.2.3');
+  assert.equal(running(apart), undefined);
+  assert.equal(running(apart, { spec: specOf() }), '1.2.3');
+  assert.equal(running({ [registryPath]: { unusable: 'NotText' }, [repositoryPath]: 'shop/web' }), undefined);
+});
+
 test('every field guards the patch, and the change reads like one of a container', () => {
   const { changes } = plan(
     { repository: 'spec.image.repository', tag: 'spec.image.tag' },
-    { 'spec.image.repository': repository, 'spec.image.tag': '1.2.3' },
+    { 'spec.image.registry': null, 'spec.image.repository': repository, 'spec.image.tag': '1.2.3' },
   );
   assert.deepEqual(changes, [
     {
@@ -96,6 +180,7 @@ test('every field guards the patch, and the change reads like one of a container
       to: `${repository}:1.3.0`,
       fields: [
         { path: 'spec.image.repository', from: repository },
+        { path: 'spec.image.registry', from: null },
         { path: 'spec.image.tag', from: '1.2.3', to: '1.3.0' },
       ],
     },
@@ -119,7 +204,7 @@ test('of what was not found in the object there is no parent; inherited names ar
 test('a tag whose repository is not written down is nobody’s', () => {
   const { problem } = plan(
     { repository: 'spec.image.repository', tag: 'spec.image.tag' },
-    { 'spec.image.repository': null, 'spec.image.tag': '1.2.3' },
+    { 'spec.image.registry': null, 'spec.image.repository': null, 'spec.image.tag': '1.2.3' },
   );
   assert.equal(problem?.reason, 'ContainerNotFound');
   assert.match(problem?.message ?? '', /has no spec\.image\.repository.*write the repository/);

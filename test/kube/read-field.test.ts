@@ -56,8 +56,10 @@ test('a pattern finds what matches it at any depth, also in lists, with its repo
   assert.deepEqual(paths(spec), [
     ['spec.image.tag', 't'],
     ['spec.image.repository', 'r'],
+    ['spec.image.registry', null],
     ['spec.a.b[0].image.tag', 't'],
     ['spec.a.b[0].image.repository', 'r'],
+    ['spec.a.b[0].image.registry', null],
     ['spec.image.digest', null],
     ['spec.a.b[0].image.digest', null],
   ]);
@@ -72,12 +74,36 @@ test('a path without wildcards is read whether it is there or not; entries of li
     [
       ['spec.a', 'x'],
       ['spec.b', null],
+      ['spec.registry', null],
       ['spec.c.d', 'ParentMissing'],
     ],
   );
   assert.deepEqual(Object.keys(readFields({ spec: { images: ['a', 'b'] } }, [{ path: 'spec.images[*]' }], [])), [
     'spec.images[0]',
     'spec.images[1]',
+  ]);
+});
+
+test('the registry is read beside each repository, and the one that a chart has for all its images', () => {
+  const image = { registry: 'harbor.corp', repository: 'r', tag: 't' };
+  const rules = [
+    { path: 'spec.sources[*].helm.valuesObject.**.image.tag', repository: 'spec.sources[*].helm.valuesObject.**.image.repository' },
+  ];
+  const [a, b] = ['spec.sources[0].helm.valuesObject', 'spec.sources[1].helm.valuesObject'];
+  const spec = {
+    sources: [{ helm: { valuesObject: { global: { imageRegistry: 'g' }, web: { image } } } }, { helm: { valuesObject: { image } } }],
+  };
+  assert.deepEqual(paths(spec, rules), [
+    [`${a}.web.image.tag`, 't'],
+    [`${a}.web.image.repository`, 'r'],
+    [`${a}.web.image.registry`, 'harbor.corp'],
+    [`${a}.global`, 'NotText'],
+    [`${a}.global.imageRegistry`, 'g'],
+    [`${b}.image.tag`, 't'],
+    [`${b}.image.repository`, 'r'],
+    [`${b}.image.registry`, 'harbor.corp'],
+    [`${b}.global`, null],
+    [`${b}.global.imageRegistry`, 'ParentMissing'],
   ]);
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { builtInTargets } from '../../../src/core/built-in-targets.ts';
 import { matchesPattern, parseFieldPath } from '../../../src/core/field-path.ts';
-import { judgeFields, type CustomTarget } from '../../../src/core/field-rules.ts';
+import { judgeFields, registryPathsOf, type CustomTarget } from '../../../src/core/field-rules.ts';
 import type { TargetFields } from '../../../src/core/image-policy.ts';
 import { planUpdate } from '../../../src/core/plan-update.ts';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
@@ -24,6 +24,7 @@ const values = {
   web: { image: { ...block, digest: digestOf('a') }, serviceAccountName: 'web' },
   jobs: [{ name: 'a', image: block }],
   sidecar: { image },
+  apart: { image: { registry: 'registry.example.com', repository: 'shop/web', tag: before1 } },
   other: { image: { repository: 'registry.example.com/shop/other', tag: before1 } },
 };
 const helmFields = (path: string): TargetFields[] => [
@@ -31,6 +32,7 @@ const helmFields = (path: string): TargetFields[] => [
   { tag: `${path}.web.image.tag`, digest: `${path}.web.image.digest` },
   { tag: `${path}.jobs[0].image.tag`, repository: `${path}.jobs[0].image.repository` },
   { image: `${path}.sidecar.image` },
+  { tag: `${path}.apart.image.tag` },
 ];
 const container = { name: 'main', container: { image, command: ['run'] } };
 const script = { name: 'other', script: { image, source: 'run' } };
@@ -53,7 +55,11 @@ const samples: Readonly<Record<string, Sample>> = {
     plural: 'applications',
     spec: {
       project: 'default',
-      source: { repoURL: 'https://example.com/charts', targetRevision: '1.2.3', helm: { valuesObject: values } },
+      source: {
+        repoURL: 'https://example.com/charts',
+        targetRevision: '1.2.3',
+        helm: { valuesObject: { ...values, global: { storageClass: 'fast' } } },
+      },
       sources: [{ repoURL: 'https://example.com/a' }, { repoURL: 'https://example.com/b', helm: { valuesObject: values } }],
     },
     fields: [...helmFields('spec.source.helm.valuesObject'), ...helmFields('spec.sources[1].helm.valuesObject')],
@@ -189,11 +195,11 @@ describe('built-in fields', () => {
         const changes = plan.targets[0]?.changes ?? [];
         assert.equal(changes.length, 1);
         // Somebody points the block at another image just before: the same patch changes nothing then.
-        if (judged.fields.repository !== undefined) {
-          const other = await retarget(`${path}/${name}`, judged.fields.repository, 'registry.example.com/shop/other');
-          assert.deepEqual(await patchImages(client, workload, changes, 'test', undefined, found), { kind: 'conflict' });
+        for (const [field, value] of othersOf(judged.fields)) {
+          const other = await write(`${path}/${name}`, field, value);
+          assert.deepEqual(await patchImages(client, workload, changes, 'test', undefined, found), { kind: 'conflict' }, field);
           assert.deepEqual((await cluster.request<Raw>('GET', `${path}/${name}`)).spec, other.spec);
-          await retarget(`${path}/${name}`, judged.fields.repository, repository);
+          await write(`${path}/${name}`, 'spec', spec);
         }
         assert.equal((await patchImages(client, workload, changes, 'test', undefined, found)).kind, 'patched');
         const { spec: patched } = await cluster.request<Raw>('GET', `${path}/${name}`);
@@ -202,9 +208,9 @@ describe('built-in fields', () => {
     });
   }
 
-  /** Writes one text field, as its owner would. */
-  const retarget = (path: string, field: string, value: string): Promise<Raw> => {
-    const patch = [{ op: 'replace', path: `/${parseFieldPath(field).join('/')}`, value }];
+  /** Writes one field, as its owner would. */
+  const write = (path: string, field: string, value: unknown): Promise<Raw> => {
+    const patch = [{ op: 'add', path: `/${parseFieldPath(field).join('/')}`, value }];
     return cluster.request<Raw>('PATCH', path, patch, 'application/json-patch+json');
   };
 
@@ -220,6 +226,18 @@ describe('built-in fields', () => {
     assert.deepEqual(Object.keys(samples).toSorted(), [...new Set(builtInTargets.map(keyOf))].toSorted());
   });
 });
+
+/** What makes another image of a block: its repository, its registry, and the one of all images. */
+function othersOf({ repository: path }: TargetFields): [field: string, value: unknown][] {
+  if (path === undefined) return [];
+  const { registry, global } = registryPathsOf(path);
+  assert.ok(registry !== undefined && global !== undefined, path);
+  return [
+    [path, 'registry.example.com/shop/other'],
+    [registry, 'harbor.example.com'],
+    [global, { imageRegistry: 'harbor.example.com' }],
+  ];
+}
 
 /** The spec with the fields as they should be written. */
 function expected(spec: object, { image: wholeImage, tag, digest }: TargetFields): object {
