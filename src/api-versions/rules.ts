@@ -9,6 +9,8 @@ import type { Reason } from '../core/reasons.ts';
 export interface Rule {
   readonly rule: string;
   readonly message: string;
+  /** A message that names the value: in CEL, and the same in code. Where it cannot be evaluated, `message` is said. */
+  readonly explained?: { readonly messageExpression: string; readonly describe: (self: unknown) => string };
   /** Also checked at the creation: `oldSelf` is an optional value. */
   readonly optionalOldSelf?: true;
   /** Whether the rule holds; called with values of the schema's own JSON type only, whatever is wrong inside. */
@@ -36,7 +38,12 @@ const registry = z.registry<{ rules?: readonly Rule[]; checks?: readonly Check[]
 
 /** Adds rules that JSON Schema cannot say: the API server checks them in CEL, `validateSpec` in code. zod itself does not. */
 export function withRules<T extends z.ZodType>(schema: T, rules: readonly Rule[]): T {
-  const inCel = rules.map(({ rule, message, optionalOldSelf }) => ({ rule, message, ...(optionalOldSelf && { optionalOldSelf }) }));
+  const inCel = rules.map(({ rule, message, explained, optionalOldSelf }) => ({
+    rule,
+    message,
+    ...(explained && { messageExpression: explained.messageExpression }),
+    ...(optionalOldSelf && { optionalOldSelf }),
+  }));
   const result = schema.meta({ 'x-kubernetes-validations': inCel });
   registry.add(result, { ...registry.get(result), rules });
   return result;

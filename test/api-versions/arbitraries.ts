@@ -17,7 +17,7 @@ const namespace = text(63, 'shop', 'ops', 'default');
 const name = text(253, 'web', 'api', 'web-canary');
 const label = matching(/^(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/, 'web', 'prod', '');
 const repository = text(255, 'library/openjdk', 'nginx', 'harbor.example.com/shop/web', 'localhost:5000/a');
-const image = repository.filter((text) => !/@|:[^/]*$/.test(text));
+const image = repository.filter((text) => !/@|:[^/]*$|:\/\/|[A-Z]/.test(text));
 const range = fc.oneof(text(512, '1.18.*', '>=1.4 <2', '^2', '', 'x'), fc.constant('>=1.0.0 || '.repeat(46)));
 const pattern = text(512, '^v(?P<version>.*)-prod$', '.*', '[0-9]+', 'main-.*', `(?:${'a'.repeat(500)})`);
 const order = fc.constantFrom('Ascending', 'Descending');

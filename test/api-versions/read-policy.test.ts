@@ -227,6 +227,12 @@ const problems: [name: string, raw: unknown, reason: string, message: RegExp][] 
     'InvalidPolicy',
     /spec\.targets\[1\]: write either name or selector/,
   ],
+  [
+    'a scheme and capitals',
+    { ...spec, image: 'https://harbor.example.com/Team/App' },
+    'InvalidPolicy',
+    /^spec\.image: write "harbor\.example\.com\/team\/app": an image name is in lower case and has no scheme$/,
+  ],
   ['nothing is chosen', { ...spec, select: {} }, 'InvalidPolicy', /^spec\.select: .*write exactly one of semver/],
   ['two are chosen', { ...spec, select: { semver: {}, numerical: {} } }, 'InvalidPolicy', /^spec\.select: .*write exactly one of semver/],
   ['an interval of nothing', { ...spec, poll: { interval: '' } }, 'InvalidPolicy', /spec\.poll\.interval/],

@@ -96,6 +96,25 @@ test('JSON for programs', async () => {
   );
 });
 
+test('the right spelling of an image, in both versions', async () => {
+  const spelt =
+    /^5:\d+ spec\.(?:image|repository): write "harbor\.example\.com\/team\/app": an image name is in lower case and has no scheme$/;
+  const old = `apiVersion: operator.technomad.dev/v1alpha1
+kind: ImagePolicy
+metadata: {name: old, namespace: shop}
+spec:
+  repository: IMAGE
+  tagPolicy: {strategy: SemVer}
+  updateTarget: {kind: Deployment, name: web, namespace: shop}
+`;
+  for (const text of [policy('web').replace(/image: .*/, 'image: IMAGE'), old])
+    for (const name of ['https://harbor.example.com/team/app', 'harbor.example.com/Team/App', 'oci://Harbor.example.com/team/app']) {
+      const [problem = '', ...rest] = await problemsOf(text.replace('IMAGE', name));
+      assert.match(problem, spelt);
+      assert.deepEqual(rest, []);
+    }
+});
+
 test('both versions, lists of them, and JSON', async () => {
   const old = { apiVersion: 'operator.technomad.dev/v1alpha1', kind: 'ImagePolicy', metadata: { name: 'old' } };
   const spec = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { withChecks, withRules } from '../rules.ts';
-import { checkImageName } from '../validation/check-image-name.ts';
+import { checkImageName, describeSpelling, isSpeltRight } from '../validation/check-image-name.ts';
 
 /** `spec.image`. */
 export const image = withChecks(
@@ -15,6 +15,15 @@ export const image = withChecks(
         rule: "!self.contains('@') && !self.matches(':[^/]*$')",
         message: 'write only the repository, without a tag or digest: select chooses the tag',
         holds: (self) => !/@|:[^/]*$/.test(String(self)),
+      },
+      {
+        rule: "self.contains('@') || (!self.contains('://') && !self.matches('[A-Z]'))",
+        message: 'an image name is in lower case and has no scheme, such as "harbor.example.com/shop/web"',
+        explained: {
+          messageExpression: `'write "' + (self.contains('://') ? self.substring(self.indexOf('://') + 3) : self).lowerAscii() + '": an image name is in lower case and has no scheme'`,
+          describe: describeSpelling,
+        },
+        holds: isSpeltRight,
       },
     ],
   ),

@@ -9,7 +9,7 @@ export function ruleProblems(schema: z.core.$ZodType, value: unknown, keys: Keys
   return [...walkSchema(schema, value, keys)].flatMap((place) => [
     ...rulesOf(place.schema)
       .filter((rule) => !rule.holds(place.value))
-      .map((rule) => problem(place.keys, rule.message)),
+      .map((rule) => problem(place.keys, rule.explained?.describe(place.value) ?? rule.message)),
     ...checksOf(place.schema)
       .flatMap((check) => check(place.value, context))
       .map((finding) => problem([...place.keys, ...(finding.keys ?? [])], finding.message, finding.reason)),

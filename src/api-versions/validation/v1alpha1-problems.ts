@@ -1,7 +1,7 @@
 import { compilePattern } from '../../core/pattern.ts';
 import type { Finding } from '../rules.ts';
 import { specSchema } from '../v1alpha1.ts';
-import { checkImageName } from './check-image-name.ts';
+import { checkImageName, describeSpelling, isSpeltRight } from './check-image-name.ts';
 import { checkRange } from './check-range.ts';
 import { findingOf } from './finding-of.ts';
 import { checkTargetKind, knownKinds } from './check-target-kind.ts';
@@ -20,6 +20,7 @@ function imageProblems(spec: unknown): Problem[] {
   if (/@|:[^/]*$/.test(repository)) {
     return [problem(['spec', 'repository'], 'write only the repository, without a tag or digest: tagPolicy chooses the tag')];
   }
+  if (!isSpeltRight(repository)) return [problem(['spec', 'repository'], describeSpelling(repository))];
   return at(['repository'], checkImageName(repository));
 }
 
