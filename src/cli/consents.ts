@@ -4,6 +4,8 @@ import { apiVersion } from '../api-versions/v1.ts';
 import { processSource, readConfig, registryAliases, type Config } from '../config.ts';
 import { addNamespaces, consentAnnotation, judgeConsent, namespacesIn } from '../core/consent.ts';
 import { describeError } from '../core/errors.ts';
+import { isMeant } from '../core/resolve-target.ts';
+import { referencesOf } from '../core/running-tags.ts';
 import { isUsable, type ImagePolicy, type PolicyTarget } from '../core/image-policy.ts';
 import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -14,7 +16,13 @@ import { readTarget } from './explain/gather.ts';
 import { parseOptions, parseOutput } from './options.ts';
 import { cliFieldManager, policyHelp, policyOptions, withCluster } from './policy-client.ts';
 
-const options = { ...policyOptions, apply: { type: 'boolean' }, merge: { type: 'boolean' }, config: { type: 'string' } } as const;
+const options = {
+  ...policyOptions,
+  apply: { type: 'boolean' },
+  merge: { type: 'boolean' },
+  from: { type: 'string' },
+  config: { type: 'string' },
+} as const;
 const maxParallel = 8;
 const maxTries = 5;
 const pageSize = 500;
@@ -23,12 +31,15 @@ const pageSize = 500;
 export const consents: Command = {
   name: 'consents',
   summary: 'list, and write, the consents that policies with targets in other namespaces need',
-  help: `Usage: image-watcher consents [--apply] [--merge] [--config FILE] [--output text|json]
+  help: `Usage: image-watcher consents [--from NAMESPACES] [--apply] [--merge] [--config FILE] [--output text|json]
 
-Lists each pair of a policy's namespace and a workload of another namespace that exists now, and what the owners of the
-workload say: the annotation ${consentAnnotation} on it, or else on its Namespace. Needs get and list
-of policies, workloads and namespaces, and patch of the workloads to apply. Ends with 1 when a consent is missing.
+Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy now, and
+what the owners of the workload say: the annotation ${consentAnnotation} on it, or else on its
+Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply. Ends with 1
+when a consent is missing.
 
+  --from        the namespaces whose policies count, separated by commas, or "*" for all (unless given, with --apply it
+                has to be): whoever may write policies there may change the workloads from then on
   --apply       write what is missing, on the workloads themselves: the namespaces of the policies, never "*". What a
                 workload or its Namespace answers already is left alone
   --merge       with --apply: add to the lists of workloads that name other namespaces; never where they let nobody
@@ -40,23 +51,40 @@ ${policyHelp}`,
     const [unexpected] = positionals;
     if (unexpected !== undefined) throw new UsageError(`consents looks at all policies, and takes no "${unexpected}"`);
     if (values.merge === true && values.apply !== true) throw new UsageError('--merge says how to write: use it with --apply');
+    const from = readFrom(values.from);
+    if (values.apply === true && from === undefined)
+      throw new UsageError(
+        '--apply needs --from NAMESPACE[,NAMESPACE], the namespaces of the policies that may change the workloads, or --from "*" for all that are listed without --apply',
+      );
     const config = readConfig(processSource(values.config));
     return withCluster(values, terminal, async (client) => {
-      const { pairs, failures } = await findPairs(client, config);
+      const { pairs, failures, leftOut } = await findPairs(client, config, from);
       const rows = await inspect(pairs, client, { isMerging: values.merge === true });
       const results = values.apply === true ? await write(rows, client, { isMerging: values.merge === true }) : rows;
-      report([...results, ...failures], output, terminal);
+      report({ rows: [...results, ...failures], leftOut }, output, terminal);
       return [...results, ...failures].every(({ state }) => state === 'granted' || state === 'written') ? 0 : 1;
     });
   },
 };
 
-/** Policies of a namespace and one workload of another one. */
+/** The namespaces that --from names; undefined without it. */
+function readFrom(value: string | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const names = namespacesIn(value);
+  const isUnderstood =
+    value.trim() === '*' || (names.length > 0 && names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)));
+  if (!isUnderstood) throw new UsageError(`--from is namespaces, separated by commas, or "*" alone, and not "${value}"`);
+  return names;
+}
+
+/** Policies of a namespace and one workload of another one that runs an image of them. */
 interface Pair {
   readonly policyNamespace: string;
   readonly policies: readonly string[];
   readonly workload: Workload;
   readonly kind: TargetKind;
+  /** Whether a policy means the workload, each of them. */
+  readonly needs: readonly ((workload: Workload) => boolean)[];
 }
 
 /**
@@ -73,35 +101,47 @@ interface Row {
   readonly message?: string;
 }
 
-type Inspected = Row & Pick<Pair, 'workload' | 'kind'>;
+type Inspected = Row & Pick<Pair, 'workload' | 'kind' | 'needs'>;
 
 interface Writing {
   /** Whether lists of other namespaces are added to. */
   readonly isMerging: boolean;
 }
 
-/** What exists today; and the targets that could not be read. */
-async function findPairs(client: KubeClient, config: Config): Promise<{ pairs: Pair[]; failures: Row[] }> {
-  const wanted = (await listPolicies(client, config)).flatMap((policy) =>
-    isUsable(policy.spec)
-      ? policy.spec.targets.filter(({ namespace }) => namespace !== policy.namespace).map((target) => ({ policy, target }))
-      : [],
-  );
+/** What exists today; the targets that could not be read; and of how many pairs the workload runs no image of the policies. */
+async function findPairs(
+  client: KubeClient,
+  config: Config,
+  from: readonly string[] = ['*'],
+): Promise<{ pairs: Pair[]; failures: Row[]; leftOut: number }> {
+  const wanted = (await listPolicies(client, config)).flatMap((policy) => {
+    const { spec } = policy;
+    if (!isUsable(spec) || !(from.includes('*') || from.includes(policy.namespace))) return [];
+    return spec.targets.filter(({ namespace }) => namespace !== policy.namespace).map((target) => ({ policy, spec, target }));
+  });
   const found = await inParallel(wanted, maxParallel, ({ target }) => readTarget(client, target, config.customTargets));
+  const aliases = registryAliases(config);
   const pairs = new Map<string, Pair>();
+  const unrelated = new Set<string>();
   const failures: Row[] = [];
-  for (const [index, { policy, target }] of wanted.entries()) {
+  for (const [index, { policy, spec, target }] of wanted.entries()) {
     const result = found[index];
     if (result?.status === 'rejected') failures.push(failure(policy, target, result.reason));
     if (result?.status !== 'fulfilled') continue;
     const { kind, workloads } = result.value;
+    const isNeeded = (workload: Workload) => isMeant(target, workload) && referencesOf(target, workload, spec, aliases).length > 0;
     for (const workload of workloads) {
       const key = `${policy.namespace} ${workloadKey(workload)}`;
-      const policies = new Set([...(pairs.get(key)?.policies ?? []), policy.name]);
-      pairs.set(key, { policyNamespace: policy.namespace, policies: [...policies], workload, kind });
+      if (!isNeeded(workload)) {
+        unrelated.add(key);
+        continue;
+      }
+      const known = pairs.get(key);
+      const policies = [...new Set([...(known?.policies ?? []), policy.name])];
+      pairs.set(key, { policyNamespace: policy.namespace, policies, workload, kind, needs: [...(known?.needs ?? []), isNeeded] });
     }
   }
-  return { pairs: [...pairs.values()], failures };
+  return { pairs: [...pairs.values()], failures, leftOut: [...unrelated].filter((key) => !pairs.has(key)).length };
 }
 
 async function listPolicies(client: KubeClient, config: Config): Promise<ImagePolicy[]> {
@@ -127,7 +167,7 @@ async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }
   const namespaces = new Map(names.map((name, index) => [name, answers[index]]));
   return pairs.map(({ workload, ...pair }): Inspected => {
     const { policyNamespace, policies } = pair;
-    const row = { policyNamespace, policies, target: refOf(workload), workload, kind: pair.kind };
+    const row = { policyNamespace, policies, target: refOf(workload), workload, kind: pair.kind, needs: pair.needs };
     const { allowPoliciesFrom: onTarget } = workload;
     const read = namespaces.get(workload.namespace);
     if (read?.status === 'rejected' && onTarget === undefined) return { ...row, state: 'failed', message: describeError(read.reason) };
@@ -189,7 +229,7 @@ async function annotate(group: readonly Inspected[], client: KubeClient, writing
       const read = await readWorkload(client, workload, undefined, kind);
       if (read === undefined) throw error;
       current = await inspect(
-        group.map((row) => ({ ...row, workload: read })),
+        group.filter(({ needs }) => needs.some((isNeeded) => isNeeded(read))).map((row) => ({ ...row, workload: read })),
         client,
         writing,
       );
@@ -197,7 +237,7 @@ async function annotate(group: readonly Inspected[], client: KubeClient, writing
   }
 }
 
-function report(rows: readonly Row[], output: 'text' | 'json', terminal: Terminal): void {
+function report({ rows, leftOut }: { rows: readonly Row[]; leftOut: number }, output: 'text' | 'json', terminal: Terminal): void {
   const count = (state: Row['state']) => rows.filter((row) => row.state === state).length;
   if (output === 'json') {
     const plain = rows.map(({ policyNamespace, policies, target, state, answer, message }) => ({
@@ -208,7 +248,7 @@ function report(rows: readonly Row[], output: 'text' | 'json', terminal: Termina
       ...(answer !== undefined && { answer }),
       ...(message !== undefined && { message }),
     }));
-    terminal.out(`${JSON.stringify({ consents: plain }, undefined, 2)}\n`);
+    terminal.out(`${JSON.stringify({ consents: plain, leftOut }, undefined, 2)}\n`);
     return;
   }
   const lines = rows.map(
@@ -217,10 +257,12 @@ function report(rows: readonly Row[], output: 'text' | 'json', terminal: Termina
   const states = (['granted', 'written', 'missing', 'refused', 'failed'] as const).filter((state) => count(state) > 0);
   const summary =
     rows.length === 0
-      ? 'no policy has a target in another namespace that exists'
+      ? 'no policy has a target in another namespace that runs an image of it'
       : states.map((state) => `${count(state)} ${state}`).join(', ');
-  const hint = count('missing') > 0 ? ': --apply writes what is missing' : '';
-  terminal.out(`${[...lines, summary + hint].join('\n')}\n`);
+  const hint = count('missing') > 0 ? ': --apply --from NAMESPACE writes what policies of that namespace miss' : '';
+  const others =
+    leftOut === 0 ? [] : [`${leftOut} left out, where the workload runs no image of the policy's repository: no consent is needed`];
+  terminal.out(`${[...lines, summary + hint, ...others].join('\n')}\n`);
 }
 
 function detailOf({ state, answer, message, policyNamespace }: Row): string {

@@ -56,7 +56,7 @@ export function planFields(
   return { container, index: 0, from: image, to: compose(wanted, input.spec), fields: changes };
 }
 
-/** The image that the fields make, where it is one of the policy's repository. */
+/** The image that the fields make, where all of them are there and it is one of the policy's repository. */
 export function imageOfFields(
   fields: TargetFields,
   workload: Workload,

@@ -15,7 +15,10 @@ import { runCommand } from './run-command.ts';
 
 const annotation = 'operator.technomad.dev/allow-policies-from';
 
+const applyAll = ['--apply', '--from', '*'] as const;
+
 interface Told {
+  readonly leftOut: number;
   readonly consents: readonly { policyNamespace: string; policies: string[]; target: { name: string }; state: string; answer?: object }[];
 }
 
@@ -26,7 +29,7 @@ describe('image-watcher consents', () => {
   let places: { shop: string; ops: string; kitchen: string };
   before(async () => {
     cluster = await startControlPlane({ fsync: false });
-    await Promise.all([installCrd(cluster, ['v1']), installKind(cluster, known.rollout)]);
+    await Promise.all([installCrd(cluster, ['v1']), installKind(cluster, known.rollout), installKind(cluster, known.helmRelease)]);
     proxy = await startKubeProxy(cluster, cluster.kubeconfigPath);
     proxy.tokens.add('token');
     const tokenFile = join(tempFolder('token'), 'token');
@@ -43,12 +46,12 @@ describe('image-watcher consents', () => {
     places = { shop: shop ?? '', ops: ops ?? '', kitchen: kitchen ?? '' };
   });
 
-  const template = { metadata: { labels: { uses: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
+  const template = { metadata: { labels: { uses: 'web' } }, spec: { containers: [{ name: 'web', image: 'shop/web:1' }] } };
   const deploymentsPath = () => `/apis/apps/v1/namespaces/${places.kitchen}/deployments`;
-  const deploy = (name: string, allowed?: string) =>
+  const deploy = (name: string, allowed?: string, image = 'shop/web:1') =>
     cluster.request('POST', deploymentsPath(), {
       metadata: { name, labels: { uses: 'web' }, ...(allowed !== undefined && { annotations: { [annotation]: allowed } }) },
-      spec: { selector: { matchLabels: { uses: 'web' } }, template },
+      spec: { selector: { matchLabels: { uses: 'web' } }, template: { ...template, spec: { containers: [{ name: 'web', image }] } } },
     });
   const answerOf = async (name: string, path = deploymentsPath()) => {
     const { metadata } = await cluster.request<{ metadata: { annotations?: Record<string, string> } }>('GET', `${path}/${name}`);
@@ -73,7 +76,7 @@ describe('image-watcher consents', () => {
   it('ends well where no policy has a target elsewhere', async () => {
     await deploy('web');
     await aim(places.kitchen, 'own', deployment('web'));
-    assert.deepEqual(await consents(), { code: 0, out: 'no policy has a target in another namespace that exists\n', err: '' });
+    assert.deepEqual(await consents(), { code: 0, out: 'no policy has a target in another namespace that runs an image of it\n', err: '' });
   });
 
   it('lists each pair that exists, by name, by selector and of custom resources, and changes nothing', async () => {
@@ -91,13 +94,13 @@ describe('image-watcher consents', () => {
     assert.deepEqual(await told(), { code: 1, rows: expected });
     const { out } = await consents();
     assert.match(out, new RegExp(`missing  ${shop} \\(a, b\\) -> Deployment ${places.kitchen}/web: nobody has answered`));
-    assert.match(out, /1 granted, 3 missing: --apply writes what is missing\n$/);
+    assert.match(out, /1 granted, 3 missing: --apply --from NAMESPACE writes what policies of that namespace miss\n$/);
     assert.deepEqual([await answerOf('web'), await answerOf('canary', rollouts)], [undefined, undefined]);
 
-    assert.deepEqual(await told('--apply'), { code: 0, rows: expected.map((row) => row.replace('missing', 'written')) });
+    assert.deepEqual(await told(...applyAll), { code: 0, rows: expected.map((row) => row.replace('missing', 'written')) });
     assert.deepEqual((await answerOf('web'))?.split(',').toSorted(), [shop, ops].toSorted());
     assert.deepEqual([await answerOf('canary', rollouts), await answerOf('open')], [ops, '*']);
-    assert.deepEqual(await told('--apply'), { code: 0, rows: expected.map((row) => row.replace('missing', 'granted')) });
+    assert.deepEqual(await told(...applyAll), { code: 0, rows: expected.map((row) => row.replace('missing', 'granted')) });
   });
 
   it('leaves every other answer alone, of the workload and of its Namespace; --merge adds to lists, never where nobody may', async () => {
@@ -112,14 +115,52 @@ describe('image-watcher consents', () => {
     await cluster.request('PATCH', `/api/v1/namespaces/${places.kitchen}`, { metadata: { annotations: { [annotation]: 'web' } } });
     await aim(shop, 'a', ...['list', 'nobody', 'empty', 'silent'].map(deployment));
     const refused = ['empty', 'list', 'nobody', 'silent'].map((name) => `${shop} ${name} refused`);
-    for (const args of [[], ['--apply']]) assert.deepEqual(await told(...args), { code: 1, rows: refused });
-    const { out } = await consents('--apply');
+    for (const args of [[], applyAll]) assert.deepEqual(await told(...args), { code: 1, rows: refused });
+    const { out } = await consents(...applyAll);
     assert.match(out, /kitchen\S*\/silent: its Namespace says "web", which is left alone/);
     assert.match(out, /kitchen\S*\/empty: its annotation says "", which is left alone/);
     const merged = refused.map((row) => (row.includes(' list ') ? row.replace('refused', 'written') : row));
-    assert.deepEqual(await told('--apply', '--merge'), { code: 1, rows: merged });
+    assert.deepEqual(await told(...applyAll, '--merge'), { code: 1, rows: merged });
     const answers = await Promise.all(['list', 'nobody', 'empty', 'silent'].map((name) => answerOf(name)));
     assert.deepEqual(answers, [`web,${shop}`, 'nobody', '', undefined]);
+  });
+
+  it('leaves out what runs no image of the policy, which nobody needs consent for, and writes for the namespaces of --from only', async () => {
+    const { shop, ops, kitchen } = places;
+    const { group, version, kind } = known.helmRelease;
+    const releases = pathOf(known.helmRelease, kitchen);
+    const release = (name: string, values: object) =>
+      cluster.request('POST', releases, {
+        apiVersion: `${group}/${version}`,
+        kind,
+        metadata: { name, labels: { uses: 'web' } },
+        spec: { values },
+      });
+    await deploy('web');
+    await deploy('mirrored', undefined, 'mirror.example.com/shop/web:1');
+    await deploy('database', undefined, 'postgres:17');
+    await release('ours', { image: { repository: 'shop/web', tag: '1' } });
+    await release('theirs', { image: { repository: 'postgres', tag: '17' } });
+    await release('without', {});
+    const selected = { namespace: kitchen, selector: { matchLabels: { uses: 'web' } } };
+    const fields = { repository: 'spec.values.image.repository', tag: 'spec.values.image.tag' };
+    for (const namespace of [shop, ops])
+      await aim(namespace, 'a', { kind: 'Deployment', ...selected }, { apiVersion: `${group}/${version}`, kind, ...selected, fields });
+    const config = join(tempFolder('config'), 'config.yaml');
+    writeFileSync(config, 'registries: [{ host: docker.io, aliases: [mirror.example.com] }]\n');
+    const rowsOf = (namespace: string, state: string) => ['mirrored', 'ours', 'web'].map((name) => `${namespace} ${name} ${state}`);
+    const all = [...rowsOf(shop, 'missing'), ...rowsOf(ops, 'missing')].toSorted();
+    assert.deepEqual(await told('--config', config), { code: 1, rows: all });
+    assert.match((await consents('--config', config)).out, /6 left out, where the workload runs no image of the policy's repository/);
+    assert.deepEqual(await told('--config', config, '--from', shop, '--apply'), { code: 0, rows: rowsOf(shop, 'written') });
+    assert.deepEqual(await told('--config', config), { code: 1, rows: [...rowsOf(shop, 'granted'), ...rowsOf(ops, 'refused')].toSorted() });
+    assert.deepEqual(
+      [await answerOf('web'), await answerOf('database'), await answerOf('ours', releases), await answerOf('theirs', releases)],
+      [shop, undefined, shop, undefined],
+    );
+    assert.equal(await answerOf('without', releases), undefined);
+    assert.deepEqual(await told('--config', config, '--from', ops, '--apply', '--merge'), { code: 0, rows: rowsOf(ops, 'written') });
+    assert.equal(await answerOf('web'), `${shop},${ops}`);
   });
 
   it('overwrites nothing that an owner writes at the same moment', async () => {
@@ -127,7 +168,7 @@ describe('image-watcher consents', () => {
     await aim(places.shop, 'a', deployment('web'));
     const isAnswered = Promise.withResolvers<void>();
     proxy.spoil({ after: isAnswered.promise }, { method: 'PATCH' });
-    const applying = told('--apply');
+    const applying = told(...applyAll);
     await waitFor('the patch to be on its way', () => proxy.requests.some((request) => request.startsWith('PATCH')));
     await cluster.request('PATCH', `${deploymentsPath()}/web`, { metadata: { annotations: { [annotation]: 'nobody' } } });
     isAnswered.resolve();
@@ -139,7 +180,7 @@ describe('image-watcher consents', () => {
     await deploy('web');
     const missing = { apiVersion: 'example.com/v1', kind: 'Nothing', name: 'x', namespace: places.kitchen };
     await aim(places.shop, 'a', missing, deployment('web'));
-    const { code, out } = await consents('--apply');
+    const { code, out } = await consents(...applyAll);
     assert.equal(code, 1);
     assert.match(out, /failed .* -> Nothing \S+\/x: .*example\.com/);
     assert.equal(await answerOf('web'), places.shop);
@@ -153,6 +194,9 @@ describe('image-watcher consents', () => {
     for (const [args, message] of [
       [['shop/web'], /takes no "shop\/web"/],
       [['--merge'], /use it with --apply/],
+      [['--apply'], /--apply needs --from NAMESPACE/],
+      [['--apply', '--from', ''], /--from is namespaces/],
+      [['--apply', '--from', 'shop,*'], /--from is namespaces/],
       [['--output', 'xml'], /--output is text or json/],
       [['--all'], /--all/],
     ] as const)

@@ -81,7 +81,7 @@ describe('policies of v1alpha1 with targets in another namespace', () => {
     const listed = await consents();
     assert.equal(listed.code, 1);
     assert.match(listed.out, /1 refused/);
-    const applied = await consents('--apply');
+    const applied = await consents('--apply', '--from', world.namespace);
     assert.equal(applied.code, 1, applied.err);
     for (const name of ['former', 'today']) await waitFor(`${name} to be updated`, () => runs(name, '1.1.0'), { timeoutMs: patience });
     assert.ok(await runs('closed', '1.0.0'));
