@@ -171,8 +171,20 @@ const edits: [name: string, before: object, leaves: Record<string, unknown>, aft
     { suspend: true, select: { alphabetical: {} }, tags: { allow: 'v.*' } },
   ],
   [
-    'a manifest without a pattern, applied to a hidden view, leaves our pattern in place and does not mean it',
-    { suspend: true },
+    'a manifest without a pattern, applied to a hidden view, leaves our pattern in place: a range that v1 has stays',
+    { suspend: true, select: { semver: { range: '1.x', prereleases: true } } },
+    { 'tagPolicy.strategy': 'SemVer' },
+    { suspend: true, select: { semver: { range: '1.x', prereleases: true } } },
+  ],
+  [
+    'the same without our pattern: who was not shown the range does not remove it',
+    { suspend: true, select: { semver: { range: '1.x', prereleases: true } } },
+    { 'tagPolicy.strategy': 'SemVer', 'tagPolicy.pattern': undefined },
+    { suspend: true, select: { semver: { range: '1.x', prereleases: true } } },
+  ],
+  [
+    'a manifest without a pattern instead of another strategy does not mean our pattern',
+    { suspend: true, select: { newest: {} } },
     { 'tagPolicy.strategy': 'SemVer' },
     { suspend: true, select: { semver: {} } },
   ],

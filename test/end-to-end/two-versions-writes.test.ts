@@ -74,6 +74,15 @@ describe('a policy that is written in both versions', () => {
       });
     }
 
+    it(`v1alpha1 without a range, then a range and more in v1, then ${how} of v1alpha1: the range stays`, async () => {
+      const name = freshName();
+      const file = fileOf('v1alpha1', name, { ...older, tagPolicy: { strategy: 'SemVer' } });
+      await create(world, file);
+      const { spec } = await world.patch('v1', name, { spec: { select: { semver: { range: '1.x' } }, minAge: '30m' } });
+      await write(world, file);
+      assert.deepEqual((await world.read('v1', name)).spec, spec);
+    });
+
     it(`v1alpha1 for another namespace, then ${how} of v1: what the file says wins, and the namespace stays known`, async () => {
       const name = freshName();
       const updateTarget = { ...older.updateTarget, namespace: 'ops' };

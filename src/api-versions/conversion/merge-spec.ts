@@ -1,4 +1,5 @@
 import type { OldSpec } from './old-spec.ts';
+import { matchesNothing } from './project-spec.ts';
 import { isObject, withField, withPart, type JsonObject } from './read-json.ts';
 
 /** What the older shape showed, what it says now, and the policy's own namespace. */
@@ -22,11 +23,12 @@ export function mergeSpec(base: JsonObject, edit: Edit): JsonObject {
   return spec;
 }
 
-function mergeChoice(base: JsonObject, { written }: Edit): JsonObject {
+function mergeChoice(base: JsonObject, { shown, written }: Edit): JsonObject {
   // Also where the choice was hidden: whoever applies his manifest of before has not taken back what was added in v1 since.
-  return written.strategy !== undefined && written.strategy === strategyOf(base)
-    ? mergePattern(base, written)
-    : replaceChoice(base, written);
+  if (written.strategy === undefined || written.strategy !== strategyOf(base)) return replaceChoice(base, written);
+  // Nobody takes back a range that was not shown.
+  const isHidden = shown.pattern === matchesNothing && written.pattern === undefined;
+  return isHidden && written.strategy === 'SemVer' ? base : mergePattern(base, written);
 }
 
 /** The strategy that v1alpha1 has for the choice, whatever else v1 says beside it; undefined for one that only v1 has. */
