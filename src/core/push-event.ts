@@ -56,7 +56,7 @@ export interface PushContext {
 
 /** cosign's tags, and the fallback tags of referrers, which hold at most 64 digits (OCI distribution 1.1). */
 const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{64}(?:[0-9a-f]{64})?)(?:\.[a-z0-9.-]+)?$/;
-const digestTag = /^(?:sha256:|sha512:|sha256__|sha512__)?[0-9a-f]{64,128}$/;
+const digestTag = /^(?:sha256|sha512)(?::|__)[0-9a-f]{64,128}$/;
 const manifestMediaTypes = new Set([
   'application/vnd.docker.distribution.manifest.v2+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -85,8 +85,9 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
     return ignored('NoRegistry', 'the payload names no registry: set "registry" of the receiver in the configuration');
   const foreign = foreignMediaType(claimed);
   if (foreign !== undefined) return ignored('NotAnImage', `not an image: ${foreign}`);
-  if (tag === undefined || tag === '' || tag === claimed.digest || digestTag.test(tag))
-    return ignored('NoTag', 'pushed by digest, without a tag');
+  // Hex digits alone are a tag like others (the id of a commit or a build) unless they are those of the digest.
+  const isDigestOfPush = tag === claimed.digest || tag === claimed.digest?.replace(/^[a-z0-9]+:/, '');
+  if (tag === undefined || tag === '' || isDigestOfPush || digestTag.test(tag)) return ignored('NoTag', 'pushed by digest, without a tag');
   if (artifactTag.test(tag)) return ignored('Referrer', 'a signature, attestation or other referrer of an image');
   if (!isTag(tag)) return ignored('InvalidName', 'not a valid tag');
   const repository = tryNormalise(host, path, context.aliases);

@@ -40,6 +40,15 @@ test('the registry of the configuration replaces the claimed one, and aliases ap
   assert.deepEqual(new Set(registries), new Set(['registry.example.com']));
 });
 
+test('a tag of 64 hex digits is a tag, unless it is the digest of the push', () => {
+  for (const tag of ['0'.repeat(64), 'c'.repeat(64), '0123456789abcdef'.repeat(8)]) {
+    assert.equal(accepted({ tag }).tag, tag);
+    const { digest: _, ...others } = claimed;
+    const pushed = acceptPush({ ...others, tag }, context);
+    assert.equal(isPushEvent(pushed) && pushed.tag, tag);
+  }
+});
+
 test('a digest that is none is left out', () => {
   assert.equal('digest' in accepted({ digest: 'sha256:abc' }), false);
 });
@@ -56,7 +65,7 @@ const ignored: [name: string, push: Partial<ClaimedPush> | { without: keyof Clai
   ['an empty tag', { tag: '' }, /without a tag/],
   ['the digest as tag', { tag: digest }, /without a tag/],
   ['another digest as tag', { tag: `sha256:${hex}` }, /without a tag/],
-  ['hex digits as tag', { tag: hex }, /without a tag/],
+  ['the hex digits of the digest as tag', { tag: hex, digest: `sha256:${hex}` }, /without a tag/],
   ['a digest as Artifactory writes it', { tag: `sha256__${hex}` }, /without a tag/],
   ['a cosign signature', { tag: `sha256-${hex}.sig` }, /signature/],
   ['an attestation', { tag: `sha256-${hex}.att` }, /signature/],
