@@ -48,6 +48,7 @@ const target = z
     kind: text(63, 'Kind of the workload.'),
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
+    uid: text(63, 'Its uid: a workload that is created anew under the name is another.').optional(),
     container: text(63, 'The container; absent when there is none that runs the image.').optional(),
     image: image('The image that it runs.').optional(),
     state: z
@@ -81,6 +82,7 @@ const change = z
     kind: text(63, 'Kind of the workload.'),
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
+    uid: text(63, 'Its uid: a workload that is created anew under the name is another.').optional(),
     container: text(63, 'The container.'),
     from: image('The image before; absent where it is not known, because the change was found afterwards.').optional(),
     to: image('The image after.'),

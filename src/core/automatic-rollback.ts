@@ -8,7 +8,7 @@ import { isUsable, type ImagePolicy, type PolicySpec } from './image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from './image-reference.ts';
 import type { HistoryEntry } from './policy-status.ts';
 import { isMeantContainer, type WorkloadView } from './resolve-target.ts';
-import { isSameWorkload, refOf, type Workload, type WorkloadContainer } from './workload.ts';
+import { isSameObject, refOf, type Workload, type WorkloadContainer } from './workload.ts';
 
 /** A failed change that is to be rolled back, or was, without being written down. */
 export interface Rollback {
@@ -47,7 +47,7 @@ export function rollbacksOf(
   const known = new Set(recorded.map((entry) => placeOf(entry, entry.container)));
   const others = failed.filter((entry) => !known.has(placeOf(entry, entry.container)));
   return [...recorded, ...others].flatMap((entry) => {
-    if (!isSameWorkload(entry, workload) || whyNoRollback(entry) !== undefined) return [];
+    if (!isSameObject(entry, workload) || whyNoRollback(entry) !== undefined) return [];
     if (whyRefused(entry, spec, { findWorkload: () => workload, aliases }) !== undefined) return [];
     const { container, ...place } = findPart(workload, entry.container);
     const { from } = entry;

@@ -1,7 +1,7 @@
 import type { AppliedChange } from './plan-update.ts';
 import type { KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
 import type { ContainerState } from './policy-status.ts';
-import { refOf, workloadKey, type WorkloadRef } from './workload.ts';
+import { identityOf, workloadKey, type WorkloadRef } from './workload.ts';
 
 /** What each container of the targets runs, for the status: a plan once its changes were made. Targets with a problem have a line of their own. */
 export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): ContainerState[] {
@@ -13,8 +13,8 @@ function doneKey(workload: WorkloadRef, container: string, to: string): string {
   return JSON.stringify([workloadKey(workload), container, to]);
 }
 
-function statesOf({ target, changes, kept, problem }: TargetPlan, done: ReadonlyMap<string, string>): ContainerState[] {
-  const ref = refOf(target);
+function statesOf({ target, workload, changes, kept, problem }: TargetPlan, done: ReadonlyMap<string, string>): ContainerState[] {
+  const ref = identityOf({ ...target, ...(workload && { uid: workload.uid }) });
   const changed = changes.map(({ container, from, to }): ContainerState => {
     const made = done.get(doneKey(target, container, to));
     if (made !== undefined) return { ...ref, container, image: made, state: 'UpToDate' };

@@ -5,7 +5,7 @@ import { isUsable, type ImagePolicy } from './image-policy.ts';
 import { ownUpdate, type LastUpdate } from './last-update.ts';
 import { isMeantContainer, resolveTargets, type WorkloadView } from './resolve-target.ts';
 import { cut } from './status-text.ts';
-import { refOf, workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
+import { identityOf, isSameObject, workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
 
 /** What a workload runs by our hand, as long as it is not known to be out. */
 export interface Rollout {
@@ -56,7 +56,7 @@ function changesOf(workload: Workload, policy: Doer, recorded: ReadonlyMap<strin
     const update = ownUpdate(container, policy.uid);
     // In another namespace, a history alone is no proof that what runs there is ours.
     const isBelieved = workload.namespace === policy.namespace || update !== undefined;
-    const isCurrent = isBelieved && entry !== undefined && runs(container, entry.to);
+    const isCurrent = isBelieved && entry !== undefined && isSameObject(entry, workload) && runs(container, entry.to);
     if (update === undefined) return isCurrent ? [entry] : [];
     return isCurrent && Date.parse(entry.at) >= Date.parse(update.at) ? [entry] : [toEntry(workload, container, update, policy.status)];
   });
@@ -73,7 +73,7 @@ function toEntry(workload: Workload, { name, image }: WorkloadContainer, update:
   const digest = known.some((one) => one?.digest === update.digest) ? update.digest : undefined;
   const isSettled = Date.parse(at) <= Date.parse(rollouts?.settledAt ?? '');
   return {
-    ...refOf(workload),
+    ...identityOf(workload),
     container: name,
     from,
     to: cut(image, 1024),

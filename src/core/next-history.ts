@@ -2,7 +2,7 @@ import { cut, toSeconds } from './status-text.ts';
 import type { Outcome, OwnImage } from './outcome.ts';
 import type { AppliedChange } from './plan-update.ts';
 import type { HistoryEntry, PolicyStatus, TriggerSource } from './policy-status.ts';
-import { isSameWorkload, refOf, type WorkloadRef } from './workload.ts';
+import { identityOf, isSameObject, type WorkloadIdentity } from './workload.ts';
 
 const maxEntries = 10;
 /** Replicas that change the same container at the same moment tell of it within this. */
@@ -23,7 +23,7 @@ export function nextHistory(
   if (tag === undefined) return undefined;
   const common = { tag, ...(digest !== undefined && { digest }), trigger, at: toSeconds(now), result: 'Applied' as const };
   const toEntry = ({ workload, container }: AppliedChange | OwnImage, images: { from?: string; to: string }): HistoryEntry => ({
-    ...refOf(workload),
+    ...identityOf(workload),
     container,
     ...images,
     ...common,
@@ -92,7 +92,7 @@ function isWritten(history: readonly HistoryEntry[], { container, to, at, ...wor
 }
 
 interface Place {
-  readonly workload: WorkloadRef;
+  readonly workload: WorkloadIdentity;
   readonly container: string;
 }
 
@@ -101,5 +101,5 @@ function newestAt(history: readonly HistoryEntry[], place: Place): HistoryEntry 
 }
 
 function isSame(a: Place, b: Place): boolean {
-  return a.container === b.container && isSameWorkload(a.workload, b.workload);
+  return a.container === b.container && isSameObject(a.workload, b.workload);
 }

@@ -6,7 +6,7 @@ import { heldUpdate, type LastUpdate } from './last-update.ts';
 import { listFew } from './list-few.ts';
 import type { Reason } from './reasons.ts';
 import { describeWaiting, type Place } from './waiting.ts';
-import { findContainer, formatWorkload, workloadKey, type WorkloadRef } from './workload.ts';
+import { findContainer, formatWorkload, identityOf, workloadKey, type WorkloadIdentity, type WorkloadRef } from './workload.ts';
 
 /** How one policy's look at a push (or a poll, or its own change) ended. An expected ending is a value, never an exception. */
 export interface Outcome {
@@ -50,7 +50,7 @@ export type OutcomeKind = 'updated' | 'unchanged' | 'ignored' | 'stalled' | 'sus
 
 /** A container that runs an image by our hand. */
 export interface OwnImage {
-  readonly workload: WorkloadRef;
+  readonly workload: WorkloadIdentity;
   readonly container: string;
   readonly image: string;
   /** What its workload remembers of the change. */
@@ -128,7 +128,7 @@ function ownImages({ target, workload, kept }: TargetPlan): OwnImage[] {
   return kept.filter(isOurs).map(({ container, image }) => {
     const found = workload === undefined ? undefined : findContainer(workload, container);
     const update = found && heldUpdate(found);
-    return { workload: target, container, image, ...(update !== undefined && { update }) };
+    return { workload: workload === undefined ? target : identityOf(workload), container, image, ...(update !== undefined && { update }) };
   });
 }
 

@@ -13,7 +13,8 @@
  * | no candidate, a lower version             | change                         | change                           |
  * | no candidate, a higher version (semver)   | keep: OlderThanRunning         | keep: OlderThanRunning           |
  * | no candidate, policy never applied a tag  | change                         | change                           |
- * | no candidate, rolled back to by us        | change                         | change                           |
+ * | no candidate, rolled back to by us, or of | change                         | change                           |
+ * |   a workload that was created anew        |                                |                                  |
  * | no candidate otherwise                    | keep: NotComparable            | keep: NotComparable              |
  *
  * With allowDowngrade, what would be kept as OlderThanRunning is changed.
@@ -30,7 +31,15 @@ import type { Reason } from './reasons.ts';
 import { isNewerImage } from './select-tag.ts';
 import { resolveTarget, type WorkloadView } from './resolve-target.ts';
 import { cut } from './status-text.ts';
-import { formatWorkload, isCustomVersion, refOf, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
+import {
+  formatWorkload,
+  isCustomVersion,
+  refOf,
+  type Workload,
+  type WorkloadContainer,
+  type WorkloadIdentity,
+  type WorkloadRef,
+} from './workload.ts';
 
 /** The image that should run. The digest is absent while the registry has not been asked yet. */
 export interface Candidate {
@@ -63,7 +72,7 @@ export interface FieldChange {
 
 /** A change that was made. */
 export interface AppliedChange extends ContainerChange {
-  readonly workload: WorkloadRef;
+  readonly workload: WorkloadIdentity;
   /** What the API server made of it, where admission rewrote the image. */
   readonly became?: string;
 }
@@ -107,13 +116,18 @@ export interface UpdatePlan {
   readonly reverted?: readonly Reversion[];
 }
 
+/** That a policy starts over with a container. */
+export interface Start {
+  readonly left?: string;
+}
+
 export interface PlanInput extends WorkloadView {
   readonly spec: PolicySpec;
   readonly candidate: Candidate;
   /** Whether the policy has ever changed something. */
   readonly hasApplied: boolean;
-  /** The tag that the policy rolled a container back from ('' where that had none), while what it rolled back to is the image; undefined otherwise. */
-  readonly rolledBackFrom?: (workload: Workload, container: string, image: string) => string | undefined;
+  /** Whether the policy starts over with a container that runs this image, as before its first change: because it rolled back to it, from the tag `left`, or the workload was created anew. */
+  readonly startsOver?: (workload: Workload, container: string, image: string) => Start | undefined;
   readonly aliases: RegistryAliases;
   /** What a tag pointed to when the policy selected or applied it, where that is known. */
   readonly digestOf?: (tag: string) => string | undefined;
@@ -169,7 +183,7 @@ function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput
 function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Workload, input: PlanInput): ReturnType<typeof planFields> {
   return planFields(fields, workload, {
     ...input,
-    judge: (running, container, image) => judge(running, input.rolledBackFrom?.(workload, container, image), input),
+    judge: (running, container, image) => judge(running, input.startsOver?.(workload, container, image), input),
   });
 }
 
@@ -194,7 +208,7 @@ function planContainer(
 ): ContainerChange | KeptContainer | undefined {
   const running = tryParseImageReference(container.image, input.aliases);
   if (running === undefined || !sameRepository(running.repository, input.spec.repository)) return undefined;
-  const verdict = judge(running, input.rolledBackFrom?.(workload, container.name, container.image), input);
+  const verdict = judge(running, input.startsOver?.(workload, container.name, container.image), input);
   if (verdict === 'change') return { container: container.name, ...place, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
   return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
@@ -221,7 +235,7 @@ export type Verdict = 'change' | { readonly reason: Reason; readonly message: st
 
 function judge(
   running: ImageReference,
-  left: string | undefined,
+  start: Start | undefined,
   { spec, candidate, hasApplied, digestOf = () => undefined }: PlanInput,
 ): Verdict {
   const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
@@ -241,7 +255,7 @@ function judge(
   const versions = compareVersions(spec, tag, candidate.tag);
   if (versions !== undefined && versions < 0) return 'change';
   if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
-  if (!hasApplied || (left !== undefined && mayFollow(left, spec, candidate))) return 'change';
+  if (!hasApplied || (start !== undefined && mayFollow(start, spec, candidate))) return 'change';
   const what = tag ?? running.digest ?? running.name;
   return {
     reason: 'NotComparable',
@@ -250,8 +264,13 @@ function judge(
 }
 
 /** Names say what is no candidate; where creation times do, it may be that nobody can read them any more, and then nothing older than what was left is applied. */
-function mayFollow(left: string, { strategy }: PolicySpec, candidate: Candidate): boolean {
-  return strategy.knowing === undefined || strategy.reject(left) !== undefined || strategy.compare(candidate.tag, left) >= 0;
+function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candidate): boolean {
+  return (
+    strategy.knowing === undefined ||
+    left === undefined ||
+    strategy.reject(left) !== undefined ||
+    strategy.compare(candidate.tag, left) >= 0
+  );
 }
 
 /** Where it is not the name that is not selected, the name alone would not tell. */

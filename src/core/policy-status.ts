@@ -78,6 +78,7 @@ export interface ContainerState {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+  readonly uid?: string;
   readonly container?: string;
   readonly image?: string;
   readonly state: 'UpToDate' | 'Kept' | 'Problem';
@@ -107,6 +108,8 @@ export interface HistoryEntry {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+  /** Absent in what earlier versions wrote. */
+  readonly uid?: string;
   readonly container: string;
   /** Absent where it is not known: the change was found afterwards. */
   readonly from?: string;

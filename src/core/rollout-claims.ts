@@ -1,11 +1,11 @@
 import type { Claim } from './claim.ts';
 import type { Standing } from './count-rollouts.ts';
-import { isOpen, newestOf } from './current-rollouts.ts';
+import { isOpen } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy } from './image-policy.ts';
 import { listFew } from './list-few.ts';
 import type { PolicyStatus, RejectedImage } from './policy-status.ts';
 import { describeRejection, findRejection } from './rejections.ts';
-import { formatWorkload, isSameWorkload } from './workload.ts';
+import { formatWorkload, isSameObject } from './workload.ts';
 
 /** What the rollouts mean for the conditions of a policy. */
 export interface RolloutClaims {
@@ -41,17 +41,17 @@ export function rolloutClaims({ spec, status }: Pick<ImagePolicy, 'spec' | 'stat
     const message = listFew(underway, ({ verdict }) => verdict.message);
     return { instead: progressing(message), notes, held: [] };
   }
-  const rejection = putBack(status);
+  const rejection = putBack(standings, status);
   if (rejection !== undefined) return { instead: stalled('RejectedDigest', describeRejection(rejection)), notes, held: [] };
   return { notes, held: [] };
 }
 
 /** What is known of the failed image behind the first container that runs what was put back. */
-function putBack(status: PolicyStatus): RejectedImage | undefined {
+function putBack(standings: readonly Standing[], status: PolicyStatus): RejectedImage | undefined {
   const { history = [] } = status;
-  for (const newest of newestOf(history)) {
+  for (const newest of standings.flatMap(({ entries }) => entries)) {
     if (newest.trigger !== 'Rollback') continue;
-    const failed = history.find((one) => one.result === 'RolledBack' && isSameWorkload(one, newest) && one.container === newest.container);
+    const failed = history.find((one) => one.result === 'RolledBack' && isSameObject(one, newest) && one.container === newest.container);
     const rejection = failed && findRejection(status, failed.digest);
     if (rejection !== undefined) return rejection;
   }

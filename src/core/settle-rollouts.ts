@@ -12,7 +12,7 @@ import { addRejection } from './rejections.ts';
 import type { WorkloadView } from './resolve-target.ts';
 import { rolloutClaims } from './rollout-claims.ts';
 import { cut, toSeconds } from './status-text.ts';
-import { formatWorkload, isSameWorkload, refOf, workloadKey } from './workload.ts';
+import { formatWorkload, identityOf, isSameObject, workloadKey } from './workload.ts';
 
 /** What was found of one rollout. */
 export interface Finding {
@@ -88,7 +88,7 @@ export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
   if (newest === undefined) return status;
   const marked = history.map((one) => (open.some(({ entry }) => isSameEntry(one, entry)) ? withResult(one, 'RolledBack') : one));
   const targets = status.targets?.map((state) => {
-    const back = added.find((entry) => isSameWorkload(state, entry) && state.container === entry.container);
+    const back = added.find((entry) => isSameObject(state, entry) && state.container === entry.container);
     return back === undefined
       ? state
       : { ...state, image: back.to, state: 'Kept' as const, message: cut(`put back: ${back.from} failed`, 1024) };
@@ -172,7 +172,7 @@ function toRollbackEntry(entry: Rollback['entry'], history: readonly HistoryEntr
   const before = history.find((one) => one.to === entry.from);
   const digest = image?.digest ?? before?.digest;
   return {
-    ...refOf(entry),
+    ...identityOf(entry),
     container: entry.container,
     from: entry.to,
     to: entry.from,

@@ -75,6 +75,11 @@ export function refOf({ apiVersion, kind, namespace, name }: WorkloadRef): Workl
   return { ...(isCustomVersion(apiVersion) && { apiVersion }), kind, namespace, name };
 }
 
+/** The name of a workload and its uid, where that is known. */
+export function identityOf(workload: WorkloadIdentity): WorkloadIdentity {
+  return { ...refOf(workload), ...(workload.uid !== undefined && { uid: workload.uid }) };
+}
+
 /** `Deployment shop/web`: for messages. */
 export function formatWorkload(ref: WorkloadRef): string {
   return `${ref.kind} ${ref.namespace}/${ref.name}`;
@@ -88,6 +93,16 @@ export function kindKey({ apiVersion, kind }: KindRef): string {
 /** `Deployment/shop/web`, or `argoproj.io/v1alpha1/Rollout/shop/web`: for maps. */
 export function workloadKey(ref: WorkloadRef): string {
   return `${kindKey(ref)}/${ref.namespace}/${ref.name}`;
+}
+
+/** Names one very workload, where its uid is known: one that is created anew under the name is another. */
+export interface WorkloadIdentity extends WorkloadRef {
+  readonly uid?: string;
+}
+
+/** Whether both are the same workload, as far as their uids are known. */
+export function isSameObject(a: WorkloadIdentity, b: WorkloadIdentity): boolean {
+  return isSameWorkload(a, b) && (a.uid === undefined || b.uid === undefined || a.uid === b.uid);
 }
 
 /** Whether both name the same workload. */

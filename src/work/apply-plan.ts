@@ -3,7 +3,7 @@ import { policyKey, type ImagePolicy, type PolicySpec } from '../core/image-poli
 import type { AppliedChange, ContainerChange, TargetPlan, TargetProblem, UpdatePlan } from '../core/plan-update.ts';
 import type { TriggerSource } from '../core/policy-status.ts';
 import { withUpdates } from '../core/last-update.ts';
-import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { identityOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import { inParallel } from './in-parallel.ts';
 
 export interface ApplyPorts {
@@ -72,12 +72,12 @@ export async function applyPlan(
   );
   const failures: unknown[] = [];
   let conflicts = 0;
-  for (const [index, { target, changes }] of changing.entries()) {
+  for (const [index, { target, workload, changes }] of changing.entries()) {
     const result = results[index];
     if (result?.status === 'rejected') failures.push(result.reason);
     else if (result?.value === 'conflict') conflicts++;
     else if (result?.value === 'patched')
-      applied.push(...changes.map((change) => toApplied(change, target, progress.fresh.get(workloadKey(target)))));
+      applied.push(...changes.map((change) => toApplied(change, workload, progress.fresh.get(workloadKey(target)))));
   }
   const [failure] = failures.toSorted((a, b) => Number(b instanceof WaitError) - Number(a instanceof WaitError));
   return { plan: withRefusals(plan, refused), conflicts, ...(failures.length > 0 && { failure: { reason: failure } }) };
@@ -108,11 +108,11 @@ async function patch(
 }
 
 /** Admission may have rewritten the image. Fields of custom resources are nobody's but their controller's. */
-function toApplied(change: ContainerChange, workload: WorkloadRef, patched: Workload | undefined): AppliedChange {
+function toApplied(change: ContainerChange, workload: Workload, patched: Workload | undefined): AppliedChange {
   const { container, init, fields, to } = change;
   const containers = fields !== undefined ? [] : ((init === true ? patched?.initContainers : patched?.containers) ?? []);
   const became = containers.find(({ name }) => name === container)?.image;
-  return { ...change, workload, ...(became !== undefined && became !== to && { became }) };
+  return { ...change, workload: identityOf(workload), ...(became !== undefined && became !== to && { became }) };
 }
 
 function withRefusals(plan: UpdatePlan, refused: Progress['refused']): UpdatePlan {

@@ -9,7 +9,7 @@ import { hashId } from '../core/push-event.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Reason } from '../core/reasons.ts';
 import { resolveTargets } from '../core/resolve-target.ts';
-import { kindKey, workloadKey, type KindRef, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { isSameObject, kindKey, workloadKey, type KindRef, type Workload, type WorkloadRef } from '../core/workload.ts';
 import { actionJob } from './wake-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import { tryParseImageReference } from '../core/image-reference.ts';
@@ -59,6 +59,8 @@ const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 
 const fieldNotAllowed: Reason = 'FieldNotAllowed';
 const tooManyKinds: Reason = 'TooManyKinds';
 
+type Job = Pick<PolicyJob, 'source' | 'cause'>;
+
 /** What is asked of the caches. */
 export type WakeView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'crossNamespace' | 'namespaceConsent'>;
 
@@ -74,14 +76,35 @@ export function wakeJobs(policy: ImagePolicy, view: WakeView, now: Date, secretV
   if (permission !== undefined) return [{ ...job, ...permission }];
   const action = actionJob(policy);
   const healing = healingJob(policy, job, view, secretVersions);
-  return [...(action === undefined ? [] : [{ ...job, ...action }]), ...(healing === undefined ? [] : [healing])];
+  const stale = staleJob(policy, view);
+  return [
+    ...(action === undefined ? [] : [{ ...job, ...action }]),
+    ...(healing === undefined ? [] : [healing]),
+    ...(stale === undefined ? [] : [{ ...job, ...stale }]),
+  ];
+}
+
+/** What the status says of a workload is not so any more once that is gone, or another one has its name, even if it went while nobody was there to see it. */
+function staleJob(policy: ImagePolicy, view: WakeView): Job | undefined {
+  const { generation, spec, status } = policy;
+  if (!isUsable(spec) || spec.suspended || spec.targets.some((target) => view.targetState(target, policy) === 'starting')) return undefined;
+  const { findWorkload } = asSeenBy(policy, view);
+  const others = (status.targets ?? []).flatMap((state) => {
+    // What owners say of other namespaces may not be known yet.
+    const isKnown = state.namespace === policy.namespace || view.namespaceConsent(state.namespace) !== undefined;
+    if (state.container === undefined || !isKnown) return [];
+    const found = findWorkload(state);
+    const isStale = found === undefined || !isSameObject(state, found);
+    return isStale ? [`${workloadKey(state)}:${state.uid ?? ''}:${found?.uid ?? ''}`] : [];
+  });
+  return others.length === 0 ? undefined : { source: 'TargetChange', cause: `stale:${generation}:${shorten(others.join(','))}` };
 }
 
 /**
  * What the policy may do can change without it: by the configuration of the next start, and by older policies of its namespace that name more kinds. Then the
  * status has to show it.
  */
-function permissionJob(policy: ImagePolicy, view: WakeView): Pick<PolicyJob, 'source' | 'cause'> | undefined {
+function permissionJob(policy: ImagePolicy, view: WakeView): Job | undefined {
   const { generation, spec, status } = policy;
   if (spec.suspended === true) return undefined;
   const { conditions = [] } = status;

@@ -200,6 +200,7 @@ const source = fc.constantFrom(
   'Request',
 );
 const workload = { apiVersion: text(317, 'argoproj.io/v1alpha1'), kind: text(63, 'Deployment', 'StatefulSet'), namespace, name };
+const object = { ...workload, uid: text(63, 'd290f1ee') };
 const count = fc.nat({ max: 1_000_000 });
 const counts = { progressing: count, done: count, failed: count, rolledBack: count };
 const condition = some(
@@ -217,7 +218,7 @@ const condition = some(
 const conditions = fc.uniqueArray(condition, { maxLength: 4, selector: ({ type }) => type });
 const change = some(
   {
-    ...workload,
+    ...object,
     container,
     from: runningImage,
     to: runningImage,
@@ -246,7 +247,7 @@ export const v1StatusArbitrary: fc.Arbitrary<Status> = wire(
     lastHandledRollback: text(253, 'previous'),
     waiting: some({ tag, digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
     targets: list(
-      some({ ...workload, container, image: runningImage, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
+      some({ ...object, container, image: runningImage, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
         'kind',
         'namespace',
         'name',

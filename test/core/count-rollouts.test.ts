@@ -7,7 +7,7 @@ import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts
 import type { WorkloadRollout } from '../../src/core/workload-rollout.ts';
 import type { Workload } from '../../src/core/workload.ts';
 import { after, changed, changedAt, doerOf, entryOf, givenUp, out, remembering, viewOf, watchedSpec } from './rollout-samples.ts';
-import { digestOf, policyOf } from './samples.ts';
+import { digestOf, policyOf, thisDeployment } from './samples.ts';
 
 const settings = { timeoutMs: 600_000, onFailure: 'Rollback' } as const;
 const ask = (status: PolicyStatus, ...workloads: Workload[]) => {
@@ -21,8 +21,8 @@ const settled = { progressing: 0, done: 1, failed: 0, rolledBack: 0, settledAt: 
 test('what a workload remembers is followed without any history, and a history without what it remembers', () => {
   const follow = (status: PolicyStatus) => currentRollouts(doerOf(status), viewOf(webs({})))[0]?.entries[0];
   const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: changedAt };
-  assert.deepEqual(follow({ latest }), { ...entryOf(), result: 'Applied' });
-  const { digest: _, ...unproven } = entryOf();
+  assert.deepEqual(follow({ latest }), { ...entryOf(thisDeployment), result: 'Applied' });
+  const { digest: _, ...unproven } = entryOf(thisDeployment);
   assert.deepEqual(follow({}), { ...unproven, result: 'Applied' }, 'of the digest, the workload is no witness');
   const history = [entryOf()];
   assert.deepEqual(currentRollouts(doerOf({ history }), viewOf(changed()))[0]?.entries, history);

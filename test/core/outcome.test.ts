@@ -5,7 +5,7 @@ import type { AppliedChange } from '../../src/core/plan-update.ts';
 import { planUpdate, type Candidate } from '../../src/core/plan-update.ts';
 import type { PolicySpec } from '../../src/core/image-policy.ts';
 import type { WorkloadContainer } from '../../src/core/workload.ts';
-import { allKnown, digestOf, latestSpec, noAliases, specOf, webDeployment, workloadOf } from './samples.ts';
+import { allKnown, digestOf, latestSpec, noAliases, specOf, thisDeployment, webDeployment, workloadOf } from './samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const change: AppliedChange = { workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
@@ -33,7 +33,7 @@ test('updated: what was changed, and what runs now', () => {
     changes: [change],
     selection: {
       candidate: { tag: '1.3.0', digest: digestOf('a') },
-      containers: [{ ...webDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' }],
+      containers: [{ ...thisDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' }],
     },
   });
   assert.equal(describeChange(change), `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`);
@@ -55,7 +55,7 @@ test('unchanged: nobody knows whose hand it was', () => {
 
 test('unchanged, by our hand: a crash between patch and status forgets nothing', () => {
   assert.deepEqual(outcome({ image: `${image}:1.3.0`, imageOwner: 'image-watcher' }).ours, [
-    { workload: webDeployment, container: 'web', image: `${image}:1.3.0` },
+    { workload: thisDeployment, container: 'web', image: `${image}:1.3.0` },
   ]);
   assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'kubectl-edit' }).ours, undefined);
   assert.equal(outcome({ image: `${image}:1.4.0`, imageOwner: 'image-watcher' }).ours, undefined);
@@ -84,7 +84,7 @@ test('stalled: one target is missing, but what was changed elsewhere is told', (
   const result = outcomeOf(plan, [change], true);
   assert.deepEqual([result.kind, result.reason], ['stalled', 'TargetNotFound']);
   assert.deepEqual(result.selection?.containers, [
-    { ...webDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' },
+    { ...thisDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' },
     { ...missing, state: 'Problem', message: 'Deployment shop/missing does not exist' },
   ]);
   assert.deepEqual(result.changes, [change]);

@@ -4,10 +4,12 @@ import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts
 import { filterTags } from '../../src/core/filter-tags.ts';
 import type { Repository } from '../../src/core/image-reference.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
-import type { Workload, WorkloadContainer, WorkloadRef } from '../../src/core/workload.ts';
+import type { Workload, WorkloadContainer, WorkloadIdentity, WorkloadRef } from '../../src/core/workload.ts';
 
 export const web: Repository = { registry: 'registry.example.com', path: 'shop/web' };
 export const webDeployment: WorkloadRef = { kind: 'Deployment', namespace: 'shop', name: 'web' };
+/** The same, and no other of the name. */
+export const thisDeployment: WorkloadIdentity = { ...webDeployment, uid: 'uid-of-deployment' };
 export const noAliases: ReadonlyMap<string, string> = new Map();
 /** All kinds are known, and no selector finds anything. */
 export const allKnown = { kindProblem: () => undefined, unseenProblem: () => undefined, listWorkloads: () => [] };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../src/core/errors.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/work/reconcile-policy.ts';
-import { digestOf, latestSpec, policyOf, specOf, webDeployment, workloadOf } from '../core/samples.ts';
+import { digestOf, latestSpec, policyOf, specOf, thisDeployment, webDeployment, workloadOf } from '../core/samples.ts';
 import { change, createWorld, image, runs, type World } from './world.ts';
 
 const signal = new AbortController().signal;
@@ -207,7 +207,7 @@ test('conflict: what was read is planned with, not the cache', async () => {
     },
   );
   assert.deepEqual(outcome.changes, [
-    { workload: webDeployment, container: 'web', index: 1, from: `${image}:1.2.4`, to: `${image}:1.3.0` },
+    { workload: thisDeployment, container: 'web', index: 1, from: `${image}:1.2.4`, to: `${image}:1.3.0` },
   ]);
   assert.deepEqual(world.images(), ['nginx:1', `${image}:1.3.0`]);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy } from '../../src/core/image-policy.ts';
+import type { ContainerState } from '../../src/core/policy-status.ts';
 import type { Reason } from '../../src/core/reasons.ts';
 import type { Workload } from '../../src/core/workload.ts';
 import type { TargetState } from '../../src/work/plan-with.ts';
@@ -44,6 +45,25 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
 for (const [name, policy, cause] of rows) {
   test(`${name}: ${cause ?? 'sleeps'}`, () => assert.equal(causeOf(policy), cause));
 }
+
+test('a status that speaks of what is gone, or of one that was there before, is written anew; once for each state', () => {
+  const says = (state: Partial<ContainerState>) =>
+    policyOf({ status: { ...settled, targets: [{ ...webDeployment, container: 'web', state: 'UpToDate', ...state }] } });
+  const cause = (policy: ImagePolicy, found?: Workload, view: Partial<WakeView> = {}) =>
+    wakeJob(policy, { ...holding(found), ...view }, now)?.cause;
+  assert.equal(cause(says({ uid: 'w' }), workload), undefined);
+  assert.equal(cause(says({}), workload), undefined, 'as earlier versions wrote it');
+  assert.equal(cause(says({ uid: 'v' }), workload), 'stale:1:Deployment/shop/web:v:w');
+  assert.equal(cause(says({ uid: 'w' })), 'stale:1:Deployment/shop/web:w:');
+  assert.equal(cause(says({})), 'stale:1:Deployment/shop/web::');
+  assert.equal(cause(policyOf({ status: { ...settled, targets: [{ ...webDeployment, state: 'Problem' }] } })), undefined);
+  assert.equal(cause(says({ uid: 'w' }), undefined, { targetState: () => 'starting' }), undefined);
+  const elsewhere = says({ uid: 'w', namespace: 'ops' });
+  assert.equal(cause(elsewhere), 'stale:1:Deployment/ops/web:w:', 'gone, or without consent: that is one');
+  assert.equal(cause(elsewhere, undefined, { namespaceConsent: () => undefined }), undefined, 'not known yet');
+  const suspended = policyOf({ ...says({ uid: 'v' }), spec: specOf({ suspended: true }) });
+  assert.equal(cause(suspended, workload), undefined);
+});
 
 test('a target that is still missing wakes nobody', () => {
   assert.equal(wakeJob(policyOf({ status: stalledStatus('TargetNotFound') }), holding(undefined), now), undefined);

@@ -3,7 +3,7 @@ import { fieldManager } from '../field-manager.ts';
 import type { ImagePolicy } from '../image-policy.ts';
 import { tryParseImageReference } from '../image-reference.ts';
 import type { TriggerSource } from '../policy-status.ts';
-import { findContainer, isSameWorkload, type Workload, type WorkloadRef } from '../workload.ts';
+import { findContainer, isSameObject, isSameWorkload, type Workload, type WorkloadRef } from '../workload.ts';
 import type { GuardContext } from './guard.ts';
 
 /** What we made of a container last. */
@@ -30,20 +30,24 @@ export function lastChange(
   container: string,
   { applied = [], candidate, policy }: Pick<GuardContext, 'applied' | 'candidate' | 'policy'>,
 ): LastChange | undefined {
-  const isHere = (change: AppliedChange) => isSameWorkload(change.workload, target) && change.container === container;
+  const isHere = (change: AppliedChange) => isSameObject(change.workload, workload ?? target) && change.container === container;
   const now = applied.findLast(isHere);
   return now === undefined ? recordedChange(target, workload, container, policy) : { ...candidate, image: now.became ?? now.to };
 }
 
 /** What planning takes into account of what a policy did before. */
-export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'rolledBackFrom'> {
+export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'startsOver'> {
   const { history = [], lastAppliedTag } = policy.status;
   return {
     hasApplied: history.length > 0 || lastAppliedTag !== undefined,
-    rolledBackFrom: (workload, container, image) => {
+    startsOver: (workload, container, image) => {
       const last = recordedChange(workload, workload, container, policy);
-      const isRunning = last !== undefined && (image === last.image || image.startsWith(`${last.image}@`));
-      return isRunning && last.trigger === 'Rollback' ? (tryParseImageReference(last.from ?? '')?.tag ?? '') : undefined;
+      // Changes of this name that are not of this object: it was created anew.
+      if (last === undefined) return history.some((entry) => isOf(entry, workload, container)) ? {} : undefined;
+      const isRunning = image === last.image || image.startsWith(`${last.image}@`);
+      if (!isRunning || last.trigger !== 'Rollback') return undefined;
+      const left = tryParseImageReference(last.from ?? '')?.tag;
+      return left === undefined ? {} : { left };
     },
   };
 }
@@ -54,7 +58,7 @@ function recordedChange(
   container: string,
   policy: Partial<Pick<ImagePolicy, 'uid' | 'status'>>,
 ): RecordedChange | undefined {
-  const entry = policy.status?.history?.find((one) => isOf(one, target, container));
+  const entry = policy.status?.history?.find((one) => isOf(one, target, container) && isSameObject(one, workload ?? target));
   const found = workload && findContainer(workload, container);
   const update = found?.lastUpdate;
   if (update !== undefined && update.policy === policy.uid && (entry === undefined || Date.parse(update.at) > Date.parse(entry.at))) {
