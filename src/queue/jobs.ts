@@ -85,5 +85,16 @@ export const jobOptions: JobsOptions = {
   stackTraceLimit: 0,
 };
 
+/** The cause of what `requested-at` asks for. */
+export const requestCause = (value: string) => `request:${value}`;
+
+/**
+ * How a policy's job is kept. A request leaves nothing behind: the policy's status, which has the answer, keeps it from being done again, and the same may be
+ * asked once something else was answered. A rollback stays: done twice, it would go back twice.
+ */
+export function policyOptions({ cause }: Pick<PolicyJob, 'cause'>): JobsOptions {
+  return cause.startsWith(requestCause('')) ? { removeOnComplete: true } : {};
+}
+
 /** A poll leaves nothing behind: its id must be free for the next one. */
 export const pollOptions: JobsOptions = { ...jobOptions, removeOnComplete: true, removeOnFail: true };

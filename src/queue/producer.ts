@@ -6,6 +6,7 @@ import { gatherWrites } from './gather-writes.ts';
 import {
   jobOptions,
   policyJobId,
+  policyOptions,
   pollJobId,
   pollOptions,
   schema,
@@ -115,7 +116,9 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   return {
     async addPolicyJobs(jobs) {
       for (const part of partsOf(jobs))
-        await policies.addBulk(part.map((data) => job('policy', data, policyJobId(data), delayOf(data, now()))));
+        await policies.addBulk(
+          part.map((data) => job('policy', data, policyJobId(data), { ...policyOptions(data), ...delayOf(data, now()) })),
+        );
     },
     async addPolls(due) {
       for (const part of partsOf(due)) await polls.addBulk(part.map(pollOf));

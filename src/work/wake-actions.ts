@@ -1,7 +1,7 @@
 import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
 import type { Reason } from '../core/reasons.ts';
 import { parseApproval, releaseTime } from '../core/policy-actions.ts';
-import type { PolicyJob } from '../queue/jobs.ts';
+import { requestCause, type PolicyJob } from '../queue/jobs.ts';
 
 type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
 
@@ -14,10 +14,11 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
   const { approve, rollbackTo, release, requestedAt } = actions;
   // Nothing is done for a suspended policy; its request is answered with that.
   const isActive = isUsable(spec) && !spec.suspended;
+  // With the one before: the same may be asked for again after another one.
   if (isActive && rollbackTo !== undefined && rollbackTo !== status.lastHandledRollback)
-    return { source: 'Rollback', cause: `rollback:${rollbackTo}`, actions };
+    return { source: 'Rollback', cause: `rollback:${rollbackTo}:${status.lastHandledRollback ?? ''}`, actions };
   if (requestedAt !== undefined && requestedAt !== status.lastHandledRequest)
-    return { source: 'Request', cause: `request:${requestedAt}`, actions };
+    return { source: 'Request', cause: requestCause(requestedAt), actions };
   if (isActive && spec.mode === 'Approval' && approve !== undefined) {
     const job = approvalJob(approve, status);
     if (job !== undefined) return { ...job, actions };

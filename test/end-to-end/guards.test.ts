@@ -196,6 +196,26 @@ describe('guards', () => {
     await world.waitForImage('back', image('back', '1.0.2'));
   });
 
+  it('answers what was asked and answered before, once something else was answered in between', async () => {
+    await create('asked');
+    for (const tag of ['1.0.1', '1.0.2']) {
+      await push('asked', tag);
+      await world.waitForImage('asked', image('asked', tag));
+      await waitForHistory('asked', tag);
+    }
+    const ask = (action: string, value: string) =>
+      world.annotate(world.policyPath('asked'), { [`operator.technomad.dev/${action}`]: value });
+    for (const request of ['a', 'b', 'a', 'b']) {
+      await ask('requested-at', request);
+      await waitFor(`an answer to ${request}`, async () => (await world.readStatus('asked')).lastHandledRequest === request);
+    }
+    for (const tag of ['1.0.1', '1.0.0', '1.0.1']) {
+      await ask('rollback-to', tag);
+      await world.waitForImage('asked', image('asked', tag));
+      await waitFor(`an answer to ${tag}`, async () => (await world.readStatus('asked')).lastHandledRollback === tag);
+    }
+  });
+
   it('paused: nothing is written until it is resumed', async () => {
     await push('paused', '1.0.1');
     await world.createPolicy('paused', `${world.registry.host}/shop/paused`, any);
