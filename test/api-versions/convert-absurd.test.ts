@@ -6,7 +6,7 @@ import { deflateRawSync } from 'node:zlib';
 import { convertObject } from '../../src/api-versions/convert.ts';
 import { isObject } from '../../src/api-versions/conversion/read-json.ts';
 import { savedAnnotation } from '../../src/api-versions/conversion/saved-v1.ts';
-import { down, isHidden, oldPolicy, up, v1, v1Policy, v1alpha1, type Policy } from './objects.ts';
+import { down, isHidden, oldPolicy, setAnnotation, setAt, up, v1, v1Policy, v1alpha1, type Policy } from './objects.ts';
 
 const image = 'harbor.example.com/shop/web';
 const targets = [{ kind: 'Deployment', name: 'web' }];
@@ -84,4 +84,14 @@ test('absurd objects: very deep, very long, and a small annotation that unpacks 
   const bomb = `deflate:${deflateRawSync(`{"spec":{"suspend":true,"image":"${'x'.repeat(50_000_000)}"}}`).toString('base64')}`;
   const stored = up({ ...oldPolicy(oldPlain), metadata: { namespace: 'shop', annotations: { [savedAnnotation]: bomb } } });
   assert.equal(stored.spec?.['suspend'], undefined, 'not read');
+});
+
+test('without the annotation, or with one that cannot be read, the older shape is all there is', () => {
+  const view = down(v1Policy({ ...plain, suspend: true, update: { mode: 'Approval' } }));
+  const deep = `{"spec":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  for (const text of [undefined, '', '{', '[]', 'null', '"x"', '{"spec":5}', 'deflate:', 'deflate:AAAA', '{"spec":[]}', deep]) {
+    const stored = up(setAnnotation(setAt(view, 'spec.tagPolicy', oldPlain.tagPolicy), text));
+    assert.deepEqual(stored.spec, { ...plain, poll: { interval: '60m' } }, text?.slice(0, 20));
+    assert.equal('annotations' in stored.metadata, false);
+  }
 });

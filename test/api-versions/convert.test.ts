@@ -5,7 +5,7 @@ import { RE2JS } from 're2js';
 import { convertObject } from '../../src/api-versions/convert.ts';
 import { matchesNothing } from '../../src/api-versions/conversion/project-spec.ts';
 import { savedAnnotation } from '../../src/api-versions/conversion/saved-v1.ts';
-import { differences, down, isHidden, oldPolicy, setAt, up, v1, v1Policy, type Policy } from './objects.ts';
+import { differences, down, isHidden, oldPolicy, setAnnotation, setAt, up, v1, v1Policy } from './objects.ts';
 
 const image = 'harbor.example.com/shop/web';
 const targets = [{ kind: 'Deployment', name: 'web' }];
@@ -302,20 +302,6 @@ test('stored objects are clean, and an annotation that came with a v1 object is 
   assert.deepEqual(stored.spec, plain);
   assert.equal('annotations' in up(down(v1Policy(plain))).metadata, false);
 });
-
-test('without the annotation, or with one that cannot be read, the older shape is all there is', () => {
-  const view = down(v1Policy({ ...plain, suspend: true, update: { mode: 'Approval' } }));
-  const deep = `{"spec":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-  for (const text of [undefined, '', '{', '[]', 'null', '"x"', '{"spec":5}', 'deflate:', 'deflate:AAAA', '{"spec":[]}', deep]) {
-    const stored = up(setAnnotation(setAt(view, 'spec.tagPolicy', oldPlain.tagPolicy), text));
-    assert.deepEqual(stored.spec, { ...plain, poll: { interval: '60m' } }, text?.slice(0, 20));
-    assert.equal('annotations' in stored.metadata, false);
-  }
-});
-
-function setAnnotation(view: Policy, text: string | undefined): Policy {
-  return { ...view, metadata: { ...view.metadata, annotations: text === undefined ? {} : { [savedAnnotation]: text } } };
-}
 
 test('that a target is in another namespace is not remembered: an annotation of the author grants nothing', () => {
   const annotation = 'operator.technomad.dev/v1alpha1';

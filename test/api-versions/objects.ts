@@ -94,3 +94,8 @@ function isBranch(value: unknown): value is object {
 function valueOf(object: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(object, key)?.value;
 }
+
+/** The view with this text in the annotation of the v1 spec, and no other annotation. */
+export function setAnnotation(view: Policy, text: string | undefined): Policy {
+  return { ...view, metadata: { ...view.metadata, annotations: text === undefined ? {} : { [savedAnnotation]: text } } };
+}
