@@ -66,7 +66,7 @@ describe('a watch of the policies that died without a word', () => {
       assert.equal((await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag: '2.0.0' }]))).status, 202);
     assertPatchedTimes(await world.waitForImage('kept', image('kept', '2.0.0'), patience), 1);
     await waitFor('all pushes to be over', pushesAreOver, { timeoutMs: patience });
-    await world.waitForFirstLook('created');
+    await world.waitForFirstLook('created', patience);
     for (const name of ['suspended', 'deleted', 'narrowed']) assertPatchedTimes(await world.readDeployment(name), 0);
   });
 });

@@ -249,12 +249,13 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
      * Waits until the policy has been looked at: after that, what is pushed is an update. Where the policy was seen before its target, or before the list of its
      * kind, another look follows at once, and might find what the test pushes next.
      */
-    async waitForFirstLook(name: string): Promise<void> {
-      await waitFor(`policy ${name} to be looked at`, async () => {
+    async waitForFirstLook(name: string, timeoutMs = 30_000): Promise<void> {
+      const check = async () => {
         const { observedGeneration, conditions = [] } = await readStatus(name);
         const isOver = ({ type, reason }: Condition) => reason !== 'TargetNotFound' && (type !== 'Reconciling' || reason === 'Progressing');
         return observedGeneration !== undefined && conditions.every(isOver);
-      });
+      };
+      await waitFor(`policy ${name} to be looked at`, check, { timeoutMs });
     },
     /** The Events about an object, once there is one: they are written after the status, and nothing waits for them. */
     waitForEvents(kind: string, name: string): Promise<{ reason: string; message: string; type: string }[]> {
