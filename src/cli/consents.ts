@@ -5,7 +5,7 @@ import { processSource, readConfig, registryAliases, type Config } from '../conf
 import { addNamespaces, consentAnnotation, judgeConsent, namespacesIn } from '../core/consent.ts';
 import { describeError } from '../core/errors.ts';
 import { isMeant } from '../core/resolve-target.ts';
-import { referencesOf } from '../core/running-tags.ts';
+import { referencesOf } from '../core/running-references.ts';
 import { isUsable, type ImagePolicy, type PolicyTarget } from '../core/image-policy.ts';
 import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';

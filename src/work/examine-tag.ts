@@ -5,6 +5,7 @@ import { describeMissing, missingPlatforms } from '../core/missing-platforms.ts'
 import { hasChanges, type Candidate } from '../core/plan-update.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { ChoiceRequest } from './choice.ts';
+import { isKnown } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
 import type { ReadPlatforms } from './read-images.ts';
 import { formatTag, resolveCandidate, type HeadManifest } from './resolve-candidate.ts';
@@ -39,17 +40,20 @@ export async function examineTag(
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return { candidate: { tag } };
   const isHinted = request.hint?.tag === tag;
   const lackOf = async (digest: string) => findLack(tag, digest, spec, source, ports, signal);
-  // What was asked for others did not wait for all platforms.
-  const isDone = spec.platforms === undefined || request.hint?.digest !== undefined;
+  const isNew = (digest: string) => !isKnown({ tag, digest }, policy, spec, ports);
+  const { resolved } = request;
+  // What was asked for others did not wait for all platforms, nor for what is new to this policy.
+  const isDone =
+    request.hint?.digest !== undefined || (spec.platforms === undefined && resolved?.digest !== undefined && isNew(resolved.digest));
   const candidate =
-    request.resolved?.tag === tag && isDone
-      ? request.resolved
+    resolved?.tag === tag && isDone
+      ? resolved
       : await resolveCandidate(source, (isHinted ? request.hint : undefined) ?? { tag }, ports.headManifest, {
           announced: request.announced && isHinted,
           announcedAt: request.announcedAt,
           signal,
           now: ports.now,
-          isWhole: async (digest) => (await lackOf(digest)) === undefined,
+          mayBePushed: async (digest) => isNew(digest) && (await lackOf(digest)) === undefined,
         });
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };

@@ -1,6 +1,7 @@
 import { asSeenBy, type Asker } from '../core/consent.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
-import { runningTags } from '../core/running-tags.ts';
+import type { Candidate } from '../core/plan-update.ts';
+import { knownDigests, runningTags } from '../core/running-references.ts';
 import { inSlices } from './in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 
@@ -10,6 +11,16 @@ export function neededTags(policy: Asker & Pick<ImagePolicy, 'status'>, spec: Po
   const running = runningTags(spec, asSeenBy(policy, ports), ports.aliases);
   const remembered = [status.latest?.tag, status.waiting?.tag].filter((tag) => tag !== undefined);
   return [...new Set([...running, ...remembered])].filter((tag) => spec.strategy.reject(tag) === undefined);
+}
+
+/** Whether a policy knew this digest of a tag before the registry was asked. */
+export function isKnown(
+  { tag, digest }: Candidate,
+  policy: Asker & Pick<ImagePolicy, 'status'>,
+  spec: PolicySpec,
+  ports: PlanPorts,
+): boolean {
+  return digest !== undefined && knownDigests(tag, spec, policy.status, asSeenBy(policy, ports), ports.aliases).has(digest);
 }
 
 /**

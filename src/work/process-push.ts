@@ -11,6 +11,7 @@ import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { rejectHint } from './choose-candidate.ts';
 import { inSlices } from './in-slices.ts';
+import { isKnown } from './needed-tags.ts';
 import { announcedAt, lookAtPolicy, type PolicyPorts } from './process-policy.ts';
 import { reportOutcome, type ReportPorts } from './report.ts';
 import { resolveCandidate, type Hint } from './resolve-candidate.ts';
@@ -70,7 +71,7 @@ async function fanOut(push: PushJob, endings: readonly Ending[], context: JobCon
   const interested = endings.flatMap(({ policy, ending }) => (ending === undefined ? [policy] : []));
   const jobs = await Promise.all(
     bySource(push, interested, ports).map(async ({ source, policies }) => {
-      await resolveOnce(push, source, context, ports);
+      await resolveOnce(push, { source, policies }, context, ports);
       return policies.map((policy) => toPolicyJob(push, policy));
     }),
   );
@@ -109,10 +110,19 @@ function bySource(push: PushJob, policies: readonly ImagePolicy[], { sourceOf }:
  * One question to the registry for all policies that this process does; when it fails or finds nothing, each policy asks (and reports) for itself. That it is
  * asked here, too, waits for the registry once instead of in each job.
  */
-async function resolveOnce(push: PushJob, source: ImageSource, { signal }: JobContext, ports: PushPorts): Promise<void> {
+async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, { signal }: JobContext, ports: PushPorts): Promise<void> {
+  const { tag } = push;
+  const isNewTo = (policy: ImagePolicy, digest: string) => isUsable(policy.spec) && !isKnown({ tag, digest }, policy, policy.spec, ports);
   try {
     const askedAt = ports.now();
-    const patience = { announced: true, announcedAt: announcedAt(push.receivedAt, ports), signal, now: ports.now };
+    const patience = {
+      announced: true,
+      announcedAt: announcedAt(push.receivedAt, ports),
+      signal,
+      now: ports.now,
+      // Whoever knows it already asks for himself, and holds up nobody.
+      mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
+    };
     const found = await resolveCandidate(source, hintOf(push), ports.headManifest, patience);
     if (found !== undefined) ports.sharedAnswers.remember(jobCauseOf(push), source, found, askedAt);
   } catch (error) {

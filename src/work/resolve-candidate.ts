@@ -24,19 +24,20 @@ export interface Patience {
   readonly announcedAt?: number | undefined;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  readonly isWhole?: (digest: string) => Promise<boolean>;
+  /** Whether a digest may be what was pushed, where none was announced. */
+  readonly mayBePushed?: (digest: string) => Promise<boolean>;
 }
 
 /**
  * Asks the registry what the tag points to. Registries announce a tag before it can be read (measured: 43 of 300 moving tags still
  * had the old digest): while the answer is missing or is not the announced digest, it is asked again for a while, and then believed. Where no digest was
- * announced, `isWhole` tells whether it may be: the index of several platforms comes after the first of them. Throws WaitError(NotShownYet).
+ * announced, `mayBePushed` says no to what was known before, and to the first platform, which comes before the index of all. Throws WaitError(NotShownYet).
  */
 export async function resolveCandidate(
   source: ImageSource,
   hint: Hint,
   headManifest: HeadManifest,
-  { announced, announcedAt, signal, now, isWhole }: Patience,
+  { announced, announcedAt, signal, now, mayBePushed }: Patience,
 ): Promise<Candidate | undefined> {
   const start = now();
   const since = announcedAt ?? start;
@@ -44,17 +45,18 @@ export async function resolveCandidate(
   for (let pauseMs = Math.max(patience.firstMs, start - since); ; pauseMs *= 2) {
     const head = await headManifest(source, hint.tag, signal);
     const remainingMs = deadline - now();
-    if (!announced || remainingMs <= 0 || (await isAnnounced(hint, head, isWhole))) return head && { tag: hint.tag, digest: head.digest };
+    if (!announced || remainingMs <= 0 || (await isAnnounced(hint, head, mayBePushed)))
+      return head && { tag: hint.tag, digest: head.digest };
     const nextMs = Math.min(pauseMs, remainingMs);
     if (announcedAt !== undefined && nextMs > patience.longestInHandMs) throw notShownYet(formatTag(source, hint.tag), now() + nextMs);
     await delay(nextMs, undefined, { signal });
   }
 }
 
-async function isAnnounced(hint: Hint, head: { digest: string } | undefined, isWhole: Patience['isWhole']): Promise<boolean> {
+async function isAnnounced(hint: Hint, head: { digest: string } | undefined, mayBePushed: Patience['mayBePushed']): Promise<boolean> {
   if (head === undefined) return false;
   if (hint.digest !== undefined) return hint.digest === head.digest;
-  return isWhole === undefined || (await isWhole(head.digest));
+  return mayBePushed === undefined || (await mayBePushed(head.digest));
 }
 
 function notShownYet(image: string, at: number): WaitError {

@@ -25,18 +25,24 @@ describe('a registry that is slow to tell the truth', () => {
     await world.createPolicy(name, `${fake.host}/shop/${name}`, { strategy });
     await world.waitForFirstLook(name);
   };
-  const announce = async (name: string, tag: string, digest: string) => {
-    assert.equal((await deliver(service, harborBody(fake.host, `shop/${name}`, [{ tag, digest }]))).status, 202);
+  const announce = async (name: string, tag: string, digest?: string) => {
+    const push = digest === undefined ? { tag } : { tag, digest };
+    assert.equal((await deliver(service, harborBody(fake.host, `shop/${name}`, [push]))).status, 202);
   };
 
-  it('still shows the old digest of a moving tag at first: the new one is applied, and only that', async () => {
-    await watch('stale', 'Latest', 'latest');
-    fake.setTag('shop/stale', 'latest', fakeDigest('2'));
-    fake.staleFor('shop/stale', 'latest', fakeDigest('1'), 5);
-    await announce('stale', 'latest', fakeDigest('2'));
-    const deployment = await world.waitForImage('stale', `${fake.host}/shop/stale:latest@${fakeDigest('2')}`);
-    assert.equal(deployment.metadata.generation, 2);
-  });
+  for (const [name, said, digest] of [
+    ['stale', 'said which digest is new', fakeDigest('2')],
+    ['stale-unsaid', 'named no digest, as Docker Hub and Quay do', undefined],
+  ] as const) {
+    it(`still shows the old digest of a mutable tag at first, and the sender ${said}: the new one is applied, and only that`, async () => {
+      await watch(name, 'Latest', 'latest');
+      fake.setTag(`shop/${name}`, 'latest', fakeDigest('2'));
+      fake.staleFor(`shop/${name}`, 'latest', fakeDigest('1'), 5);
+      await announce(name, 'latest', digest);
+      const deployment = await world.waitForImage(name, `${fake.host}/shop/${name}:latest@${fakeDigest('2')}`);
+      assert.equal(deployment.metadata.generation, 2);
+    });
+  }
 
   it('is believed when it shows another digest than was announced for long', async () => {
     await watch('moved-on', 'Latest', 'latest');

@@ -59,7 +59,9 @@ const input = fc.record({
   pin: fc.constantFrom('Tag' as const, 'Digest' as const),
   allowDowngrade: fc.boolean(),
   rollout: fc.constantFrom(undefined, { timeoutMs: 600_000, onFailure: 'Rollback' as const }),
-  hint: fc.constantFrom(undefined, { tag: '1.3.0' }, { tag: '1.2.3' }),
+  hint: fc.constantFrom(undefined, { tag: '1.3.0' }, { tag: '1.2.3' }, { tag: 'latest' }),
+  /** Whether the registry is still given time to show what was announced. */
+  agoMs: fc.constantFrom(2_000, 10_000),
   rules: fc.constantFrom('deny' as const, 'consent' as const, 'legacy' as const),
   onNamespace: fc.constantFrom<string | undefined>(undefined, '', 'nobody', 'ops'),
   remembered: fc.constantFrom('nothing', 'stalled', 'history'),
@@ -88,7 +90,7 @@ function policyFor({ targets, strategy, pin, allowDowngrade, rollout, remembered
 }
 
 /** All that leaves the program because of the policy: its status, Events, requests to registry and API server, jobs, the audit record. */
-async function observe(policy: ImagePolicy, { hint, rules, onNamespace }: Input, workloads: readonly Workload[]): Promise<unknown> {
+async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }: Input, workloads: readonly Workload[]): Promise<unknown> {
   const world: World = createWorld({ crossNamespace: rules });
   world.tags.set('latest', digestOf('c'));
   world.put(policy);
@@ -108,7 +110,7 @@ async function observe(policy: ImagePolicy, { hint, rules, onNamespace }: Input,
     newcomerJob(policy, new Set(workloads.map(({ uid }) => uid)), ports, now),
   ];
   const cause = { source: 'Webhook', receivedAt: at, eventId: 'push-1' } as const;
-  const request = { policy, announced: true, ...(hint && { hint }) };
+  const request = { policy, announced: true, announcedAt: startTime - agoMs, ...(hint && { hint }) };
   const result = await lookAtPolicy(request, cause, contextOf(), ports).catch(String);
   const job = { schema: 1, policy, source: 'TargetChange', cause: 'rollout:x', receivedAt: at, task: 'rollout' } as const;
   const watched = await processPolicyJob(job, contextOf(), ports).catch(String);

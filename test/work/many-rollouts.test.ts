@@ -32,7 +32,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
   }
   const { uid } = policyOf();
   world.put(policyOf({ spec: watchedSpec(onFailure, { targets }), status: { observedGeneration: 1 } }));
-  const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0' }, announced: true };
+  const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true };
   const receivedAt = new Date(startTime).toISOString();
   await lookAtPolicy(request, { source: 'Webhook', receivedAt, eventId: 'push-1' }, contextOf(), world.ports);
   const status = () => world.statusOf('web');
@@ -164,7 +164,7 @@ test('what a human puts in the place of one of them is held, although the histor
   const containers = found.containers.map((one) => ({ ...one, image: `${image}:1.2.9`, imageOwner: 'kubectl' }));
   world.workloads.set(key(broken), { ...found, containers, generation: 3 });
   const { uid } = policyOf();
-  const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0' }, announced: true };
+  const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true };
   world.requests.length = 0;
   await lookAtPolicy(request, { source: 'Webhook', receivedAt: new Date(startTime).toISOString() }, contextOf(), world.ports);
   assert.deepEqual(world.running('1.2.9'), [broken]);

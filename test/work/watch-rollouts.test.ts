@@ -102,7 +102,7 @@ test('a rejected digest is not tried again; a newer one is', async () => {
   await look(world);
   const again = (tag: string) =>
     lookAtPolicy(
-      { policy: { namespace, name, uid }, hint: { tag }, announced: true },
+      { policy: { namespace, name, uid }, hint: { tag }, announced: true, announcedAt: 0 },
       { source: 'Webhook', receivedAt: at },
       contextOf(),
       world.ports,
