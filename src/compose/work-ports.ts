@@ -127,7 +127,9 @@ export function createWorkPorts(
       });
       if (written !== undefined) cache.policies.observe(readPolicy(written, readContext, newest));
     },
-    headManifest: (source, tag, signal) => registry.headManifest(source, tag, signal),
+    headManifest: (source, tag, signal, purpose) =>
+      purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
+    whyNoImage: (source, digest, signal) => registry.whyNoImage(source, digest, signal),
     readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
     readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
     tagMemory: createTagMemory(),

@@ -1,3 +1,4 @@
+import { isArtifactTag } from './artifact.ts';
 import { tryParseImageReference, type RegistryAliases } from './image-reference.ts';
 import type { KeptContainer, UpdatePlan } from './plan-update.ts';
 import { formatWorkload } from './workload.ts';
@@ -9,7 +10,8 @@ import { formatWorkload } from './workload.ts';
 export function tellGoneTags(plan: UpdatePlan, tags: ReadonlySet<string>, aliases: RegistryAliases): UpdatePlan {
   const tell = (kept: KeptContainer): KeptContainer => {
     const tag = tryParseImageReference(kept.image, aliases)?.tag;
-    if (kept.reason !== 'OlderThanRunning' || tag === undefined || tags.has(tag)) return kept;
+    // Tags of signatures and the like are in no list.
+    if (kept.reason !== 'OlderThanRunning' || tag === undefined || tags.has(tag) || isArtifactTag(tag)) return kept;
     const message = `${tag} runs, which the registry does not hold any more; it is kept, because ${plan.candidate.tag} is older`;
     return { ...kept, reason: 'TagGone', message };
   };

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isArtifactTag, isImageConfigType, isManifestType } from './artifact.ts';
 import type { IgnoredCode } from './ignored-codes.ts';
 import { formatRepository, isDigest, isTag, normaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
 
@@ -54,21 +55,7 @@ export interface PushContext {
   readonly now: Date;
 }
 
-/** cosign's tags, and the fallback tags of referrers, which hold at most 64 digits (OCI distribution 1.1). */
-const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{64}(?:[0-9a-f]{64})?)(?:\.[a-z0-9.-]+)?$/;
 const digestTag = /^(?:sha256|sha512)(?::|__)[0-9a-f]{64,128}$/;
-const manifestMediaTypes = new Set([
-  'application/vnd.docker.distribution.manifest.v2+json',
-  'application/vnd.docker.distribution.manifest.list.v2+json',
-  'application/vnd.oci.image.manifest.v1+json',
-  'application/vnd.oci.image.index.v1+json',
-]);
-// Some senders repeat the manifest's type in the field of the config's.
-const configMediaTypes = new Set([
-  'application/vnd.docker.container.image.v1+json',
-  'application/vnd.oci.image.config.v1+json',
-  ...manifestMediaTypes,
-]);
 const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** Normalises what a provider read: a PushEvent, or why there is nothing to do. Pure: the clock is in the context. */
@@ -88,7 +75,7 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
   // Hex digits alone are a tag like others (the id of a commit or a build) unless they are those of the digest.
   const isDigestOfPush = tag === claimed.digest || tag === claimed.digest?.replace(/^[a-z0-9]+:/, '');
   if (tag === undefined || tag === '' || isDigestOfPush || digestTag.test(tag)) return ignored('NoTag', 'pushed by digest, without a tag');
-  if (artifactTag.test(tag)) return ignored('Referrer', 'a signature, attestation or other referrer of an image');
+  if (isArtifactTag(tag)) return ignored('Referrer', 'a signature, attestation or other referrer of an image');
   if (!isTag(tag)) return ignored('InvalidName', 'not a valid tag');
   const repository = tryNormalise(host, path, context.aliases);
   if (repository === undefined) return ignored('InvalidName', 'not a valid repository name');
@@ -108,14 +95,10 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
 
 /** The media type that shows that the push is no image. */
 function foreignMediaType({ mediaType, configMediaType }: ClaimedPush): string | undefined {
-  if (configMediaType !== undefined && !isOneOf(configMediaTypes, configMediaType)) return configMediaType;
-  if (mediaType !== undefined && !isOneOf(manifestMediaTypes, mediaType)) return mediaType;
+  // Some senders repeat the manifest's type in the field of the config's.
+  if (configMediaType !== undefined && !isImageConfigType(configMediaType) && !isManifestType(configMediaType)) return configMediaType;
+  if (mediaType !== undefined && !isManifestType(mediaType)) return mediaType;
   return undefined;
-}
-
-/** Media types know no case, and may have parameters. */
-function isOneOf(mediaTypes: ReadonlySet<string>, mediaType: string): boolean {
-  return mediaTypes.has((mediaType.split(';')[0] ?? '').trim().toLowerCase());
 }
 
 /** Whether a claimed push became an event. */

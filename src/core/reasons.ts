@@ -17,6 +17,7 @@ export const reasons = {
   Retagged: 'the tag moved to another digest, but the policy pins tags only',
   NotComparable: 'what runs cannot be compared with the candidates of the policy',
   PlatformMissing: 'the image does not have every platform that the policy asks for',
+  NotAnImage: 'what the tag points to is no image that can run: a chart, a signature or another artifact',
   TagGone: 'the registry does not hold the tag that runs any more; it is kept',
   TagNotFound: 'the registry does not hold the announced tag',
   PolicyGone: 'the policy was deleted before its turn came',

@@ -7,9 +7,7 @@ import type { Workload } from './workload.ts';
 
 /** The images of the policy's repository that its targets run. */
 function runningReferences(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): ImageReference[] {
-  return spec.targets.flatMap((target) =>
-    resolveTarget(target, view).flatMap((workload) => referencesOf(target, workload, spec, aliases)),
-  );
+  return spec.targets.flatMap((target) => resolveTarget(target, view).flatMap((workload) => referencesOf(target, workload, spec, aliases)));
 }
 
 /** The tags of the policy's repository that its targets run. */

@@ -33,8 +33,8 @@ export function askOnce(ports: Pick<AskOnce, 'listTags' | 'headManifest'>): AskO
   };
   return {
     listTags: (source, signal) => (tags ??= list(source, signal)),
-    headManifest(source, tag, signal) {
-      const head = heads.get(tag) ?? watch(ports.headManifest(source, tag, signal));
+    headManifest(source, tag, signal, purpose) {
+      const head = heads.get(tag) ?? watch(ports.headManifest(source, tag, signal, purpose));
       heads.set(tag, head);
       return head;
     },

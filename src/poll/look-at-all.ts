@@ -47,7 +47,7 @@ export async function lookAtAll(
   return looks;
 }
 
-/** The looks that found something. Where several found the same tag, the registry is asked once for its digest, instead of by each of them. */
+/** The looks that found something, with what the registry said of it, so that those who do it need not ask again. */
 export async function findsOf(
   looks: readonly Look[],
   ask: AskOnce,
@@ -62,8 +62,7 @@ export async function findsOf(
   const finds: Find[] = [];
   for (const { source, ...find } of found) {
     const { tag, digest } = find.candidate;
-    const isShared = found.filter((other) => other.candidate.tag === tag).length > 1;
-    const known = digest ?? (isShared ? await digestOf(tag, source, ask, signal) : undefined);
+    const known = digest ?? (await digestOf(tag, source, ask, signal));
     finds.push({ ...find, ...(known !== undefined && { resolved: { tag, digest: known } }) });
   }
   return finds;

@@ -27,6 +27,13 @@ import { Tokens } from './token.ts';
 export interface RegistryClient {
   /** HEAD of the tag (or digest); undefined when the registry says 404. */
   headManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
+  /**
+   * The digest of a tag that is about to be used, and what it is, in one request. A GET, which counts as a pull: at Docker Hub, which limits them, it is a HEAD, and
+   * `whyNoImage` costs a request more.
+   */
+  resolveTag(source: ImageSource, tag: string, signal?: AbortSignal): Promise<{ readonly digest: string } | undefined>;
+  /** Why a digest is no image that can run, for the end of a sentence; undefined where it is one. Costs nothing after `resolveTag`. */
+  whyNoImage(source: ImageSource, digest: string, signal?: AbortSignal): Promise<string | undefined>;
   /** What a tag or digest is, with its platforms and its creation time; undefined for 404. Read once per digest; a tag costs a HEAD more. */
   readImage(source: ImageSource, reference: string, signal?: AbortSignal): Promise<Image | undefined>;
   /** The same without the creation time, which of an index costs two requests more. */
@@ -97,6 +104,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   });
   return {
     headManifest: (source, reference, signal) => run(source, async () => headManifest(open(source, signal), reference), signal),
+    resolveTag: (source, tag, signal) =>
+      run(source, async () => (countsPulls(source) ? headManifest : images.resolve)(open(source, signal), tag), signal),
+    whyNoImage: (source, digest, signal) => run(source, async () => images.whyNoImage(open(source, signal), digest), signal),
     readImage: (source, reference, signal) => run(source, async () => images.read(open(source, signal), reference), signal),
     readPlatforms: (source, reference, signal) => run(source, async () => images.readPlatforms(open(source, signal), reference), signal),
     readManifest: (source, reference, signal) => run(source, async () => readManifest(open(source, signal), reference), signal),
@@ -110,4 +120,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     },
     close: () => registries.close(),
   };
+}
+
+function countsPulls({ registry }: ImageSource): boolean {
+  return registry === 'docker.io';
 }

@@ -13,11 +13,11 @@ export function notedTime(notes: Notes): Date | undefined {
 }
 
 /**
- * What an image says: its annotation, else the later one of its label and its configuration. A label may be that of the image that it was built from, and the
+ * What an image says: what its manifest notes, else the later one of its label and its configuration. A label may be that of the image that it was built from, and the
  * time of a configuration that of layers from a cache; both are earlier. A reproducible build may have a label alone.
  */
-export function creationTime(annotations: Notes, config: { labels?: Notes; created?: string | undefined }): Date | undefined {
-  return mostCredible([notedTime(annotations), latestTime([notedTime(config.labels), parseTime(config.created)])]);
+export function creationTime(noted: Date | undefined, { labels, built }: { labels: Notes; built: string | undefined }): Date | undefined {
+  return mostCredible([noted, latestTime([notedTime(labels), parseTime(built)])]);
 }
 
 /** The latest of those that are known. */

@@ -32,6 +32,8 @@ const manifest = z
   .object({
     schemaVersion: z.literal(2).optional(),
     mediaType: text.optional().catch(undefined),
+    artifactType: text.min(1).optional().catch(undefined),
+    layers: descriptors.optional().catch(undefined),
     config: descriptor.optional().catch(undefined),
     manifests: descriptors.optional().catch(undefined),
     annotations: annotations.optional().catch(undefined),

@@ -1,4 +1,5 @@
 /** Tag lists of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
+import { isArtifactTag } from '../core/artifact.ts';
 import { formatRepository, isTag } from '../core/image-reference.ts';
 import type { BudgetedReading } from './answer-budget.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
@@ -16,7 +17,7 @@ const maxMs = 5 * 60_000;
 /** What a tag takes in a set besides its characters. */
 const bytesPerTag = 64;
 
-/** All tags of a repository, page by page, without doubles and without what is no tag; undefined when the registry does not know it. */
+/** All tags of a repository, page by page, without doubles, what is no tag, and the tags of signatures and the like; undefined when the registry does not know it. */
 export async function listTags(session: Session): Promise<string[] | undefined> {
   const { registry, signal, source, budget } = session;
   const what = `listing tags of ${formatRepository(source)}`;
@@ -73,5 +74,5 @@ function parsePage(what: string, { body }: HttpAnswer): string[] {
   const tags = document?.tags ?? [];
   const isList = typeof document === 'object' && document !== null && ('tags' in document || 'name' in document);
   if (!isList || !Array.isArray(tags)) throw new Error(`${what}: the answer is not a tag list`);
-  return tags.filter((tag) => typeof tag === 'string' && isTag(tag));
+  return tags.filter((tag) => typeof tag === 'string' && isTag(tag) && !isArtifactTag(tag));
 }

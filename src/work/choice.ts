@@ -5,11 +5,12 @@ import type { Candidate } from '../core/plan-update.ts';
 import type { CreationTimes } from '../core/strategies/strategy.ts';
 import type { ListTags } from './choose-tag.ts';
 import type { LearnPorts } from './learn-times.ts';
-import type { ReadPlatforms } from './read-images.ts';
+import type { ReadPlatforms, WhyNoImage } from './read-images.ts';
 import type { HeadManifest, Hint } from './resolve-candidate.ts';
 
 export interface ChoosePorts extends LearnPorts {
   readonly headManifest: HeadManifest;
+  readonly whyNoImage: WhyNoImage;
   readonly listTags: ListTags;
   readonly readPlatforms: ReadPlatforms;
   /** Where a policy's images come from, and on whose behalf the registry is asked. */

@@ -11,8 +11,9 @@ import { neededTags } from './needed-tags.ts';
 import { inSlices } from './in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 
-/** How many are looked at before the best that can be used is given up. */
+/** How many images are looked at before the best that can be used is given up; and how many that turn out to be none. */
 const maxLooks = 10;
+const maxArtifacts = 100;
 
 async function selectInSlices(
   strategy: TagStrategy,
@@ -42,9 +43,11 @@ export async function chooseBest(
   const learnt = knowing === undefined ? undefined : await learnAll(tags, lesson, ports, signal);
   const known = knowing === undefined || learnt === undefined ? spec : { ...spec, strategy: knowing(learnt.created) };
   const remaining = new Set(tags);
+  for (const tag of learnt?.artifacts ?? []) remaining.delete(tag);
   const preferred = new Set(needed);
-  const passedOver: { readonly reason: 'PlatformMissing' | 'NoMatchingTag'; readonly message: string }[] = [];
-  while (passedOver.length < maxLooks) {
+  const passedOver: { readonly reason: 'PlatformMissing' | 'NotAnImage' | 'NoMatchingTag'; readonly message: string }[] = [];
+  const artifacts = () => passedOver.filter(({ reason }) => reason === 'NotAnImage').length;
+  while (passedOver.length - artifacts() < maxLooks && artifacts() < maxArtifacts) {
     const tag = await selectInSlices(known.strategy, remaining, preferred, signal);
     if (tag === undefined) break;
     const found = await examineTag(tag, { policy, spec: known, source, request }, ports, signal);
@@ -59,10 +62,11 @@ export async function chooseBest(
     }
     if (request.hint?.tag === tag && found.reason === 'TagNotFound') return { kind: 'ignored', ...found, tag };
     remaining.delete(tag);
-    passedOver.push({ reason: found.reason === 'PlatformMissing' ? found.reason : 'NoMatchingTag', message: found.message });
+    const isKnown = found.reason === 'PlatformMissing' || found.reason === 'NotAnImage';
+    passedOver.push({ reason: isKnown ? found.reason : 'NoMatchingTag', message: found.message });
   }
   const [best] = passedOver;
-  if (best === undefined) throw noneSelected(known.strategy, source, tags);
+  if (best === undefined) throw noneSelected(known.strategy, source, [...remaining]);
   const others = passedOver.length === 1 ? '' : `, and none of the next ${passedOver.length - 1} can be used`;
   throw new PermanentError(best.reason, best.message + others);
 }

@@ -6,7 +6,7 @@ import { examineTag } from './examine-tag.ts';
 import { learnSome } from './learn-times.ts';
 import { neededTags } from './needed-tags.ts';
 import type { PlanPorts } from './plan-with.ts';
-import { resolveCandidate, type Hint } from './resolve-candidate.ts';
+import { formatTag, resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
 
 /** Why a policy does not want a tag, or undefined; costs no request. */
 export function rejectHint(spec: PolicySpec, tag: string): Outcome | undefined {
@@ -48,7 +48,14 @@ export async function chooseAgain(
   const isAsked = candidate.digest !== undefined;
   if (isAsked && spec.pin !== 'Digest' && spec.strategy.knowing === undefined) return chosen;
   const source = ports.sourceOf(policy, spec);
-  const found = await resolveCandidate(source, { tag: candidate.tag }, ports.headManifest, { announced: false, signal, now: ports.now });
+  const found = await resolveCandidate(source, { tag: candidate.tag }, toUse(ports.headManifest), {
+    announced: false,
+    signal,
+    now: ports.now,
+  });
+  const noImage = found?.digest === undefined ? undefined : await ports.whyNoImage(source, found.digest, signal);
+  // The next look finds that out for itself, and what to use instead.
+  if (noImage !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was an image a moment ago: ${noImage}`);
   return found === undefined ? chosen : compareAnew({ ...chosen, candidate: found }, policy, ports, signal);
 }
 
@@ -78,7 +85,7 @@ async function compareAnew(chosen: Chosen, policy: ImagePolicy, ports: ChoosePor
   const source = ports.sourceOf(policy, spec);
   const image = await ports.readImage(source, digest, signal);
   if (image === undefined) throw new Error(`the registry holds no image ${digest}, which it named a moment ago`);
-  ports.tagMemory.set(source, tag, { created: image.created, readAt: ports.now() });
+  ports.tagMemory.set(source, tag, { created: image.created, isArtifact: image.noImage !== undefined, readAt: ports.now() });
   const lesson = { source, needed: [tag, ...neededTags(policy, spec, ports)], latest: policy.status.latest };
   const { created, notes } = await learnSome(lesson, ports, signal);
   return { ...chosen, created, spec: { ...spec, strategy: knowing(created) }, notes };

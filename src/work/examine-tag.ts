@@ -1,5 +1,5 @@
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
-import { formatRepository } from '../core/image-reference.ts';
+import { formatRepository, type Repository } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import { describeMissing, missingPlatforms } from '../core/missing-platforms.ts';
 import { hasChanges, type Candidate } from '../core/plan-update.ts';
@@ -7,11 +7,12 @@ import type { Reason } from '../core/reasons.ts';
 import type { ChoiceRequest } from './choice.ts';
 import { isKnown } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
-import type { ReadPlatforms } from './read-images.ts';
-import { formatTag, resolveCandidate, type HeadManifest } from './resolve-candidate.ts';
+import type { ReadPlatforms, WhyNoImage } from './read-images.ts';
+import { formatTag, resolveCandidate, toUse, type HeadManifest } from './resolve-candidate.ts';
 
 export interface ExaminePorts {
   readonly headManifest: HeadManifest;
+  readonly whyNoImage: WhyNoImage;
   readonly readPlatforms: ReadPlatforms;
   readonly now: () => number;
 }
@@ -37,8 +38,10 @@ export async function examineTag(
   // Whether an image is newer than what runs, where the names do not say it, is not known yet.
   const isComparable = spec.strategy.knowing === undefined || request.hint === undefined;
   if (isComparable && spec.pin === 'Tag' && !hasChanges(planWith(policy, spec, { tag }, ports))) return { candidate: { tag } };
-  if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return { candidate: { tag } };
+  if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, source, ports, signal);
   const isHinted = request.hint?.tag === tag;
+  // A poll that asks about digests mostly finds nothing new.
+  const resolveTag = request.isOnlyFound === true ? ports.headManifest : toUse(ports.headManifest);
   const lackOf = async (digest: string) => findLack(tag, digest, spec, source, ports, signal);
   const isNew = (digest: string) => !isKnown({ tag, digest }, policy, spec, ports);
   const { resolved } = request;
@@ -48,7 +51,7 @@ export async function examineTag(
   const candidate =
     resolved?.tag === tag && isDone
       ? resolved
-      : await resolveCandidate(source, (isHinted ? request.hint : undefined) ?? { tag }, ports.headManifest, {
+      : await resolveCandidate(source, (isHinted ? request.hint : undefined) ?? { tag }, resolveTag, {
           announced: request.announced && isHinted,
           announcedAt: request.announcedAt,
           signal,
@@ -57,8 +60,27 @@ export async function examineTag(
         });
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
+  const mayChange = !isComparable || hasChanges(planWith(policy, spec, candidate, ports));
+  const noImage = mayChange ? await ports.whyNoImage(source, candidate.digest, signal) : undefined;
+  if (noImage !== undefined) return notAnImage(spec.repository, tag, noImage);
   const lack = await lackOf(candidate.digest);
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
+}
+
+/** A name that is better than what runs is enough to be found, unless it is known to stand for something else. Whoever uses it asks, and reports, for itself. */
+async function findByName(tag: string, source: ImageSource, ports: ExaminePorts, signal: AbortSignal): Promise<Examined> {
+  try {
+    const head = await ports.headManifest(source, tag, signal, 'use');
+    const noImage = head && (await ports.whyNoImage(source, head.digest, signal));
+    if (noImage !== undefined) return notAnImage(source, tag, noImage);
+  } catch {
+    signal.throwIfAborted();
+  }
+  return { candidate: { tag } };
+}
+
+function notAnImage(repository: Repository, tag: string, why: string): Examined {
+  return { reason: 'NotAnImage', message: `${formatTag(repository, tag)} is no image that can run: ${why}` };
 }
 
 /** Why an image is not for this policy; what a digest is never changes, so that asking again costs nothing. */

@@ -24,10 +24,14 @@ export interface Lesson {
 /** What was learnt, and what a user should know of what was not. */
 export interface Learnt {
   readonly created: CreationTimes;
+  /** Tags of what is no image. */
+  readonly artifacts: readonly string[];
   readonly notes: readonly string[];
 }
 
 const maxReads = 100;
+/** Of what is no image; these do not count as reads, so that they keep no image waiting. */
+const maxArtifacts = 300;
 const parallelReads = 8;
 /** Policies of one repository look one after the other. */
 const freshMs = 10_000;
@@ -39,47 +43,57 @@ export async function learnSome(lesson: Lesson, ports: LearnPorts, signal: Abort
   const failures = await readAll(needed.filter(isUnknown), source, ports, signal);
   const created = recall(needed, lesson, ports);
   checkFailures(failures, created, needed);
-  return { created, notes: describe(failures) };
+  return { created, artifacts: [], notes: describe(failures) };
 }
 
 /**
  * The times of all tags of a repository, of which so many are read in one look: what is needed, then what was never read, the likely newest first, then
- * what was read longest ago, because tags move. The next look goes on. What was read a moment ago is believed, except of what is needed.
+ * what was read longest ago, because tags move, and at last what was no image. The next look goes on. What was read a moment ago is believed, except of what
+ * is needed.
  */
 export async function learnAll(tags: readonly string[], lesson: Lesson, ports: LearnPorts, signal: AbortSignal): Promise<Learnt> {
   const { source, needed } = lesson;
-  const readAt = (tag: string) => (needed.includes(tag) ? -1 : (ports.tagMemory.get(source, tag)?.readAt ?? 0));
+  const recalled = (tag: string) => ports.tagMemory.get(source, tag);
+  const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
   const isFresh = (tag: string) => ports.now() - readAt(tag) < freshMs;
-  const inTurn = tags.filter((tag) => !isFresh(tag)).sort((a, b) => readAt(a) - readAt(b) || naturalOrder(b, a));
-  const failures = await readAll(inTurn.slice(0, maxReads), source, ports, signal);
+  const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
+  const inTurn = tags.filter((tag) => !isFresh(tag)).sort((a, b) => rank(a) - rank(b) || readAt(a) - readAt(b) || naturalOrder(b, a));
+  const failures = await readAll(inTurn, source, ports, signal, maxReads);
   const created = recall([...tags, ...needed], lesson, ports);
   checkFailures(failures, created, needed);
+  const artifacts = tags.filter((tag) => recalled(tag)?.isArtifact === true);
   const unread = tags.filter((tag) => !created.has(tag)).length - failures.size;
   const limit = `${unread} of ${tags.length} tags were not looked at yet (${maxReads} in each look): narrow them with tags.allow`;
-  return { created, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
+  return { created, artifacts, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
 }
 
-/** Those that could not be read, and why. */
+/** As many of them as may be read in one look; those that could not be, and why. */
 async function readAll(
   tags: readonly string[],
   source: ImageSource,
   { readImage, tagMemory, now }: LearnPorts,
   signal: AbortSignal,
+  reads = Infinity,
 ): Promise<ReadonlyMap<string, unknown>> {
   const failures = new Map<string, unknown>();
   const waiting = tags.values();
+  const left = { reads, artifacts: maxArtifacts };
   let isOver = false;
   const readInTurn = async () => {
     for (const tag of waiting) {
       if (isOver) return;
       try {
+        left.reads--;
         const image = await readImage(source, tag, signal);
-        if (image !== undefined) tagMemory.set(source, tag, { created: image.created, readAt: now() });
+        const isArtifact = image?.noImage !== undefined;
+        if (image !== undefined) tagMemory.set(source, tag, { created: image.created, isArtifact, readAt: now() });
+        if (isArtifact && left.artifacts-- > 0) left.reads++;
       } catch (error) {
         isOver = error instanceof WaitError || error instanceof PermanentError || signal.aborted;
         if (isOver) throw error;
         failures.set(tag, error);
       }
+      if (left.reads <= 0) return;
     }
   };
   await Promise.all(Array.from({ length: parallelReads }, readInTurn));

@@ -14,7 +14,7 @@ import { inSlices } from './in-slices.ts';
 import { isKnown } from './needed-tags.ts';
 import { announcedAt, lookAtPolicy, type PolicyPorts } from './process-policy.ts';
 import { reportOutcome, type ReportPorts } from './report.ts';
-import { resolveCandidate, type Hint } from './resolve-candidate.ts';
+import { resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
 
 export interface PushPorts extends PolicyPorts {
   readonly matchPolicies: (repository: Repository) => readonly ImagePolicy[];
@@ -123,7 +123,7 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, { s
       // Whoever knows it already asks for himself, and holds up nobody.
       mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
     };
-    const found = await resolveCandidate(source, hintOf(push), ports.headManifest, patience);
+    const found = await resolveCandidate(source, hintOf(push), toUse(ports.headManifest), patience);
     if (found !== undefined) ports.sharedAnswers.remember(jobCauseOf(push), source, found, askedAt);
   } catch (error) {
     if (error instanceof WaitError && error.reason === 'NotShownYet') throw error;

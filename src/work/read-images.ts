@@ -7,6 +7,8 @@ export interface ImageFacts {
   readonly platforms: readonly string[];
   /** When it was created, by its own word. */
   readonly created?: Date;
+  /** Why it is no image that can run, for the end of a sentence; absent where it is one. */
+  readonly noImage?: string;
 }
 
 /** What a tag or digest is; undefined when it is not there. What was read of a digest before costs nothing. */
@@ -18,3 +20,6 @@ export type ReadPlatforms = (
   reference: string,
   signal: AbortSignal,
 ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
+
+/** Why a digest is no image that can run, for the end of a sentence; undefined where it is one. Rejects where it is not there. */
+export type WhyNoImage = (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;

@@ -4,8 +4,21 @@ import { formatRepository, type Repository } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import type { Candidate } from '../core/plan-update.ts';
 
-/** HEAD of a tag at the registry; undefined when it is not there. */
-export type HeadManifest = (source: ImageSource, tag: string, signal: AbortSignal) => Promise<{ digest: string } | undefined>;
+/**
+ * What a tag points to at the registry; undefined when it is not there. A HEAD, which counts as no pull; for a tag that is about to be used (`use`) a request that says
+ * as well what it is.
+ */
+export type HeadManifest = (
+  source: ImageSource,
+  tag: string,
+  signal: AbortSignal,
+  purpose?: 'use',
+) => Promise<{ digest: string } | undefined>;
+
+/** The same question for a tag that is about to be used. */
+export function toUse(headManifest: HeadManifest): HeadManifest {
+  return (source, tag, signal) => headManifest(source, tag, signal, 'use');
+}
 
 /** Where to look: what a webhook announced, or a poll found. */
 export interface Hint {

@@ -5,6 +5,8 @@ import { accessKey, type ImageSource } from '../core/image-source.ts';
 export interface RememberedTag {
   /** Undefined where the image does not say. */
   readonly created: Date | undefined;
+  /** Whether it is no image that can run. */
+  readonly isArtifact: boolean;
   /** In ms since 1970. */
   readonly readAt: number;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { fakeDigest, startFakeRegistry, type FakeRegistry } from '../harness/fake-registry.ts';
+import { fakeImage, startFakeRegistry, type FakeRegistry } from '../harness/fake-registry.ts';
 import { createFleet, eachOf } from './fleet.ts';
 import { deliverUntilAccepted, startWorld, type Service, type World } from './world.ts';
 
@@ -50,12 +50,12 @@ describe('one replica is an hour ahead, the other an hour behind', () => {
   });
 
   it('polls go on, and find what nobody announced', async () => {
-    fake.setTag('shop/polled', '1.0.0', fakeDigest('1'));
+    fake.setTag('shop/polled', '1.0.0', fakeImage('1'));
     await world.createDeployment('polled', `${fake.host}/shop/polled:1.0.0`);
     await world.createPolicy('polled', `${fake.host}/shop/polled`, { strategy: 'SemVer' }, { poll: { interval: '5s' } });
     await world.waitForFirstLook('polled');
     for (const tag of ['1.0.1', '1.0.2']) {
-      fake.setTag('shop/polled', tag, fakeDigest('2'));
+      fake.setTag('shop/polled', tag, fakeImage('2'));
       await world.waitForImage('polled', `${fake.host}/shop/polled:${tag}`, patience);
     }
   });

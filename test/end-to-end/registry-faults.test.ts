@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { fakeDigest, startFakeRegistry, type FakeAnswer, type FakeRegistry } from '../harness/fake-registry.ts';
+import { fakeImage, startFakeRegistry, type FakeAnswer, type FakeRegistry } from '../harness/fake-registry.ts';
 import { eachOf } from './fleet.ts';
 import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
@@ -20,8 +20,8 @@ describe('a registry that is slow to tell the truth', () => {
   });
 
   const watch = async (name: string, strategy: 'SemVer' | 'Latest', tag: string) => {
-    fake.setTag(`shop/${name}`, tag, fakeDigest('1'));
-    await world.createDeployment(name, `${fake.host}/shop/${name}:${tag}${strategy === 'Latest' ? `@${fakeDigest('1')}` : ''}`);
+    fake.setTag(`shop/${name}`, tag, fakeImage('1'));
+    await world.createDeployment(name, `${fake.host}/shop/${name}:${tag}${strategy === 'Latest' ? `@${fakeImage('1')}` : ''}`);
     await world.createPolicy(name, `${fake.host}/shop/${name}`, { strategy });
     await world.waitForFirstLook(name);
   };
@@ -31,24 +31,24 @@ describe('a registry that is slow to tell the truth', () => {
   };
 
   for (const [name, said, digest] of [
-    ['stale', 'said which digest is new', fakeDigest('2')],
+    ['stale', 'said which digest is new', fakeImage('2')],
     ['stale-unsaid', 'named no digest, as Docker Hub and Quay do', undefined],
   ] as const) {
     it(`still shows the old digest of a mutable tag at first, and the sender ${said}: the new one is applied, and only that`, async () => {
       await watch(name, 'Latest', 'latest');
-      fake.setTag(`shop/${name}`, 'latest', fakeDigest('2'));
-      fake.staleFor(`shop/${name}`, 'latest', fakeDigest('1'), 5);
+      fake.setTag(`shop/${name}`, 'latest', fakeImage('2'));
+      fake.staleFor(`shop/${name}`, 'latest', fakeImage('1'), 5);
       await announce(name, 'latest', digest);
-      const deployment = await world.waitForImage(name, `${fake.host}/shop/${name}:latest@${fakeDigest('2')}`);
+      const deployment = await world.waitForImage(name, `${fake.host}/shop/${name}:latest@${fakeImage('2')}`);
       assert.equal(deployment.metadata.generation, 2);
     });
   }
 
   it('is believed when it shows another digest than was announced for long', async () => {
     await watch('moved-on', 'Latest', 'latest');
-    fake.setTag('shop/moved-on', 'latest', fakeDigest('3'));
-    await announce('moved-on', 'latest', fakeDigest('2'));
-    await world.waitForImage('moved-on', `${fake.host}/shop/moved-on:latest@${fakeDigest('3')}`);
+    fake.setTag('shop/moved-on', 'latest', fakeImage('3'));
+    await announce('moved-on', 'latest', fakeImage('2'));
+    await world.waitForImage('moved-on', `${fake.host}/shop/moved-on:latest@${fakeImage('3')}`);
   });
 
   const tooMany: FakeAnswer = { status: 429, headers: { 'Retry-After': '1' } };
@@ -62,9 +62,9 @@ describe('a registry that is slow to tell the truth', () => {
     it(`answers ${what} at first: patched after`, async () => {
       const name = `fault-${what.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()}`;
       await watch(name, 'SemVer', '1.0.0');
-      fake.setTag(`shop/${name}`, '1.0.1', fakeDigest('2'));
-      fake.answerNext(answer, { method: 'HEAD', path: `/v2/shop/${name}/manifests/1.0.1`, times });
-      await announce(name, '1.0.1', fakeDigest('2'));
+      fake.setTag(`shop/${name}`, '1.0.1', fakeImage('2'));
+      fake.answerNext(answer, { path: `/v2/shop/${name}/manifests/1.0.1`, times });
+      await announce(name, '1.0.1', fakeImage('2'));
       await world.waitForImage(name, `${fake.host}/shop/${name}:1.0.1`, 60_000);
     });
   }
@@ -73,12 +73,12 @@ describe('a registry that is slow to tell the truth', () => {
     const prepareAt = async ({ host, setTag }: FakeRegistry, prefix: string, count: number) => {
       const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
       await eachOf(names, async (name) => {
-        setTag(`shop/${name}`, '1.0.0', fakeDigest('1'));
+        setTag(`shop/${name}`, '1.0.0', fakeImage('1'));
         await world.createDeployment(name, `${host}/shop/${name}:1.0.0`);
         await world.createPolicy(name, `${host}/shop/${name}`, { strategy: 'SemVer' });
       });
       await eachOf(names, (name) => world.waitForFirstLook(name));
-      for (const name of names) setTag(`shop/${name}`, '1.0.1', fakeDigest('2'));
+      for (const name of names) setTag(`shop/${name}`, '1.0.1', fakeImage('2'));
       return names;
     };
     const announceAll = (host: string, names: readonly string[]) =>
@@ -97,19 +97,19 @@ describe('a registry that is slow to tell the truth', () => {
     for (const name of many) assertPatchedTimes(await world.waitForImage(name, `${broken.host}/shop/${name}:1.0.1`, 180_000), 1);
   });
 
-  it('asks for a token: one HEAD for a push once the token is there', async () => {
+  it('asks for a token: one request for a push once the token is there', async () => {
     fake.requireBearer();
     await watch('private', 'SemVer', '1.0.0');
-    fake.setTag('shop/private', '1.0.1', fakeDigest('2'));
-    await announce('private', '1.0.1', fakeDigest('2'));
+    fake.setTag('shop/private', '1.0.1', fakeImage('2'));
+    await announce('private', '1.0.1', fakeImage('2'));
     await world.waitForImage('private', `${fake.host}/shop/private:1.0.1`);
     const before = fake.requests.length;
-    fake.setTag('shop/private', '1.0.2', fakeDigest('3'));
-    await announce('private', '1.0.2', fakeDigest('3'));
+    fake.setTag('shop/private', '1.0.2', fakeImage('3'));
+    await announce('private', '1.0.2', fakeImage('3'));
     await world.waitForImage('private', `${fake.host}/shop/private:1.0.2`);
     assert.deepEqual(
       fake.requests.slice(before).map(({ method, path }) => `${method} ${path}`),
-      ['HEAD /v2/shop/private/manifests/1.0.2'],
+      ['GET /v2/shop/private/manifests/1.0.2'],
     );
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startFakeRegistry, fakeDigest, type FakeRegistry } from '../harness/fake-registry.ts';
+import { startFakeRegistry, fakeImage, type FakeRegistry } from '../harness/fake-registry.ts';
 import { askRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { harborBody, startWorld, type Service, type World } from './world.ts';
@@ -73,10 +73,10 @@ describe('secrets', () => {
         type: 'kubernetes.io/dockerconfigjson',
         stringData: { '.dockerconfigjson': JSON.stringify({ auths }) },
       });
-      fake.setTag(`shop/${name}`, '1.0.0', fakeDigest('1'));
+      fake.setTag(`shop/${name}`, '1.0.0', fakeImage('1'));
       await world.createDeployment(name, `${fake.host}/shop/${name}:1.0.0`);
       await world.createPolicy(name, `${fake.host}/shop/${name}`, { strategy: 'SemVer' }, { pullSecrets: [{ name }] });
-      fake.setTag(`shop/${name}`, '1.0.1', fakeDigest('2'));
+      fake.setTag(`shop/${name}`, '1.0.1', fakeImage('2'));
     }
     const body = (name: string) => harborBody(fake.host, `shop/${name}`, [{ tag: '1.0.1' }]);
     const authorization = secrets.header;

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Redis } from 'ioredis';
 import type { Spec } from '../../src/api-versions/v1-spec.ts';
-import { pushImage, pushIndex } from '../harness/push-image.ts';
+import { pushChart, pushImage, pushIndex, putManifest } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { announce, assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, startWorld, type Service, type World } from './world.ts';
 
+const indexType = 'application/vnd.oci.image.index.v1+json';
 const any = { strategy: 'SemVer' } as const;
 
 describe('a policy that chooses by more than names', () => {
@@ -28,6 +29,11 @@ describe('a policy that chooses by more than names', () => {
   };
   const readyMessage = (name: string, pattern: RegExp) =>
     waitFor(`Ready of ${name} to say ${pattern.source}`, async () => pattern.test((await world.condition(name, 'Ready'))?.message ?? ''));
+
+  const countArtifacts = async () => {
+    const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+    return [...metrics.matchAll(/reason="NotAnImage".*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
 
   it('follows the image that was created last, whatever its name and whenever it is pushed', async () => {
     const push = (tag: string, created: string) => pushImage({ ...target('newest', tag), created });
@@ -56,6 +62,39 @@ describe('a policy that chooses by more than names', () => {
     await world.createPolicy('old', `${host}/shop/old`, any, { select: { newest: {} } });
     assertPatchedTimes(await world.waitForImage('old', image('three')), 1);
   });
+
+  for (const [name, select, tags] of [
+    ['alphabetical', { alphabetical: {} }, ['main-1', 'main-2', 'main-3']],
+    ['newest', { newest: {} }, ['main-1', 'main-2', 'main-3']],
+    ['semver', { semver: {} }, ['1.0.0', '1.1.0', '1.2.0']],
+  ] as const) {
+    it(`${name}: signatures, referrers and charts beside the images are never applied`, async () => {
+      const { host } = world.quiet;
+      const place = { host, repository: `shop/beside-${name}` };
+      const image = (tag: string) => `${host}/shop/beside-${name}:${tag}`;
+      const push = (tag: string, day: number) => pushImage({ ...place, tag, content: tag, created: `2026-01-0${day}T00:00:00Z` });
+      const [running, next, chart] = tags;
+      await push(running, 1);
+      const { digest } = await push(next, 2);
+      const referrers = digest.replace(':', '-');
+      const index = {
+        schemaVersion: 2,
+        mediaType: indexType,
+        manifests: [],
+        annotations: { 'org.opencontainers.image.created': '2026-01-08T00:00:00Z' },
+      };
+      await putManifest({ ...place, tag: referrers }, referrers, indexType, index);
+      await pushImage({ ...place, tag: `${referrers}.sig`, content: 'signature', created: '2026-01-09T00:00:00Z' });
+      await pushChart({ ...place, tag: chart, created: '2026-01-07T00:00:00Z' });
+      await world.createDeployment(`beside-${name}`, image(running));
+      await world.createPolicy(`beside-${name}`, `${host}/shop/beside-${name}`, any, { select });
+      assertPatchedTimes(await world.waitForImage(`beside-${name}`, image(next)), 1);
+      const before = await countArtifacts();
+      await deliver(service, harborBody(host, `shop/beside-${name}`, [{ tag: chart }]));
+      await waitFor('the push of the chart to be ignored', async () => (await countArtifacts()) > before);
+      assertPatchedTimes(await world.readDeployment(`beside-${name}`), 1);
+    });
+  }
 
   it('waits for all platforms of an image, of which the index comes last', async () => {
     // Late news of the first one would take the place of what is said about all.

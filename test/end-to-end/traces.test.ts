@@ -107,7 +107,7 @@ describe('traces', () => {
       '- → POST /webhooks/{receiver}',
       'POST /webhooks/{receiver} → send push',
       'send push → process push',
-      'process push → HEAD manifest',
+      'process push → GET manifest',
       'process push → PATCH deployments',
       'process push → PATCH imagepolicies/status',
       'process push → look at rollout',
@@ -131,7 +131,7 @@ describe('traces', () => {
         ['decision', 'Updated'],
       ],
     );
-    const asked = find(spans, 'HEAD manifest');
+    const asked = find(spans, 'GET manifest');
     assert.deepEqual(
       [
         asked.kind,

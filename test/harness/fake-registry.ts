@@ -78,6 +78,8 @@ type Fault = { answer: FakeAnswerFor; match: FakeMatch; left: number };
 type Auth = { basic: FakeCredentials } | { bearer: BearerOptions };
 
 const manifestType = 'application/vnd.oci.image.manifest.v1+json';
+/** Digest → manifest. */
+const images = new Map<string, string>();
 
 /** Starts a fake registry on a free loopback port. */
 export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: string } } = {}): Promise<FakeRegistry> {
@@ -155,7 +157,8 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     const held = contents.get(`${repository}@${reference}`);
     const digest = old && old.left-- > 0 ? old.digest : (entry?.digest ?? (held && reference));
     if (digest === undefined) return ociError(404, 'MANIFEST_UNKNOWN');
-    const body = entry?.manifest ?? held ?? JSON.stringify({ schemaVersion: 2, mediaType: manifestType });
+    const stored = old !== undefined && digest === old.digest ? undefined : entry?.manifest;
+    const body = stored ?? held ?? images.get(digest) ?? JSON.stringify({ schemaVersion: 2, mediaType: manifestType });
     const type = /"mediaType":"([^"]+)"/.exec(body)?.[1] ?? manifestType;
     return { headers: { 'content-type': type, 'docker-content-digest': digest }, body };
   }
@@ -236,6 +239,15 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
 /** `sha256:` with the same digit all over: a digest that tests can tell apart. */
 export function fakeDigest(digit: string): string {
   return `sha256:${digit.repeat(64)}`;
+}
+
+/** The digest of an image that every fake registry knows: one for each name. */
+export function fakeImage(name: string): string {
+  const config = { mediaType: 'application/vnd.oci.image.config.v1+json', digest: fakeDigest('0'), size: 2 };
+  const manifest = JSON.stringify({ mediaType: manifestType, schemaVersion: 2, config, layers: [], annotations: { name } });
+  const digest = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
+  images.set(digest, manifest);
+  return digest;
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {

@@ -43,7 +43,7 @@ test('what no webhook announced is found, and reconciled by its own job', async 
       hint: { tag: '1.3.0' },
     },
   ]);
-  assert.deepEqual(world.requests, ['LIST shop/web']);
+  assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0']);
 });
 
 test('a poll that is tried again finds something else: that is another job, and the same find is none', async () => {

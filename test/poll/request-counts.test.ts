@@ -4,7 +4,7 @@ import { processPoll } from '../../src/poll/process-poll.ts';
 import { createRegistryClient, type RegistryClient } from '../../src/registry/client.ts';
 import type { RequestRecord } from '../../src/registry/http.ts';
 import { latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
-import { fakeDigest, startFakeRegistry, type FakeRegistry } from '../harness/fake-registry.ts';
+import { fakeImage, startFakeRegistry, type FakeRegistry } from '../harness/fake-registry.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
 import { contextOf, createWorld, runs, startTime } from '../work/world.ts';
@@ -27,7 +27,9 @@ async function poll(host: string, { versions = 30, moving = 10, running = '1.0.0
   });
   const world = createWorld({
     listTags: (source, signal) => registry.listTags(source, signal),
-    headManifest: (source, tag, signal) => registry.headManifest(source, tag, signal),
+    headManifest: (source, tag, signal, purpose) =>
+      purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
+    whyNoImage: (source, digest, signal) => registry.whyNoImage(source, digest, signal),
   });
   world.policies.clear();
   const repository = { registry: host, path };
@@ -47,18 +49,19 @@ async function poll(host: string, { versions = 30, moving = 10, running = '1.0.0
   return { requests: requests.map(({ kind, status }) => `${kind} ${status}`), found: world.jobs.length };
 }
 
-test('a real registry: one list, however many policies; one HEAD for each tag that is followed, or that several have found', async () => {
+test('a real registry: one list, however many policies; one question for each tag that is followed, or that was found', async () => {
   for (const tag of ['1.0.0', '1.1.0', 'latest']) await pushImage({ host: real.host, repository: path, tag, content: tag });
   assert.deepEqual(await poll(real.host, { moving: 0 }), { requests: ['tags 200', 'manifest 200'], found: 30 });
   assert.deepEqual(await poll(real.host, { moving: 0, running: '1.1.0' }), { requests: ['tags 200'], found: 0 });
-  assert.deepEqual(await poll(real.host, { moving: 0, versions: 1 }), { requests: ['tags 200'], found: 1 });
-  assert.deepEqual(await poll(real.host), { requests: ['manifest 200', 'tags 200', 'manifest 200'], found: 40 });
-  assert.deepEqual(await poll(real.host, { versions: 0 }), { requests: ['manifest 200'], found: 10 });
+  assert.deepEqual(await poll(real.host, { moving: 0, versions: 1 }), { requests: ['tags 200', 'manifest 200'], found: 1 });
+  // What a tag points to is asked by HEAD, and only where that is new what it is.
+  assert.deepEqual(await poll(real.host), { requests: ['manifest 200', 'manifest 200', 'tags 200', 'manifest 200'], found: 40 });
+  assert.deepEqual(await poll(real.host, { versions: 0 }), { requests: ['manifest 200', 'manifest 200'], found: 10 });
 });
 
 test('many pages: each once', async () => {
   fake.setPageSize(10);
-  for (let minor = 0; minor < 45; minor++) fake.setTag(path, `1.${minor}.0`, fakeDigest('1'));
+  for (let minor = 0; minor < 45; minor++) fake.setTag(path, `1.${minor}.0`, fakeImage('1'));
   assert.deepEqual(await poll(fake.host, { moving: 0, running: '1.44.0' }), {
     requests: Array.from({ length: 5 }, () => 'tags 200'),
     found: 0,

@@ -7,7 +7,7 @@ import { createPushQueue } from '../../src/queue/producer.ts';
 import { readPushJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
 import { createRegistryClient } from '../../src/registry/client.ts';
-import { fakeDigest, startFakeRegistry } from '../harness/fake-registry.ts';
+import { fakeImage, startFakeRegistry } from '../harness/fake-registry.ts';
 import { startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -58,7 +58,7 @@ test('hundreds of repositories of registries that hang take no place from those 
     await redis.stop();
   });
 
-  for (let index = 0; index < 40; index++) healthy.setTag(`team/app-${index}`, '1.0.0', fakeDigest('a'));
+  for (let index = 0; index < 40; index++) healthy.setTag(`team/app-${index}`, '1.0.0', fakeImage('a'));
   await queue.add([...pushes(hanging.host, 300), ...pushes(alsoHanging.host, 300)]);
   consumer.start();
   // Hundreds are taken from the queue one after the other.

@@ -239,3 +239,78 @@ test('an image whose configuration is missing is a plain error: retry', async (t
   fake.setManifest(path, '1', JSON.stringify({ mediaType: ociManifest, schemaVersion: 2, config, layers: [] }));
   await assert.rejects(client.readImage(repository, '1'), { name: 'Error', message: /does not hold its configuration sha256:a+$/ });
 });
+
+const helm = 'application/vnd.cncf.helm.config.v1+json';
+
+test('what a tag points to and what that is cost one request, for images and for others', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const image = addImage(fake, { tag: 'image', config: {} });
+  const index = addIndex(fake, 'index', [entry(fakeDigest('b'), 'linux', 'amd64')]);
+  const chart = addImage(fake, { tag: 'chart', configType: helm });
+  const found = [];
+  for (const tag of ['image', 'index', 'chart']) {
+    const head = await client.resolveTag(repository, tag);
+    found.push([head?.digest, await client.whyNoImage(repository, head?.digest ?? '')]);
+  }
+  assert.deepEqual(found, [
+    [image, undefined],
+    [index, undefined],
+    [chart, `its configuration is of the type ${helm}`],
+  ]);
+  assert.deepEqual(asked(fake), [
+    'GET /v2/team/app/manifests/image',
+    'GET /v2/team/app/manifests/index',
+    'GET /v2/team/app/manifests/chart',
+  ]);
+  assert.equal(await client.resolveTag(repository, 'gone'), undefined);
+});
+
+test('what a digest is costs one request where the tag was not asked for, and is then known', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = addImage(fake, { configType: helm });
+  const asks = Array.from({ length: 5 }, () => client.whyNoImage(repository, digest));
+  assert.deepEqual(new Set(await Promise.all(asks)), new Set([`its configuration is of the type ${helm}`]));
+  await client.whyNoImage(repository, digest);
+  assert.deepEqual(asked(fake), [`GET /v2/team/app/manifests/${digest}`]);
+  await assert.rejects(client.whyNoImage(repository, fakeDigest('b')), {
+    name: 'Error',
+    message: /holds no image sha256:b+, which it named/,
+  });
+});
+
+test('Docker Hub, which counts pulls, is asked by HEAD first', async (t) => {
+  const asked: string[] = [];
+  const { client } = await startWorld(t, {
+    registries: [{ host: 'docker.io', insecure: true }],
+    lookup: (_, __, done) => done(new Error('nobody is there'), []),
+    onRequest: ({ host, method }) => void asked.push(`${method} ${host}`),
+  });
+  await assert.rejects(client.resolveTag({ registry: 'docker.io', path: 'team/app' }, '1'));
+  assert.deepEqual(new Set(asked), new Set(['HEAD docker.io']));
+});
+
+test('an index that does not say what it holds is an image when one of what it holds is', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const bare = (digest: string) => ({ mediaType: ociManifest, digest, size: 1 });
+  const charts = ['a', 'b'].map((version) => bare(addImage(fake, { configType: helm, config: { version } })));
+  const image = bare(addImage(fake, { config: { os: 'linux', architecture: 'amd64' } }));
+  const digests = [addIndex(fake, 'charts', charts), addIndex(fake, 'mixed', [...charts, image])] as const;
+  assert.equal(
+    await client.whyNoImage(repository, digests[0]),
+    `it is an index of what is no image: its configuration is of the type ${helm}`,
+  );
+  assert.equal(await client.whyNoImage(repository, digests[1]), undefined);
+});
+
+test('of what is no image nothing more is read, and it has no platform', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = addImage(fake, { tag: '1', configType: helm, annotations });
+  assert.deepEqual(await client.readImage(repository, '1'), {
+    digest,
+    mediaType: ociManifest,
+    platforms: [],
+    created: new Date('2026-02-03T03:05:06.789Z'),
+    noImage: `its configuration is of the type ${helm}`,
+  });
+  assert.equal(fake.requests.length, 2);
+});

@@ -42,6 +42,13 @@ test('what is no tag is dropped, and so are doubles', async (t) => {
   assert.deepEqual(await client.listTags(repository), ['1.0', 'latest']);
 });
 
+test('tags of signatures, attestations and referrers are left out', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = `sha256-${'a'.repeat(64)}`;
+  fake.answerNext({ body: JSON.stringify({ tags: ['1.0', digest, `${digest}.sig`, `${digest}.att`, 'sha256-main'] }) });
+  assert.deepEqual(await client.listTags(repository), ['1.0', 'sha256-main']);
+});
+
 test('an empty repository is an empty list, an unknown one is undefined', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ body: '{"name":"team/app","tags":null}' });

@@ -32,9 +32,9 @@ export interface World {
   readonly workloads: Map<string, Workload>;
   /** What the registry holds: tag → digest. */
   readonly tags: Map<string, string>;
-  /** What images are: digest → platforms and creation time; the others are of linux/amd64, and do not say when they were created. */
+  /** What images are: digest → platforms and creation time, or why it is none; the others are of linux/amd64, and do not say when they were created. */
   readonly facts: Map<string, Partial<ImageFacts>>;
-  /** `HEAD tag`, `READ letter` (of a digest, once, as the client does), `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
+  /** `HEAD tag` (or GET, where the tag is to be used), `READ letter` (of a digest, once, as the client does), `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
   readonly requests: string[];
   /** Namespace → its annotation of consent. */
   readonly namespaces: Map<string, string>;
@@ -127,6 +127,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
       const digest = tags.get(tag);
       return digest === undefined ? undefined : { digest };
     },
+    whyNoImage: async (_, digest) => facts.get(digest)?.noImage,
     readImage,
     readPlatforms: readImage,
     tagMemory: createTagMemory(),

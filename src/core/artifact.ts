@@ -1,0 +1,82 @@
+/** What a registry holds besides images that can run: signatures, attestations, charts and whatever else is pushed as an OCI artifact. */
+
+/** What is known of a manifest or an index, or of a thing that it points at; the fields of the OCI image specification. */
+export interface ManifestKind {
+  readonly mediaType?: string | undefined;
+  readonly artifactType?: string | undefined;
+}
+
+/** The parts of a manifest by which an image is known; an index has `manifests`. */
+export interface ManifestParts extends ManifestKind {
+  readonly config?: ManifestKind | undefined;
+  readonly layers?: readonly ManifestKind[] | undefined;
+  readonly manifests?: readonly IndexEntry[] | undefined;
+}
+
+interface IndexEntry extends ManifestKind {
+  readonly platform?: { readonly os: string } | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+/** cosign's tags, and the fallback tags of referrers, which hold at most 64 digits (OCI distribution 1.1). */
+const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{64}(?:[0-9a-f]{64})?)(?:\.[a-z0-9.-]+)?$/;
+const manifestTypes = new Set([
+  'application/vnd.docker.distribution.manifest.v2+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.oci.image.index.v1+json',
+]);
+// Container runtimes run WebAssembly, too.
+const imageConfigTypes = new Set([
+  'application/vnd.docker.container.image.v1+json',
+  'application/vnd.oci.image.config.v1+json',
+  'application/vnd.wasm.config.v0+json',
+]);
+const layerType = /^application\/(?:vnd\.oci\.image\.layer\.|vnd\.docker\.image\.rootfs\.|vnd\.wasm\.|wasm$)/;
+
+/** Whether a tag is one that tools make of the digest of an image, for what belongs to it. */
+export function isArtifactTag(tag: string): boolean {
+  return artifactTag.test(tag);
+}
+
+/** Whether a media type is that of a manifest or an index of images. */
+export function isManifestType(mediaType: string): boolean {
+  return manifestTypes.has(essence(mediaType));
+}
+
+/** Whether a media type is that of the configuration of an image. */
+export function isImageConfigType(mediaType: string): boolean {
+  return imageConfigTypes.has(essence(mediaType));
+}
+
+/** Why a manifest is no image that can run, for the end of a sentence; undefined where it is one. Of an index: where its entries, as far as it tells, are none. */
+export function whyNoImage({ artifactType, config, layers = [], manifests }: ManifestParts): string | undefined {
+  if (artifactType !== undefined) return `it is an artifact of the type ${shown(artifactType)}`;
+  if (manifests !== undefined) return manifests.some(mayBeImage) ? undefined : 'it is an index without an image';
+  if (config === undefined) return 'it has no configuration';
+  const { mediaType = 'that it does not say' } = config;
+  if (!isImageConfigType(mediaType)) return `its configuration is of the type ${shown(mediaType)}`;
+  const [first] = layers;
+  const isForeign = first !== undefined && !layers.some(({ mediaType = '' }) => layerType.test(essence(mediaType)));
+  return isForeign ? `its content is of the type ${shown(first.mediaType ?? '')}` : undefined;
+}
+
+/** BuildKit puts provenance and SBOMs beside the images of an index, under a platform that is none. */
+export function isAttestation({ platform, annotations }: IndexEntry): boolean {
+  return platform?.os === 'unknown' || annotations?.['vnd.docker.reference.type'] === 'attestation-manifest';
+}
+
+function mayBeImage(entry: IndexEntry): boolean {
+  const { mediaType, artifactType } = entry;
+  return artifactType === undefined && (mediaType === undefined || isManifestType(mediaType)) && !isAttestation(entry);
+}
+
+/** Whoever pushes writes it, and it comes into messages. */
+function shown(mediaType: string): string {
+  return mediaType.replaceAll(/[^\x21-\x7e]+/g, ' ').slice(0, 100);
+}
+
+/** Media types know no case, and may have parameters. */
+function essence(mediaType: string): string {
+  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+}
