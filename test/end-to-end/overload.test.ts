@@ -32,13 +32,14 @@ describe('overload', () => {
     await response.arrayBuffer();
     return response;
   };
-  const rss = async () => {
-    const metrics = await (await fetch(`${receiver.operationsUrl}/metrics`)).text();
-    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
-  };
+  const metricsOf = async ({ operationsUrl }: Service) => (await fetch(`${operationsUrl}/metrics`)).text();
+  const rss = async () => Number(/^process_resident_memory_bytes (\S+)$/m.exec(await metricsOf(receiver))?.[1]);
 
   it('of a queue that nobody works off: refused before Redis is full, with the time to come again', async () => {
     await askRedis(world.redis.port, `CONFIG SET maxmemory ${(await memory('used_memory')) + roomBytes}`);
+    // Limits are expected to be there from the start: a receiver hears of a new one within a second, in which this flood is over.
+    const isLimitKnown = async () => /^image_watcher_redis_memory_share 0\.\d+$/m.test(await metricsOf(receiver));
+    await waitFor('the receiver to know the limit', isLimitKnown);
     const refusals: Response[] = [];
     const others = new Set<number>();
     const flood = async () => {

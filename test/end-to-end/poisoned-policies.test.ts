@@ -18,7 +18,7 @@ interface Poison {
   readonly status?: string;
   readonly annotations?: Record<string, string>;
   /** The reason of the condition Ready; where there is none, the API server lets nobody write a status of such a policy. */
-  readonly reason?: 'InvalidPolicy' | 'TargetNotFound';
+  readonly reason?: 'InvalidPolicy' | 'InvalidTagPolicy' | 'TargetNotFound';
 }
 
 const usual =
@@ -62,10 +62,11 @@ const poisons: Readonly<Record<Version, readonly Poison[]>> = {
     { what: 'saved packed', spec: `{${usual}}`, annotations: savedAs('deflate:AAAA'), ...works },
     { what: 'saved polluting', spec: `{${usual}}`, annotations: savedAs('{"spec":{"__proto__":{"image":"evil"}}}'), ...works },
     {
+      // The image is the one of the stored version, the range that of the view that was saved: v1alpha1 cannot say one.
       what: 'saved another',
       spec: `{${usual}}`,
       annotations: savedAs('{"spec":{"image":"evil","select":{"semver":{"range":"("}}}}'),
-      ...works,
+      reason: 'InvalidTagPolicy',
     },
   ],
   v1: [

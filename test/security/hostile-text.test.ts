@@ -52,6 +52,14 @@ const units = [
   'é',
   '\u{1F433}',
 ];
+/** What cannot be read may be refused, by an error that says so: a list of tags must not end where its next page cannot be found. */
+const orUnreadable = (read: () => unknown) => {
+  try {
+    read();
+  } catch (error) {
+    assert.match(String(error), /cannot be read$/);
+  }
+};
 const hostile = units.flatMap((unit) => {
   const text = unit.repeat(Math.ceil(length / unit.length));
   return [text, `${text}!`, `a${text}`, `sha256:${text}`, `https://${text}`];
@@ -81,7 +89,7 @@ describe('an end is found', { timeout: 240_000 }, () => {
     ['approvals', parseApproval],
     ['rollbacks', parseRollback],
     ['challenges of registries', (text) => parseChallenges(`Bearer realm=${text}`)],
-    ['links of registries', (text) => nextLink(`<${text}`)],
+    ['links of registries', (text) => orUnreadable(() => nextLink(`<${text}`))],
     ['pauses of registries', (text) => parseRetryAfter(text, 0)],
   ] as const satisfies readonly (readonly [string, (text: string) => unknown])[]) {
     test(`of ${what}`, () => {
