@@ -267,7 +267,9 @@ async function play(one: Scene): Promise<void> {
     );
   }
   phase = 'update';
-  const hint = one.hint === undefined ? undefined : { tag: one.hint };
+  // With its digest: without one the registry would be asked again for seconds, by a clock that stands still here.
+  const digest = one.hint === undefined ? undefined : digestByTag.get(one.hint);
+  const hint = one.hint === undefined ? undefined : { tag: one.hint, ...(digest !== undefined && { digest }) };
   await settle(lookAtPolicy({ policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause, contextOf(), world.ports));
 }
 
