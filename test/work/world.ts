@@ -163,7 +163,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
         fates.set(`${event} ${policy}`, fate);
       },
     },
-    metrics: createMetrics(),
+    metrics: overrides.metrics ?? createMetrics(),
     logger: createLogger('silent'),
     policies: () => policies.values(),
     matchPolicies: (repository) => {
