@@ -29,6 +29,7 @@ import type { Reflector } from '../kube/reflector.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
+import { createDeniedPushes } from '../work/denied-pushes.ts';
 import { createKeyedMutex } from '../work/keyed-mutex.ts';
 import { createSharedAnswers } from '../work/shared-answers.ts';
 import { createTagMemory } from '../work/tag-memory.ts';
@@ -135,6 +136,7 @@ export function createWorkPorts(
     tagMemory: createTagMemory(),
     listTags: (source, signal) => registry.listTags(source, signal),
     sharedAnswers: createSharedAnswers(Date.now),
+    deniedPushes: createDeniedPushes(Date.now),
     sourceOf(policy, spec) {
       const pull = accessOf(policy, spec);
       return pull === undefined ? spec.repository : { ...spec.repository, access: pull };

@@ -1,13 +1,16 @@
 import type { Reason } from './reasons.ts';
 
-/** The user must act before another try can succeed: reported as Stalled, never retried by itself. */
+/** The user must act before another try can succeed: reported as Stalled, and not retried by itself unless it has a `retryAt`. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
   readonly reason: Reason;
+  /** Where it may pass without the user: when whoever gets no other occasion may try again. */
+  readonly retryAt: Date | undefined;
 
-  constructor(reason: Reason, message: string, options?: ErrorOptions) {
+  constructor(reason: Reason, message: string, { retryAt, ...options }: ErrorOptions & { readonly retryAt?: Date } = {}) {
     super(message, options);
     this.reason = reason;
+    this.retryAt = retryAt;
   }
 }
 

@@ -19,6 +19,11 @@ export interface PullSecret extends SecretRef {
 /** A repository, and on whose behalf the registry is asked; without access with what the service itself has. */
 export interface ImageSource extends Repository {
   readonly access?: PullAccess;
+  /**
+   * When whoever asks heard of a reason to ask, in ms since 1970: what was refused after that is not asked for again until its pause is over. Without it, the registry
+   * is asked in any case.
+   */
+  readonly heardAt?: number;
 }
 
 /** The same text for those who may be told the same: answers, tokens and polls are shared by nobody else. */

@@ -32,6 +32,8 @@ export interface Outcome {
   readonly legacy?: readonly WorkloadRef[];
   /** Containers whose tags the registry does not hold any more, in words; absent where nobody looked at all tags. */
   readonly gone?: readonly string[];
+  /** Stalled by what may pass: when it is tried again. */
+  readonly retryAt?: Date;
 }
 
 /** What a policy selects, and where its targets stand to that. */

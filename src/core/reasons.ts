@@ -63,7 +63,7 @@ export const reasons = {
   NoConsent: 'the target is in another namespace, which does not allow policies from here',
   NoMatchingTag: 'the repository holds no tag that the policy selects',
   RepositoryNotFound: 'the registry does not know the repository',
-  RegistryDenied: 'the registry refused the credentials',
+  RegistryDenied: 'the registry refused the credentials; pushes are tried again, ever more slowly, for 24 h',
   RegistryRefused: 'the registry is not one this service may talk to',
   PatchRejected: 'the API server refused the change for good',
   NotSigned: 'the image has no signature, and one is demanded',

@@ -5,13 +5,15 @@ import { abortable } from './abortable.ts';
 import { createAttempts, isRefusal } from './attempt.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { type Credential, type CredentialOffer, type CredentialSource, isCredential, sameCredential } from './credential.ts';
-import { deniedError, describeDenial, unreadableError } from './denied-error.ts';
+import type { Denials } from './denials.ts';
+import { describeDenial, unreadableError } from './denied-error.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Tokens } from './token.ts';
 
 export interface AuthenticationOptions {
   http: Http;
   tokens: Tokens;
+  denials: Denials;
   credentials: CredentialSource;
   /** The versions of the credentials for a source, as far as they are known: with others another one may be the best. */
   credentialVersions: (source: ImageSource) => string;
@@ -60,6 +62,7 @@ const maxRemembered = 10_000;
 export function createAuthentication({
   http,
   tokens,
+  denials,
   credentials,
   credentialVersions,
   onDetails,
@@ -107,8 +110,7 @@ export function createAuthentication({
     }
   };
 
-  return async (source, request) => {
-    const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
+  const ask = async (key: string, source: ImageSource, request: HttpRequest): Promise<HttpAnswer | readonly Try[]> => {
     const best = worked.get(key);
     const offers = credentials(source);
     const candidates: Candidate[] = [...offers.map((offer) => ({ source: offer.source, offer })), anonymous];
@@ -150,8 +152,21 @@ export function createAuthentication({
       }
       tries.splice(index, 1, ...('kind' in renewed ? [renewed] : tried));
     }
-    onDetails(request.registry.name, describeDenial(source, request, tries, 'operator'));
-    throw deniedError(source, request, tries);
+    return tries;
+  };
+
+  return async (source, request) => {
+    const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
+    // Who may pull need not be allowed to list.
+    const asked = `${request.kind} ${key}`;
+    const askedAt = denials.begin(asked, source.heardAt);
+    const found = await ask(key, source, request);
+    if ('status' in found) {
+      denials.forget(asked);
+      return found;
+    }
+    onDetails(request.registry.name, describeDenial(source, request, found, 'operator'));
+    throw denials.refuse(asked, askedAt, describeDenial(source, request, found, 'author'));
   };
 }
 

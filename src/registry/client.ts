@@ -7,6 +7,7 @@ import { readBlob } from './blobs.ts';
 import { conditional } from './conditional.ts';
 import { createConcealment } from './conceal.ts';
 import type { CredentialSource } from './credential.ts';
+import { createDenials } from './denials.ts';
 import { type HostEvent, HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
 import { createImages, type Image, type ImagePlatforms } from './images.ts';
@@ -90,7 +91,14 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const { onHop, run } = createConcealment(registries, onDetails);
   const budget = createAnswerBudget({ clock, maxBytes: options.readingBytes, onEvent });
   const http = createHttp({ limits, budget, timeoutMs, onRequest, onHop });
-  const send = createAuthentication({ http, tokens: new Tokens({ http, clock }), credentials, credentialVersions, onDetails });
+  const send = createAuthentication({
+    http,
+    tokens: new Tokens({ http, clock }),
+    denials: createDenials(clock),
+    credentials,
+    credentialVersions,
+    onDetails,
+  });
   const sendForList = conditional(send);
   const images = createImages(credentialVersions);
   const lists = new SingleFlight<string[] | undefined>();

@@ -1,4 +1,3 @@
-import { PermanentError } from '../core/errors.ts';
 import { formatRepository } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import { describeBody } from './answer-errors.ts';
@@ -11,12 +10,7 @@ const maxListed = 12;
 /** Whose credentials may be told: a policy's author learns of those that the policy names, the operator of all. */
 type Reader = 'author' | 'operator';
 
-/** The error when nothing that may be tried was accepted; it lists everything, and what came of it, as far as the author of a policy may know. */
-export function deniedError(source: ImageSource, request: HttpRequest, tries: readonly Try[]): PermanentError {
-  return new PermanentError('RegistryDenied', describeDenial(source, request, tries, 'author'));
-}
-
-/** The same with everything that the operator's log should have. */
+/** That nothing that may be tried was accepted: lists everything, and what came of it, as far as the reader may know. */
 export function describeDenial(source: ImageSource, { registry, what }: HttpRequest, tries: readonly Try[], reader: Reader): string {
   const name = formatRepository(source);
   const listed = tries.slice(0, maxListed).map((tried) => `${tried.source}${describeTry(tried, reader)}`);

@@ -1,3 +1,4 @@
+import { WaitError } from '../core/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import type { LookCause } from '../core/next-status.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -6,6 +7,7 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { answerAlarm } from './answer-alarm.ts';
 import { catchUp } from './catch-up.ts';
+import { heardAt, type DeniedPushes } from './denied-pushes.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
 import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
@@ -13,18 +15,33 @@ import { watchRollouts, type WatchPorts } from './watch-rollouts.ts';
 
 export interface PolicyPorts extends WatchPorts {
   readonly sharedAnswers: SharedAnswers;
+  readonly deniedPushes: DeniedPushes;
 }
 
+type Attempt = Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>;
+
 /**
- * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it. `prepare` may give
- * the look other ports; its failure counts as the look's.
+ * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it, and throws WaitError where a registry that
+ * refuses is tried again. `prepare` may give the look other ports; its failure counts as the look's.
  */
 export async function lookAtPolicy(
   request: ReconcileRequest,
   cause: LookCause,
-  context: Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>,
+  context: Attempt,
   ports: PolicyPorts,
   prepare: () => Promise<PolicyPorts> = () => Promise.resolve(ports),
+): Promise<Outcome> {
+  const outcome = await lookAndReport(request, cause, context, ports, prepare);
+  if (outcome.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
+  return outcome;
+}
+
+async function lookAndReport(
+  request: ReconcileRequest,
+  cause: LookCause,
+  context: Attempt,
+  ports: PolicyPorts,
+  prepare: () => Promise<PolicyPorts>,
 ): Promise<Outcome> {
   const { namespace, name } = request.policy;
   const key = policyKey(request.policy);
@@ -34,11 +51,17 @@ export async function lookAtPolicy(
   try {
     const prepared = await prepare();
     policy = prepared.findPolicy(namespace, name);
-    const outcome = await reconcilePolicy(
+    const heard = heardAt(cause, context.isLastTry);
+    const found = await reconcilePolicy(
       { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt) },
-      { ...prepared, onPartlyApplied: (changes) => (applied = changes) },
+      {
+        ...prepared,
+        onPartlyApplied: (changes) => (applied = changes),
+        ...(heard !== undefined && { sourceOf: (...of) => ({ ...prepared.sourceOf(...of), heardAt: heard }) }),
+      },
       context.signal,
     );
+    const outcome = ports.deniedPushes.settle(found, request.policy.uid, cause, context.isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, report);
     else await reportOutcome(policy, outcome, onlyAsked(cause, policy), report, context.signal);
     return outcome;

@@ -123,7 +123,8 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, { s
       // Whoever knows it already asks for himself, and holds up nobody.
       mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
     };
-    const found = await resolveCandidate(source, hintOf(push), toUse(ports.headManifest), patience);
+    const heard = { ...source, heardAt: Date.parse(push.receivedAt) };
+    const found = await resolveCandidate(heard, hintOf(push), toUse(ports.headManifest), patience);
     if (found !== undefined) ports.sharedAnswers.remember(jobCauseOf(push), source, found, askedAt);
   } catch (error) {
     if (error instanceof WaitError && error.reason === 'NotShownYet') throw error;

@@ -98,7 +98,8 @@ async function lookAt(
     const choice = { chosen, seen, policy, verified, ...(holder && { holder }) };
     return await ports.mutex.run(policyKey(policy), () => bringTo(choice, request, ports, signal));
   } catch (error) {
-    if (error instanceof PermanentError) return { kind: 'stalled', reason: error.reason, message: error.message };
+    if (error instanceof PermanentError)
+      return { kind: 'stalled', reason: error.reason, message: error.message, ...(error.retryAt && { retryAt: error.retryAt }) };
     throw error;
   }
 }

@@ -67,7 +67,7 @@ export async function reportOutcome(
       signal,
     );
   };
-  await Promise.all([tell(), settle(policyKey(policy), { ...pickFate(outcome), kind: outcome.kind }, cause, ports)]);
+  await Promise.all([tell(), settle(policyKey(policy), fateOf(outcome), cause, ports)]);
   // Who looked at the same time may have told it already.
   const before = { ...policy, status: replaced };
   if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
@@ -79,7 +79,7 @@ export async function reportOutcome(
 /** Reports an ending that no policy is there to show: it was deleted before its turn came. */
 export async function reportGone(key: string, outcome: Outcome, cause: LookCause, ports: ReportPorts): Promise<void> {
   count(key, outcome, cause, ports);
-  await settle(key, { ...pickFate(outcome), kind: outcome.kind }, cause, ports);
+  await settle(key, fateOf(outcome), cause, ports);
 }
 
 /** Whose try failed, after how many others. */
@@ -180,10 +180,11 @@ async function settle(
   await ports.eventLog.settled(cause.eventId, key, { ...fate, at: at.toISOString(), afterMs });
 }
 
-function pickFate({ reason, message, tag, digest, changes }: Outcome): Omit<PolicyFate, 'kind' | 'at' | 'afterMs'> {
+function fateOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Omit<PolicyFate, 'at' | 'afterMs'> {
   return {
+    kind: retryAt === undefined ? kind : 'waiting',
     reason,
-    message,
+    message: retryAt === undefined ? message : `${message}; the next try is at ${retryAt.toISOString()}`,
     ...(tag !== undefined && { tag }),
     ...(digest !== undefined && { digest }),
     // A policy may change hundreds of workloads; the message counts them.

@@ -16,6 +16,8 @@ export type TokenServer = {
   readonly auth: { realm: string; service: string; issuer: string; rootcertbundle: string };
   /** Every request that came in, with its query. */
   readonly requests: string[];
+  /** Refuses everybody while it is true, as one that is starting. */
+  isRefusing: boolean;
   /** A token for somebody who does not ask. */
   issue(repository: string, actions: string[]): Promise<string>;
   stop(): Promise<void>;
@@ -55,7 +57,7 @@ export async function startTokenServer({ user, password }: { user: string; passw
   const server = createServer((request, response) => {
     const { url = '', headers } = request;
     requests.push(url);
-    if (headers.authorization !== expected) return void response.writeHead(401).end();
+    if (tokens.isRefusing || headers.authorization !== expected) return void response.writeHead(401).end();
     const repository = new URL(url, 'http://token').searchParams.get('scope')?.split(':')[1] ?? '';
     issue(repository, ['pull']).then(
       (token) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ token, expires_in: 300 })),
@@ -65,7 +67,8 @@ export async function startTokenServer({ user, password }: { user: string; passw
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const realm = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
-  return {
+  const tokens: TokenServer = {
+    isRefusing: false,
     auth: { realm, service, issuer, rootcertbundle },
     requests,
     issue,
@@ -76,4 +79,5 @@ export async function startTokenServer({ user, password }: { user: string; passw
       await closed;
     },
   };
+  return tokens;
 }

@@ -14,6 +14,7 @@ import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
 import type { JobContext } from '../../src/queue/worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createDeniedPushes } from '../../src/work/denied-pushes.ts';
 import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
 import type { ImageFacts } from '../../src/work/read-images.ts';
 import { createSharedAnswers } from '../../src/work/shared-answers.ts';
@@ -132,6 +133,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     readPlatforms: readImage,
     tagMemory: createTagMemory(),
     sharedAnswers: createSharedAnswers(() => startTime),
+    deniedPushes: createDeniedPushes(() => startTime),
     listTags: async (repository) => {
       requests.push(`LIST ${repository.path}`);
       return [...tags.keys()];
