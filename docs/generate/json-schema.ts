@@ -75,12 +75,13 @@ const unbounded = 9_007_199_254_740_991;
 
 function describeBounds(schema: JsonSchema): string[] {
   const { minLength, maxLength, minItems, maxItems, minimum, maximum, exclusiveMinimum, maxProperties, pattern } = schema;
+  const least = minimum === -unbounded ? undefined : minimum;
   const most = maximum === unbounded ? undefined : maximum;
   return [
     range(minLength, maxLength, 'characters'),
     range(minItems, maxItems, 'entries'),
     range(undefined, maxProperties, 'entries'),
-    range(minimum, most, ''),
+    range(least, most, ''),
     exclusiveMinimum === undefined ? '' : `more than ${exclusiveMinimum}`,
     schema['x-kubernetes-list-type'] === 'set' ? 'each once' : '',
     pattern === undefined || schema.format !== undefined ? '' : `as \`${pattern}\``,

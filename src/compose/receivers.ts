@@ -4,7 +4,7 @@ import { describeError } from '../core/errors.ts';
 import type { Receiver } from '../receive/answer-delivery.ts';
 import { createConfirmation } from '../receive/confirm-subscription.ts';
 import { fetchText } from '../receive/fetch-text.ts';
-import { googleIssuers, googleKeys } from '../receive/google-issuers.ts';
+import { googleIssuers, googleKeys, readDemands } from '../receive/issuers.ts';
 import { createKeySet, type KeySet } from '../receive/key-set.ts';
 import { createOidcProof } from '../receive/oidc-proof.ts';
 import type { VerifyProof } from '../receive/proof.ts';
@@ -38,7 +38,8 @@ export function openReceivers({ settings, logger }: Foundation): { receivers: re
     if (oidc !== undefined) {
       const issuers = oidc.issuer === undefined ? googleIssuers : [oidc.issuer];
       const findKey = keySetOf(oidc.jwksUri ?? googleKeys).find;
-      proofs.push(createOidcProof({ issuers, audience: oidc.audience, email: oidc.email, findKey, now: () => new Date() }));
+      const claims = readDemands(oidc.claims ?? {});
+      proofs.push(createOidcProof({ issuers, audience: oidc.audience, email: oidc.email, claims, findKey, now: () => new Date() }));
     }
     if (sns !== undefined) proofs.push(createSnsProof({ topics: sns.topics, findSigningKey, confirm }));
     return proofs;

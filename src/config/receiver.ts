@@ -2,22 +2,10 @@
 import { z } from 'zod';
 import { providerIds } from '../receive/providers/index.ts';
 import { topicPattern } from '../receive/sns-topic.ts';
-import { authenticatesSomehow, namesItsSender } from './rules.ts';
+import { oidc } from './oidc.ts';
+import { authenticatesSomehow } from './rules.ts';
 import { always, host, name, requestsPerMinute, secretReference } from './scalars.ts';
 
-/** Tokens of an OpenID provider; Google's unless another is named. */
-const oidc = z
-  .strictObject({
-    audience: z.string().min(1).max(1_024).describe('What the token must be for: by default of Pub/Sub, the URL of the receiver.'),
-    email: z.string().min(1).max(320).optional().describe("The service account that the token must be of; needed for Google's tokens."),
-    issuer: z.string().min(1).max(1_024).optional().describe('Who makes the tokens; Google unless given.'),
-    jwksUri: z
-      .url({ protocol: /^https?$/, error: 'an https URL' })
-      .optional()
-      .describe("The address of the issuer's public keys; needed for every issuer but Google."),
-  })
-  .superRefine(namesItsSender, always)
-  .describe('The sender proves itself by a bearer token that an OpenID provider made.');
 const sns = z
   .strictObject({
     topics: z

@@ -1,7 +1,6 @@
 /** The rules between settings. They see values that may be wrong in other ways: all problems of a configuration are told at once. */
 import type { z } from 'zod';
 import { normaliseRegistry } from '../core/image-reference.ts';
-import { googleIssuers } from '../receive/google-issuers.ts';
 
 interface Draft {
   readonly [key: string]: unknown;
@@ -16,21 +15,6 @@ export function authenticatesSomehow(receiver: Draft | null, context: z.Refineme
     report('secrets', 'missing: name at least one secret, oidc or sns, or say unauthenticated: true');
   }
   if (way !== undefined && receiver['unauthenticated'] === true) report('unauthenticated', `contradicts ${way}: remove one of them`);
-}
-
-/** Tokens tell one sender from all others, and their keys cannot be replaced on the way. */
-export function namesItsSender(oidc: Draft | null, context: z.RefinementCtx): void {
-  if (typeof oidc !== 'object' || oidc === null || Array.isArray(oidc)) return;
-  const { issuer, email, jwksUri } = oidc;
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-  const isGoogle = issuer === undefined || googleIssuers.some((known) => known === issuer);
-  if (isGoogle && email === undefined) {
-    report('email', 'missing: anybody can have a token of Google for any audience; name the service account of the push subscription');
-  }
-  if (!isGoogle && jwksUri === undefined) report('jwksUri', 'missing: the address of the keys of an issuer that is not Google');
-  if (typeof jwksUri === 'string' && jwksUri.startsWith('http:') && !isLoopback(new URL(jwksUri).hostname)) {
-    report('jwksUri', 'is not https: whoever is on the way could replace the keys');
-  }
 }
 
 /** Headers are a part of the request that they begin. */
@@ -66,7 +50,8 @@ export function proxyIsKnown({ auth, proxy }: { auth: string; proxy: { secret?: 
   context.addIssue({ code: 'custom', path: ['proxy', 'secret'], message });
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host is this machine. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 

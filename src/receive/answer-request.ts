@@ -5,7 +5,7 @@ import type { Delivery } from './providers/provider.ts';
 
 export type Answer =
   | DeliveryAnswer
-  | { readonly status: 401; readonly why: string }
+  | { readonly status: 401; readonly why: string; readonly claim?: string | undefined }
   | { readonly status: 429; readonly retryAfterSeconds: number };
 
 export interface RequestContext extends DeliveryContext {
@@ -21,7 +21,7 @@ export async function answerRequest(
   context: RequestContext,
 ): Promise<Answer> {
   const verdict = await authenticate(delivery, token, receiver);
-  if (verdict.kind === 'refused') return { status: 401, why: verdict.why };
+  if (verdict.kind === 'refused') return { status: 401, why: verdict.why, claim: verdict.claim };
   if (verdict.kind === 'unavailable') return { status: 503, why: verdict.why };
   const retryAfterSeconds = await context.takeTurn(receiver);
   if (retryAfterSeconds > 0) return { status: 429, retryAfterSeconds };

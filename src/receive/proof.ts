@@ -7,7 +7,12 @@ export type Verdict =
       /** What the delivery asks for beside its pushes. It is done once the delivery has passed the rate limit. */
       readonly onAdmitted?: () => void;
     }
-  | { readonly kind: 'refused'; readonly why: string };
+  | {
+      readonly kind: 'refused';
+      readonly why: string;
+      /** The claim of a genuine token that is not what is demanded: a name from the configuration or from a list of ours. */
+      readonly claim?: string;
+    };
 
 /**
  * How a delivery proves where it comes from by something that has to be looked up: a token, a signature. Rejects with

@@ -44,7 +44,10 @@ export function createReporter({ logger, metrics }: ReportOptions): Reporter {
   return {
     decided(receiver, answer, requestId) {
       const labels = { receiver: receiver.name, provider: receiver.provider.id };
-      if (answer.status === 401) reportRefusal(answer.why, receiver);
+      if (answer.status === 401) {
+        reportRefusal(answer.why, receiver);
+        if (answer.claim !== undefined) metrics.refusedTokens.inc({ ...labels, claim: answer.claim });
+      }
       if (answer.status === 413 || answer.status === 503) logger.warn({ ...labels, why: answer.why }, 'delivery refused');
       if (!('accepted' in answer)) return;
       metrics.pushes.inc({ ...labels, result: 'accepted' }, answer.accepted.length);

@@ -45,6 +45,12 @@ export function createMetrics() {
       labelNames: ['receiver', 'provider', 'kind'],
       registers,
     }),
+    refusedTokens: new Counter({
+      name: 'image_watcher_refused_tokens_total',
+      help: 'Genuine tokens of OpenID providers that were refused, by the claim that is not what the receiver demands',
+      labelNames: ['receiver', 'provider', 'claim'],
+      registers,
+    }),
     malformed: new Counter({
       name: 'image_watcher_malformed_deliveries_total',
       help: 'Authentic deliveries that are not what the provider sends: a wrong provider is configured, or its format has changed',

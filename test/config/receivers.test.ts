@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ConfigError, loadSettings } from '../../src/config.ts';
+import { readDemands } from '../../src/receive/issuers.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const folder = tempFolder('config');
@@ -34,6 +35,11 @@ test('every way to authenticate is enough by itself, and several go together', (
   assert.deepEqual(problems(receiver(`${google}, secrets: [{env: A}], sns: {topics: ["${topic}"]}, requestsPerMinute: 60`)), []);
 });
 
+const github = (more: string) =>
+  `oidc: {audience: a, issuer: "https://token.actions.githubusercontent.com", jwksUri: "https://token.actions.githubusercontent.com/.well-known/jwks"${more && `, ${more}`}}`;
+const other = (claims: string) =>
+  `oidc: {audience: a, issuer: "https://i.example.com", jwksUri: "https://i.example.com/keys", claims: ${claims}}`;
+
 const rows: [name: string, text: string, paths: string[]][] = [
   ['no way at all', receiver('registry: h.example.com'), ['receivers[0].secrets']],
   ['a way, and none needed', receiver(`unauthenticated: true, sns: {topics: ["${topic}"]}`), ['receivers[0].unauthenticated']],
@@ -50,6 +56,44 @@ const rows: [name: string, text: string, paths: string[]][] = [
     'keys that are no address',
     receiver('oidc: {audience: a, issuer: "https://i.example.com", jwksUri: "/etc/keys"}'),
     ['receivers[0].oidc.jwksUri'],
+  ],
+  ['tokens of any customer of GitHub', receiver(github('')), ['receivers[0].oidc.claims']],
+  ['tokens of any customer, by a claim that all have', receiver(github('claims: {ref: refs/heads/main}')), ['receivers[0].oidc.claims']],
+  [
+    'tokens of any customer, by a subject without its name',
+    receiver(github('claims: {sub: "ref:refs/heads/main"}')),
+    ['receivers[0].oidc.claims'],
+  ],
+  [
+    'tokens of any customer, by one of two subjects',
+    receiver(github('claims: {sub: ["repo:acme/api:ref:refs/heads/main", "environment:prod"]}')),
+    ['receivers[0].oidc.claims'],
+  ],
+  [
+    'tokens of any customer, for an e-mail that GitHub does not tell',
+    receiver(github('email: a@example.com')),
+    ['receivers[0].oidc.claims'],
+  ],
+  [
+    "Google's tokens for anybody with a verified e-mail",
+    receiver('oidc: {audience: a, claims: {hd: example.com}}'),
+    ['receivers[0].oidc.email'],
+  ],
+  ['a claim inside another', receiver(other('{google: {compute_engine: x}}')), ['receivers[0].oidc.claims.google']],
+  ['a claim inside a list', receiver(other('{groups: [{name: a}]}')), ['receivers[0].oidc.claims.groups']],
+  ['a claim of nothing', receiver(other('{groups: []}')), ['receivers[0].oidc.claims.groups']],
+  ['a claim of an empty text', receiver(other('{owner: ""}')), ['receivers[0].oidc.claims.owner']],
+  [
+    'a number that is not exact',
+    receiver(other('{id: 12345678901234567890, version: 1.10}')),
+    ['receivers[0].oidc.claims.id', 'receivers[0].oidc.claims.version'],
+  ],
+  ['no claims where there should be some', receiver(other('{}')), ['receivers[0].oidc.claims']],
+  ['claims that are a list', receiver(other('[owner]')), ['receivers[0].oidc.claims']],
+  [
+    'claims that have a setting of their own',
+    receiver(other('{iss: a, aud: b, exp: 1, email: c, email_verified: true}')),
+    ['aud', 'email', 'email_verified', 'exp', 'iss'].map((name) => `receivers[0].oidc.claims.${name}`),
   ],
   ['oidc that is none', receiver('oidc: [a]'), ['receivers[0].oidc']],
   ['an unknown setting', receiver('oidc: {audience: a, email: e, kid: x}'), ['receivers[0].oidc.kid']],
@@ -73,6 +117,29 @@ test('takes keys over http on loopback, and an issuer that is not Google without
   for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:1']) {
     assert.deepEqual(problems(receiver(`oidc: {audience: a, issuer: "https://i.example.com", jwksUri: "http://${host}/keys"}`)), [], host);
   }
+});
+
+test('an issuer with many customers is taken with a claim that names one of them', () => {
+  for (const claims of [
+    '{repository_owner: acme}',
+    '{repository_owner_id: 65, ref: refs/heads/main}',
+    '{repository: [acme/shop, acme/api]}',
+    '{sub: "repo:acme/shop:ref:refs/heads/main"}',
+  ]) {
+    assert.deepEqual(problems(receiver(github(`claims: ${claims}`))), [], claims);
+  }
+  assert.deepEqual(problems(receiver('oidc: {audience: a, claims: {sub: "113774264463038321964"}}')), []);
+});
+
+test('demanded claims are lists of texts', () => {
+  const claims = '{owner: acme, id: 65, protected: true, groups: [a, 7, false], "https://example.com/role": x}';
+  assert.deepEqual(readDemands(load(receiver(other(claims))).receivers[0]?.oidc?.claims ?? {}), {
+    owner: ['acme'],
+    id: ['65'],
+    protected: ['true'],
+    groups: ['a', '7', 'false'],
+    'https://example.com/role': ['x'],
+  });
 });
 
 test('an open receiver says so', () => {

@@ -12,6 +12,7 @@ import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { ignoredCodes } from '../../src/core/ignored-codes.ts';
 import { reasons } from '../../src/core/reasons.ts';
+import { sharedIssuers } from '../../src/receive/issuers.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { codeSpansOf, pages as allPages, root } from './markdown.ts';
@@ -78,6 +79,8 @@ describe('metrics', () => {
       'metadata_read',
       'event_types',
       'auth_header',
+      'id_tokens',
+      ...[...sharedIssuers.values()].flatMap(({ customerClaims }) => customerClaims),
       ...Object.keys(logFields),
     ];
     const unknown = named.filter(({ name }) => !metrics.includes(name.replace(/^image_watcher_/, '')) && !others.includes(name));
@@ -117,4 +120,13 @@ describe('settings and fields', () => {
     });
     assert.deepEqual(unknown, []);
   });
+});
+
+test('docs/receivers.md names each issuer that customers share, with the claims that tell them apart', () => {
+  const lines = readFileSync(join(root, 'docs/receivers.md'), 'utf8').split('\n');
+  for (const [issuer, { customerClaims }] of sharedIssuers) {
+    if (customerClaims.length === 0) continue;
+    const line = lines.find((candidate) => candidate.trim().startsWith(`| \`${issuer}\` |`)) ?? '';
+    for (const claim of customerClaims) assert.ok(line.includes(`\`${claim}\``), `${issuer}: ${claim}`);
+  }
 });

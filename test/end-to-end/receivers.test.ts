@@ -36,6 +36,16 @@ describe('receivers', () => {
     const config = {
       receivers: [
         { name: 'oidc', provider: 'harbor', oidc: { audience: 'image-watcher', issuer: 'https://issuer.example.com', jwksUri } },
+        {
+          name: 'job',
+          provider: 'generic',
+          oidc: {
+            audience: 'image-watcher',
+            issuer: 'https://issuer.example.com',
+            jwksUri,
+            claims: { repository_owner: ['acme', 'acme-labs'] },
+          },
+        },
         { name: 'file', provider: 'harbor', secrets: [{ file: secretFile }] },
         { name: 'few', provider: 'harbor', secrets: [{ file: secretFile }], requestsPerMinute: 10 },
       ],
@@ -68,6 +78,29 @@ describe('receivers', () => {
     await waitFor('the keys', async () => (await post('oidc', token)) === 202, { intervalMs: 200 });
     assert.equal(await post('oidc', `Bearer ${await issuer.token({ ...payload, aud: 'another' })}`), 401);
     assert.equal(await post('oidc', ''), 401);
+  });
+
+  it('lets in jobs of the customer that the claims name, and no others', async () => {
+    const seconds = Math.floor(Date.now() / 1_000);
+    const payload = { iss: 'https://issuer.example.com', aud: 'image-watcher', sub: 'a job', iat: seconds, exp: seconds + 600 };
+    const send = async (more: object) => {
+      const response = await fetch(`${services[0]?.publicUrl}/webhooks/job`, {
+        method: 'POST',
+        body: JSON.stringify({ image: 'r.example.com/shop/web:1.0.0' }),
+        headers: { authorization: `Bearer ${await issuer.token({ ...payload, ...more })}` },
+      });
+      return [response.status, await response.text()] as const;
+    };
+    await waitFor('the keys', async () => (await send({ repository_owner: 'acme' }))[0] === 202, { intervalMs: 200 });
+    assert.deepEqual(await send({ repository_owner: 'mallory-of-acme' }), [401, '{"error":"unauthorized"}']);
+    assert.deepEqual(await send({}), [401, '{"error":"unauthorized"}']);
+    const { logTail, operationsUrl } = services[0] ?? assert.fail();
+    const metrics = await (await fetch(`${operationsUrl}/metrics`)).text();
+    assert.match(metrics, /image_watcher_refused_tokens_total\{receiver="job",provider="generic",claim="repository_owner"\} 2/);
+    await waitFor('the log', () =>
+      Promise.resolve(/"receiver":"job".*claim repository_owner.*delivery not authentic/.test(logTail(10_000))),
+    );
+    assert.doesNotMatch(logTail(10_000) + metrics, /mallory/);
   });
 
   it('reads a secret again when its file changes', async () => {

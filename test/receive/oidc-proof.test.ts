@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { SignJWT, type JWTPayload } from 'jose';
-import { googleIssuers } from '../../src/receive/google-issuers.ts';
+import { googleIssuers } from '../../src/receive/issuers.ts';
 import { createKeySet } from '../../src/receive/key-set.ts';
 import { createOidcProof } from '../../src/receive/oidc-proof.ts';
 import { ProofUnavailable } from '../../src/receive/proof.ts';
@@ -99,4 +99,68 @@ test('without the keys nothing is said', async () => {
     onError: () => undefined,
   });
   await assert.rejects(async () => proof({ findKey: keySet.find })(await issuer.token()), ProofUnavailable);
+});
+
+const github = 'https://token.actions.githubusercontent.com';
+const { email_verified: _verified, ...bare } = anonymous;
+/** What GitHub Actions writes into the token of a job, and some claims of other types. */
+const job = {
+  ...bare,
+  iss: github,
+  sub: 'repo:acme/shop:ref:refs/heads/main',
+  repository: 'acme/shop',
+  repository_owner: 'acme',
+  repository_owner_id: '65',
+  run_number: 10,
+  ref_protected: true,
+  groups: ['builders', 'writers', 7],
+  nested: { repository_owner: 'acme' },
+};
+const demands = (demanded: Record<string, readonly string[]>) => proof({ issuers: [github], email: undefined, claims: demanded });
+
+for (const [name, demanded, claim] of [
+  ['a text', { repository_owner: ['acme'] }, undefined],
+  ['one of several texts', { repository_owner: ['other', 'acme'] }, undefined],
+  ['a number, and one that is written as a text', { run_number: ['10'], repository_owner_id: ['65'] }, undefined],
+  ['true', { ref_protected: ['true'] }, undefined],
+  ['a list that contains it', { groups: ['admins', 'writers'] }, undefined],
+  ['another customer', { repository_owner: ['acm'] }, 'repository_owner'],
+  ['a longer name', { repository_owner: ['acme2'] }, 'repository_owner'],
+  ['other letters', { repository_owner: ['Acme'] }, 'repository_owner'],
+  ['a pattern, which is none', { repository: ['acme/*'] }, 'repository'],
+  ['all of them, not any', { repository_owner: ['acme'], repository: ['acme/api'] }, 'repository'],
+  ['a claim that the token does not have', { environment: ['production'] }, 'environment'],
+  ['a list that does not contain it', { groups: ['admins', 'builders,writers'] }, 'groups'],
+  ['an entry of a list that is no text', { groups: ['7'] }, 'groups'],
+  ['an object', { nested: ['acme', '[object Object]'] }, 'nested'],
+  ['what every object has', { constructor: ['Object'], toString: ['x'] }, 'constructor'],
+] as const) {
+  test(`demanded claims: ${name}`, async () => {
+    const verdict = await demands(demanded)(await issuer.token(job));
+    if (claim === undefined) assert.deepEqual(verdict, { kind: 'authentic' });
+    else assert.deepEqual([verdict.kind, 'claim' in verdict && verdict.claim], ['refused', claim]);
+  });
+}
+
+test('demanded claims: a number that JSON cannot hold exactly is no value', async () => {
+  const verify = demands({ run_number: ['9007199254740992'] });
+  assert.equal((await verify(await issuer.token({ ...job, run_number: 9_007_199_254_740_992 }))).kind, 'refused');
+});
+
+test('a refused claim is named, and its value is not', async () => {
+  const verdict = await demands({ repository_owner: ['hunter1'] })(await issuer.token({ ...job, repository_owner: 'hunter2' }));
+  assert.ok(verdict.kind === 'refused');
+  assert.match(verdict.why, /repository_owner/);
+  assert.doesNotMatch(JSON.stringify(verdict), /hunter/);
+});
+
+test('demanded claims are looked at only in a token that is signed and for us', async () => {
+  const verify = demands({ repository_owner: ['acme'] });
+  const other = await makeIssuer('key-1');
+  const unsigned = await verify(await other.token({ ...job, repository_owner: 'mallory' }));
+  assert.ok(unsigned.kind === 'refused');
+  assert.equal(unsigned.claim, undefined);
+  const foreign = await verify(await issuer.token({ ...job, aud: 'https://elsewhere.example.com' }));
+  assert.ok(foreign.kind === 'refused');
+  assert.equal(foreign.claim, 'aud');
 });

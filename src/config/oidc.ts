@@ -1,0 +1,81 @@
+/** `receivers[].oidc`. */
+import { z } from 'zod';
+import { googleIssuers, missingCustomerClaims, readDemands } from '../receive/issuers.ts';
+import { always } from './scalars.ts';
+import { isLoopback } from './rules.ts';
+
+/** What has a check of its own, and what would be believed without one. */
+const checkedElsewhere: Readonly<Record<string, string>> = {
+  iss: 'is what the setting issuer is for',
+  aud: 'is what the setting audience is for',
+  exp: 'is always checked',
+  iat: 'is always checked',
+  nbf: 'is always checked',
+  email: 'is what the setting email is for, which asks for email_verified too',
+  email_verified: 'is checked with the setting email',
+};
+
+const error = 'a text, a whole number, true or false, or a list of these; what is inside a claim cannot be demanded';
+const claimValue = z.union([z.string().min(1).max(1_024), z.int(), z.boolean()], { error });
+const claims = z
+  .record(z.string().min(1).max(256), z.union([claimValue, z.array(claimValue).min(1).max(64)], { error }))
+  .superRefine((demanded, context) => {
+    const names = Object.keys(demanded);
+    if (names.length < 1 || names.length > 32) context.addIssue({ code: 'custom', message: 'between 1 and 32 claims, by their names' });
+    for (const name of names) {
+      const why = Object.hasOwn(checkedElsewhere, name) ? checkedElsewhere[name] : undefined;
+      if (why !== undefined) context.addIssue({ code: 'custom', path: [name], message: `${why}: remove it from the claims` });
+    }
+  })
+  .describe(
+    'What the token must say besides: for each claim its value, or a list of values of which it must be one; a claim that is a list must contain one. Compared whole, as text. Needed for issuers that many customers share (GitHub Actions, GitLab.com, Buildkite, Codefresh).',
+  );
+
+/** Tokens of an OpenID provider; Google's unless another is named. */
+export const oidc = z
+  .strictObject({
+    audience: z.string().min(1).max(1_024).describe('What the token must be for: by default of Pub/Sub, the URL of the receiver.'),
+    email: z
+      .string()
+      .min(1)
+      .max(320)
+      .optional()
+      .describe("The service account that the token must be of; Google's tokens need it, or `sub` among the claims."),
+    claims: claims.optional(),
+    issuer: z.string().min(1).max(1_024).optional().describe('Who makes the tokens; Google unless given.'),
+    jwksUri: z
+      .url({ protocol: /^https?$/, error: 'an https URL' })
+      .optional()
+      .describe("The address of the issuer's public keys; needed for every issuer but Google."),
+  })
+  .superRefine(namesItsSender, always)
+  .describe('The sender proves itself by a bearer token that an OpenID provider made.');
+
+interface Draft {
+  readonly [key: string]: unknown;
+}
+
+/** Tokens tell one sender from all others, and their keys cannot be replaced on the way. Sees values that may be wrong in other ways. */
+function namesItsSender(draft: Draft | null, context: z.RefinementCtx): void {
+  if (typeof draft !== 'object' || draft === null || Array.isArray(draft)) return;
+  const { issuer = googleIssuers[0], email, jwksUri } = draft;
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const isGoogle = googleIssuers.some((known) => known === issuer);
+  const demanded = claims.safeParse(draft['claims']);
+  const missing = missingCustomerClaims(String(issuer), readDemands(demanded.data ?? {}));
+  if (isGoogle && email === undefined && missing !== undefined) {
+    report('email', 'missing: anybody can have a token of Google for any audience; name the service account of the push subscription');
+  }
+  const isWrongAlready = draft['claims'] !== undefined && !demanded.success;
+  if (!isGoogle && missing !== undefined && !isWrongAlready) {
+    const names = missing.join(', ');
+    report(
+      'claims',
+      `do not say whose token it is: anybody can have one of ${String(issuer)} for any audience. Demand at least one of ${names}, such as claims: {${missing[0]}: NAME}`,
+    );
+  }
+  if (!isGoogle && jwksUri === undefined) report('jwksUri', 'missing: the address of the keys of an issuer that is not Google');
+  if (typeof jwksUri === 'string' && jwksUri.startsWith('http:') && !isLoopback(new URL(jwksUri).hostname)) {
+    report('jwksUri', 'is not https: whoever is on the way could replace the keys');
+  }
+}
