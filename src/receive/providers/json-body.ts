@@ -10,7 +10,12 @@ const [quote, backslash, comma, brace, closingBrace, bracket, closingBracket] = 
 
 /** Parses a body as JSON and against a schema that names only the fields needed; throws MalformedBody with what is wrong, or OversizedDelivery. */
 export function parseJsonBody<T extends z.ZodType>(schema: T, body: Buffer): z.output<T> {
-  const parsed = schema.safeParse(readJson(body));
+  return readShape(schema, readJson(body));
+}
+
+/** Parses a value against a schema; throws MalformedBody with what is wrong. */
+export function readShape<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new MalformedBody(`${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'wrong shape'}`);

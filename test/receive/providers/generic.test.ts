@@ -130,3 +130,118 @@ test('another format is malformed, not a crash', () => {
     assert.throws(() => parse(body), MalformedBody);
   }
 });
+
+const event = { specversion: '1.0', id: '7', source: 'https://r.example.com', type: 'container.push' };
+const named = { repository: 'team/api', tag: 'v1' };
+
+for (const [name, body, expected] of [
+  ['the registry in `source`', { ...event, data: named }, ['r.example.com/team/api:v1']],
+  [
+    'what follows the host in `source` is no name',
+    { ...event, source: 'https://r.example.com:5000/x/y?z', data: named },
+    ['r.example.com:5000/team/api:v1'],
+  ],
+  ['a `source` without a scheme', { ...event, source: 'r.example.com/x', data: named }, ['r.example.com/team/api:v1']],
+  ['a word as host', { ...event, source: 'http://registry/x', data: named }, ['registry/team/api:v1']],
+  [
+    '`registryUrl` before `source`',
+    { ...event, data: { ...named, registryUrl: 'https://a.example.com/v2/' } },
+    ['a.example.com/team/api:v1'],
+  ],
+  [
+    '`registry` before `registryUrl`',
+    { ...event, data: { ...named, registry: 'b.example.com', registryUrl: 'a.example.com' } },
+    ['b.example.com/team/api:v1'],
+  ],
+  [
+    'the host of the name before `source`',
+    { ...event, data: { repository: 'c.example.com/team/api', tag: 'v1' } },
+    ['c.example.com/team/api:v1'],
+  ],
+  [
+    'a name that repeats the registry',
+    { ...event, data: { repository: 'r.example.com/team/api', tag: 'v1', registryUrl: 'r.example.com' } },
+    ['r.example.com/team/api:v1'],
+  ],
+  [
+    'other names of the fields',
+    { ...event, data: { repositoryName: 'team/api', imageTag: 'v1', imageDigest: digest } },
+    [`r.example.com/team/api:v1@${digest}`],
+  ],
+  ['the form of this receiver as data', { ...event, data: { image: 'd.example.com/team/api:v1' } }, ['d.example.com/team/api:v1']],
+  [
+    'several images as data',
+    { ...event, data: { images: ['d.example.com/a:1', { repository: 'b', tag: '2' }] } },
+    ['d.example.com/a:1', 'r.example.com/b:2'],
+  ],
+  ['data in base64', { ...event, data_base64: Buffer.from(JSON.stringify(named)).toString('base64') }, ['r.example.com/team/api:v1']],
+  [
+    'a batch',
+    [{ ...event, data: named }, 7, { ...event, id: '8', data: { ...named, tag: 'v2' } }],
+    ['r.example.com/team/api:v1', 'r.example.com/team/api:v2'],
+  ],
+  ['a `source` that names no host', { ...event, source: '/pipelines/7', data: named }, []],
+  ['a `source` that is a word', { ...event, source: 'myrepo', data: named }, []],
+  ['a `source` that is a name of another kind', { ...event, source: 'urn:uuid:1', data: named }, []],
+  ['a `source` with a user', { ...event, source: 'https://r.example.com@evil.example.com/', data: named }, []],
+  ['a `source` of another scheme', { ...event, source: 'ftp://r.example.com/', data: named }, []],
+  ['no `source`', { ...event, source: undefined, data: named }, []],
+  ['data without a name', { ...event, data: { table: 'users' } }, []],
+  ['no data', event, []],
+  ...[
+    'container.deleted',
+    'com.example.ImageDeleted',
+    'image.delete.v1',
+    'org.example.image_pulled',
+    'image.scanned',
+    'tag.untagged',
+    'x.removed',
+  ].map((type) => [`no push: ${type}`, { ...event, type, data: named }, []] as const),
+] as const) {
+  test(`CloudEvents: ${name}`, () => {
+    assert.deepEqual(acceptedOf(body), expected);
+    const { pushes, ignored } = parse(body);
+    assert.ok(pushes.length + ignored.length > 0);
+  });
+}
+
+test('CloudEvents: the registry of the configuration replaces any', () => {
+  const data = { ...named, registryUrl: 'a.example.com' };
+  assert.deepEqual(acceptedOf({ ...event, data }, 'mirror.example.com'), ['mirror.example.com/team/api:v1']);
+});
+
+test('CloudEvents: binary', () => {
+  const headers = {
+    'ce-specversion': '1.0',
+    'ce-type': 'container.push',
+    'ce-source': 'https://r.example.com',
+    'ce-id': '9',
+    'ce-time': '2026-03-01T12:00:00Z',
+  };
+  assert.deepEqual(parse(named, headers), {
+    pushes: [
+      {
+        registry: 'r.example.com',
+        repository: 'team/api',
+        tag: 'v1',
+        idempotencyKey: 'https://r.example.com 9',
+        pushedAt: '2026-03-01T12:00:00Z',
+      },
+    ],
+    ignored: [],
+  });
+});
+
+test('CloudEvents: the key is that of the event', () => {
+  const [first, second] = parse(
+    [
+      { ...event, data: named },
+      { ...event, id: '8', data: named },
+    ],
+    { 'x-delivery-id': 'h' },
+  ).pushes;
+  assert.deepEqual([first?.idempotencyKey, second?.idempotencyKey], ['https://r.example.com 7', 'https://r.example.com 8']);
+  assert.equal(parse({ ...event, id: undefined, data: { ...named, id: 'x' } }).pushes[0]?.idempotencyKey, undefined);
+});
+
+test('CloudEvents: a batch of nothing that is an event is malformed', () => assert.throws(() => parse([named, 7]), MalformedBody));
