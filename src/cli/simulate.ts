@@ -37,7 +37,7 @@ why. Nothing is sent, stored or fetched.
   --file        the exact bytes of the body; - is standard input
   --header      a header of the request, as often as needed: some senders say in a header what happened
   --registry    the receiver's setting "registry"
-  --config      a configuration file: provider, registry and aliases are those of --receiver; its secrets are not read
+  --config      a configuration file: provider, registry, repositories and aliases are those of --receiver; its secrets are not read
   --secret-env  an environment variable with a secret: tells whether the request would be let in with it
 
 Exit codes: 0 a push would be accepted, 1 nothing would, 2 wrong usage.
@@ -78,6 +78,7 @@ function readReceiver({ provider: id, registry, config: file, receiver: name }: 
     name: receiver.name,
     provider: findProvider(receiver.provider),
     registryOverride: registry ?? receiver.registry,
+    repositories: registry === undefined ? receiver.repositories : undefined,
     aliases: registryAliases(config),
   };
 }

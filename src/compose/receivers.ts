@@ -54,6 +54,7 @@ export function openReceivers({ settings, logger }: Foundation): { receivers: re
       secrets: () => settings.secretsOf(receiver.name),
       proofs: proofsOf(receiver),
       registryOverride: receiver.registry,
+      repositories: receiver.repositories,
       requestsPerMinute: receiver.requestsPerMinute,
     };
   });

@@ -1,6 +1,7 @@
 /** The rules between settings. They see values that may be wrong in other ways: all problems of a configuration are told at once. */
 import type { z } from 'zod';
 import { normaliseRegistry } from '../core/image-reference.ts';
+import { providers } from '../receive/providers/index.ts';
 
 interface Draft {
   readonly [key: string]: unknown;
@@ -15,6 +16,17 @@ export function authenticatesSomehow(receiver: Draft | null, context: z.Refineme
     report('secrets', 'missing: name at least one secret, oidc or sns, or say unauthenticated: true');
   }
   if (way !== undefined && receiver['unauthenticated'] === true) report('unauthenticated', `contradicts ${way}: remove one of them`);
+}
+
+/** Only managers of repositories say which of them was pushed to, and a repository has one registry. */
+export function repositoriesAreKnown(receiver: Draft | null, context: z.RefinementCtx): void {
+  if (typeof receiver !== 'object' || receiver === null || receiver['repositories'] === undefined) return;
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const managers = providers.filter(({ hasRepositories }) => hasRepositories === true).map(({ id }) => id);
+  if (typeof receiver['provider'] === 'string' && !managers.includes(receiver['provider']))
+    report('repositories', `only ${managers.join(' and ')} say which of their repositories was pushed to: set registry instead`);
+  if (receiver['registry'] !== undefined)
+    report('registry', 'contradicts repositories: write "*": HOST/{key} there for all other repositories, and remove registry');
 }
 
 /** Headers are a part of the request that they begin. */

@@ -26,6 +26,8 @@ export interface PushEvent {
 export interface ClaimedPush {
   readonly registry?: string;
   readonly repository: string;
+  /** Of a manager of many repositories: the key of the one that was pushed to, and what the image is called in it. */
+  readonly within?: { readonly key: string; readonly image: string };
   readonly tag?: string;
   readonly digest?: string;
   /** Of the manifest. */

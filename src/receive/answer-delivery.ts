@@ -4,12 +4,14 @@ import type { RegistryAliases } from '../core/image-reference.ts';
 import type { Authentication } from './authenticate.ts';
 import { limitEntries } from './providers/entries.ts';
 import { MalformedBody, OversizedDelivery, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
+import { pulledNames, type PulledNames } from './pulled-names.ts';
 import type { StartWaiting } from './waiting-deliveries.ts';
 
 /** A configured endpoint for one sender. */
 export interface Receiver extends Authentication {
   readonly name: string;
   readonly registryOverride?: string | undefined;
+  readonly repositories?: PulledNames | undefined;
   readonly requestsPerMinute?: number | undefined;
 }
 
@@ -42,7 +44,7 @@ const maxNameLength = 256;
 
 /** Reads an authentic delivery, stores its pushes, and says what to answer. */
 export async function answerDelivery(delivery: Delivery, receiver: Receiver, context: DeliveryContext): Promise<DeliveryAnswer> {
-  const parsed = readDelivery(delivery, receiver.provider);
+  const parsed = readDelivery(delivery, receiver);
   if (parsed instanceof OversizedDelivery) return { status: 413, why: parsed.message };
   if (parsed instanceof MalformedBody) {
     const ignored = [{ reason: `not understood: ${parsed.message}`, code: 'Malformed' as const }];
@@ -95,12 +97,16 @@ export function toResponseBody(answer: Extract<DeliveryAnswer, { accepted: unkno
   };
 }
 
-/** Reads a payload within the limits of a delivery. Pure; what is wrong with it is a value. */
-export function readDelivery(delivery: Delivery, provider: Provider): ParsedDelivery | MalformedBody | OversizedDelivery {
+/** Reads a payload within the limits of a delivery, with the names that the receiver's configuration gives to repositories. Pure; what is wrong with it is a value. */
+export function readDelivery(
+  delivery: Delivery,
+  { provider, repositories }: { readonly provider: Provider; readonly repositories?: PulledNames | undefined },
+): ParsedDelivery | MalformedBody | OversizedDelivery {
   try {
     const parsed = provider.parse(delivery);
-    limitEntries(parsed.pushes.length + parsed.ignored.length);
-    return parsed;
+    const pushes = parsed.pushes.flatMap((push) => pulledNames(push, repositories));
+    limitEntries(pushes.length + parsed.ignored.length);
+    return { ...parsed, pushes };
   } catch (error) {
     if (error instanceof MalformedBody || error instanceof OversizedDelivery) return error;
     throw error;

@@ -2,12 +2,15 @@ import type { RegistryAliases } from '../core/image-reference.ts';
 import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../core/push-event.ts';
 import { readDelivery } from './answer-delivery.ts';
 import { MalformedBody, OversizedDelivery, type Delivery, type Provider } from './providers/provider.ts';
+import type { PulledNames } from './pulled-names.ts';
 
 export interface SimulatedReceiver {
   readonly name: string;
   readonly provider: Provider;
   /** The receiver's `registry`. */
   readonly registryOverride?: string | undefined;
+  /** The receiver's `repositories`. */
+  readonly repositories?: PulledNames | undefined;
   readonly aliases: RegistryAliases;
 }
 
@@ -31,7 +34,7 @@ export interface Simulation {
 /** What an authentic delivery would do, without a queue: the same reading as `answerDelivery`. Pure. */
 export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver, now: Date): Simulation {
   const { name, provider, registryOverride, aliases } = receiver;
-  const parsed = readDelivery(delivery, provider);
+  const parsed = readDelivery(delivery, receiver);
   if (parsed instanceof OversizedDelivery) return { decision: 'refuse', pushes: [], ignored: [], refused: parsed.message };
   if (parsed instanceof MalformedBody) return { decision: 'malformed', pushes: [], ignored: [], malformed: parsed.message };
   if (parsed.handshake !== undefined) return { decision: 'handshake', pushes: [], ignored: parsed.ignored };

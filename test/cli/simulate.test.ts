@@ -158,6 +158,7 @@ describe('a configuration', () => {
     `receivers:
   - {name: ci, provider: generic, secrets: [{env: NOT_SET_ANYWHERE}], registry: mirror.example.com}
   - {name: any, provider: generic, unauthenticated: true}
+  - {name: jfrog, provider: artifactory, unauthenticated: true, repositories: {docker-local: [acme.jfrog.io/docker, docker.example.com]}}
 registries:
   - {host: registry.example.com, aliases: ["registry.internal:5000"]}
 `,
@@ -171,6 +172,14 @@ registries:
     assert.equal(await registryOf('--receiver', 'ci', '--registry', 'x.example.com'), 'x.example.com'));
   test('may agree with --provider', async () =>
     assert.equal(await registryOf('--receiver', 'ci', '--provider', 'generic'), 'mirror.example.com'));
+
+  test('names the repositories of Artifactory as they are pulled, unless --registry is given', async () => {
+    const sample = readSamples('artifactory').find(({ name }) => name === 'artifactory-docker-pushed-manifest');
+    const jfrog = ['--config', config, '--receiver', 'jfrog', '--file', writeFile('jfrog.json', sample?.body ?? assert.fail())];
+    const namesOf = ({ pushes }: Output) => pushes.map(({ registry, repository }) => `${registry}/${repository}`);
+    assert.deepEqual(namesOf(await runJson(...jfrog)), ['acme.jfrog.io/docker/team/api', 'docker.example.com/team/api']);
+    assert.deepEqual(namesOf(await runJson(...jfrog, '--registry', 'x.example.com')), ['x.example.com/docker-local/team/api']);
+  });
 
   for (const [args, message] of [
     [['--receiver', 'nobody'], /has no receiver "nobody"/],

@@ -97,6 +97,29 @@ const rows: [name: string, text: string, paths: string[]][] = [
   ],
   ['oidc that is none', receiver('oidc: [a]'), ['receivers[0].oidc']],
   ['an unknown setting', receiver('oidc: {audience: a, email: e, kid: x}'), ['receivers[0].oidc.kid']],
+  ...[
+    ['a manager of repositories with no repository', '{}', ''],
+    ['what is no host', '{docker-local: "https://acme.com"}', '.docker-local'],
+    ['what is no path', '{docker-local: acme.com/A/}', '.docker-local'],
+    ['a host with a user', '{docker-local: "a@acme.com"}', '.docker-local'],
+    ['no name of a repository', '{docker-local: []}', '.docker-local'],
+    ['another placeholder', '{"*": "{repo}.acme.com"}', '.*'],
+    ['a key that is a pattern', '{"docker-*": acme.com}', '.docker-*'],
+  ].map(([name = '', text = '', path = '']): [string, string, string[]] => [
+    name,
+    `receivers: [{name: a, provider: artifactory, secrets: [{env: A}], repositories: ${text}}]`,
+    [`receivers[0].repositories${path}`],
+  ]),
+  [
+    'repositories of a sender that has none',
+    receiver('secrets: [{env: A}], repositories: {a: b.example.com}'),
+    ['receivers[0].repositories'],
+  ],
+  [
+    'one registry, and one for each repository',
+    'receivers: [{name: a, provider: artifactory, secrets: [{env: A}], registry: acme.com, repositories: {a: b.example.com}}]',
+    ['receivers[0].registry'],
+  ],
   ['no topics', receiver('sns: {topics: []}'), ['receivers[0].sns.topics']],
   [
     'topics that are none',
@@ -140,6 +163,18 @@ test('demanded claims are lists of texts', () => {
     groups: ['a', '7', 'false'],
     'https://example.com/role': ['x'],
   });
+});
+
+test('repositories have one name or several', () => {
+  const repositories = '{docker-local: acme.jfrog.io/docker, Dev_2: ["dev.acme.com:5001", "acme.com/a/b"], "*": "{key}.acme.com"}';
+  assert.deepEqual(
+    load(`receivers: [{name: a, provider: artifactory, secrets: [{env: A}], repositories: ${repositories}}]`).receivers[0]?.repositories,
+    {
+      'docker-local': 'acme.jfrog.io/docker',
+      Dev_2: ['dev.acme.com:5001', 'acme.com/a/b'],
+      '*': '{key}.acme.com',
+    },
+  );
 });
 
 test('an open receiver says so', () => {

@@ -14,10 +14,10 @@ const image = z.object({
   repo_key: text,
   image_name: text,
   tag: text,
+  path: text,
   name: text,
   sha256: text,
   image_type: text,
-  platforms: z.unknown().optional(),
 });
 const event = z.object({
   domain: z.string(),
@@ -26,10 +26,13 @@ const event = z.object({
   jpd_origin: text,
 });
 
-/** JFrog Artifactory, whose images are named by the path method: `HOST/REPO_KEY/IMAGE`. */
+const manifest = /^(?:list\.)?manifest\.json$/;
+
+/** JFrog Artifactory. Its images are named by the path method, `HOST/REPO_KEY/IMAGE`, unless the receiver's configuration names their repository otherwise. */
 export const artifactory: Provider = {
   id: 'artifactory',
   documentation: 'https://jfrog.com/help/r/jfrog-platform-administration-documentation/webhooks',
+  hasRepositories: true,
   verify(delivery, secrets) {
     // The secret itself, or with "use secret for payload signing" the HMAC: the same header for both.
     const value = headerOf(delivery, header);
@@ -41,14 +44,31 @@ export const artifactory: Provider = {
 };
 
 function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.output<typeof event>): ClaimedPush | IgnoredPush {
-  const { repo_key: key, image_name: name, tag, image_type: imageType } = data ?? {};
-  const names = { ...(key && name && { repository: `${key}/${name}` }), ...(tag && { tag }) };
+  const { repo_key: key, image_name: name, tag, path } = data ?? {};
+  const file = data?.name || path?.split('/').at(-1);
+  const image = name && nameIn(path ?? '', name);
+  const names = { ...(key && image && { repository: `${key}/${image}` }), ...(tag && { tag }) };
   if (domain !== 'docker' || type !== 'pushed') return { reason: `not a push: ${domain.slice(0, 64)}/${type.slice(0, 64)}`, ...names };
-  if (!key || !name) return { code: 'Incomplete', reason: 'the event names no repository' };
-  // Artifactory calls charts "oci", and perhaps some images too: only images have platforms.
-  if (imageType?.toLowerCase() === 'oci' && !(Array.isArray(data?.platforms) && data.platforms.length > 0))
-    return { code: 'NotAnImage', reason: 'not an image: image_type oci, no platforms', ...names };
-  const digest = /^(?:list\.)?manifest\.json$/.test(data?.name ?? '') && data?.sha256 ? `sha256:${data.sha256}` : undefined;
+  if (!key || !image) return { code: 'Incomplete', reason: 'the event names no repository' };
+  // Both charts and OCI images are "oci", and only an index names its platforms: the manifest at the registry tells them apart.
+  const isOci = data?.image_type?.toLowerCase() === 'oci';
+  if (isOci && file && !manifest.test(file))
+    return { code: 'NotAnImage', reason: 'not an image: image_type oci, and no manifest', ...names };
+  const digest = manifest.test(data?.name ?? '') && data?.sha256 ? `sha256:${data.sha256}` : undefined;
   const registry = origin && URL.canParse(origin) ? new URL(origin).host : undefined;
-  return { repository: `${key}/${name}`, ...(registry && { registry }), ...(tag && { tag }), ...(digest && { digest }) };
+  return {
+    repository: `${key}/${image}`,
+    within: { key, image },
+    ...(registry && { registry }),
+    ...(tag && { tag }),
+    ...(digest && { digest }),
+  };
+}
+
+/** The name of an image within its repository: `IMAGE/TAG/manifest.json` is its path, which may hold folders that the name leaves out. */
+function nameIn(path: string, name: string): string {
+  const folders = path.split('/');
+  if (!manifest.test(folders.at(-1) ?? '')) return name;
+  const image = folders.slice(0, -2).join('/');
+  return image.endsWith(`/${name}`) ? image : name;
 }

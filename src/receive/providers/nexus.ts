@@ -9,6 +9,7 @@ import type { ParsedDelivery, Provider } from './provider.ts';
 const event = z.object({
   timestamp: text,
   action: z.string(),
+  repositoryName: text,
   component: z.object({ format: text, name: text, version: text }).nullish().catch(undefined),
 });
 
@@ -18,9 +19,10 @@ const pushActions = new Set(['CREATED', 'UPDATED']);
 export const nexus: Provider = {
   id: 'nexus',
   documentation: 'https://help.sonatype.com/en/webhooks.html',
+  hasRepositories: true,
   verify: (delivery, secrets) => verifyHmac(delivery, secrets, { headers: ['x-nexus-webhook-signature'], algorithm: 'sha1' }),
   parse(delivery) {
-    const { timestamp, action, component } = parseJsonBody(event, delivery.body);
+    const { timestamp, action, repositoryName, component } = parseJsonBody(event, delivery.body);
     const { format, name, version: tag } = component ?? {};
     const ignore = (reason: string, code: IgnoredCode = 'OtherEvent'): ParsedDelivery => ({
       pushes: [],
@@ -37,7 +39,15 @@ export const nexus: Provider = {
     // 2025-06-01T10:00:00.515+0000
     const pushedAt = timestamp?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2').replace(/[+-]00:00$/, 'Z');
     return {
-      pushes: [{ repository: name, ...(tag && { tag }), ...(idempotencyKey && { idempotencyKey }), ...(pushedAt && { pushedAt }) }],
+      pushes: [
+        {
+          repository: name,
+          ...(repositoryName && { within: { key: repositoryName, image: name } }),
+          ...(tag && { tag }),
+          ...(idempotencyKey && { idempotencyKey }),
+          ...(pushedAt && { pushedAt }),
+        },
+      ],
       ignored: [],
     };
   },

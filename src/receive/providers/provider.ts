@@ -23,6 +23,8 @@ export interface Provider {
   readonly id: string;
   /** The page that documents the sender's format. */
   readonly documentation: string;
+  /** It manages several repositories, and says of each push which of them was pushed to (`within`). */
+  readonly hasRepositories?: true;
   /**
    * Whether the sender proved that it knows one of the secrets; compares in constant time. Anybody can have it called with any request: it looks at headers
    * and at the bytes of the body, and parses nothing.

@@ -18,7 +18,13 @@ const reasonOf = (body: unknown) => parse(body).ignored[0]?.reason;
 
 test('the path method: host, key of the repository, image', () =>
   assert.deepEqual(parse(event).pushes, [
-    { registry: 'artifactory.example.com', repository: 'docker-local/team/api', tag: 'v1.2.3', digest: `sha256:${hex}` },
+    {
+      registry: 'artifactory.example.com',
+      repository: 'docker-local/team/api',
+      within: { key: 'docker-local', image: 'team/api' },
+      tag: 'v1.2.3',
+      digest: `sha256:${hex}`,
+    },
   ]));
 
 test('without an origin the configuration must name the registry', () => {
@@ -43,11 +49,37 @@ for (const tag of [`sha256:${hex}`, `sha256__${hex}`, `sha256-${hex}.sig`, undef
   });
 }
 
-test('what Artifactory calls "oci" is an image if it has platforms', () => {
+test('what Artifactory calls "oci" is asked of the registry, unless the file is no manifest', () => {
   const platforms = [{ architecture: 'amd64', os: 'linux' }];
-  assert.equal(pushOf({ image_type: 'oci', platforms })?.tag, 'v1.2.3');
-  for (const none of [[], null, undefined, {}]) assert.equal(pushOf({ image_type: 'oci', platforms: none }), undefined);
+  for (const list of [platforms, [], null, undefined, {}]) assert.equal(pushOf({ image_type: 'oci', platforms: list })?.tag, 'v1.2.3');
+  assert.equal(pushOf({ image_type: 'oci', name: undefined, path: 'team/api/v1.2.3/list.manifest.json' })?.tag, 'v1.2.3');
+  assert.equal(pushOf({ image_type: 'oci', name: undefined, path: undefined })?.tag, 'v1.2.3');
+  for (const file of [{ name: 'api-1.2.3.tgz' }, { name: undefined, path: 'team/api/v1.2.3/api-1.2.3.tgz' }]) {
+    assert.equal(pushOf({ image_type: 'oci', ...file }), undefined);
+    assert.equal(parse({ ...event, data: { ...data, image_type: 'oci', ...file } }).ignored[0]?.code, 'NotAnImage');
+  }
 });
+
+test('a path that is deeper than the name is the name; any other path says nothing', () => {
+  const nameOf = (image_name: string, path: unknown) => pushOf({ image_name, path })?.repository;
+  assert.equal(nameOf('api', 'team/backend/api/v1.2.3/manifest.json'), 'docker-local/team/backend/api');
+  assert.equal(nameOf('backend/api', 'team/backend/api/v1.2.3/list.manifest.json'), 'docker-local/team/backend/api');
+  for (const path of [
+    'api/v1.2.3/manifest.json',
+    'team/other/v1.2.3/manifest.json',
+    'team/not-api/v1.2.3/manifest.json',
+    'api',
+    '',
+    null,
+    7,
+  ]) {
+    assert.equal(nameOf('api', path), 'docker-local/api', String(path));
+  }
+  assert.equal(nameOf('api', 'team/api/v1.2.3/sha256__aaaa'), 'docker-local/api');
+});
+
+test('the repository and the name in it are told apart', () =>
+  assert.deepEqual(pushOf({ path: 'x/team/api/v1.2.3/manifest.json' })?.within, { key: 'docker-local', image: 'x/team/api' }));
 
 test('other events are ignored, each with its reason', () => {
   assert.equal(reasonOf({ ...event, event_type: 'promoted' }), 'not a push: docker/promoted');

@@ -23,6 +23,11 @@ test('no registry in the configuration: ignored, with what to do', () => {
   assert.ok('reason' in result && result.reason.includes('set "registry" of the receiver'));
 });
 
+test('the repository and the name in it are told apart', () => {
+  assert.deepEqual(parse(event).pushes[0]?.within, { key: 'docker-hosted', image: 'team/api' });
+  assert.equal(parse({ ...event, repositoryName: 7 }).pushes[0]?.within, undefined);
+});
+
 test('a tag that is pushed again', () => assert.equal(parse({ ...event, action: 'UPDATED' }).pushes.length, 1));
 
 test('the delivery is the key', () => {
