@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isArtifactTag, isImageConfigType, isManifestType } from './artifact.ts';
-import type { IgnoredCode } from './ignored-codes.ts';
+import type { IgnoredReason } from './reasons.ts';
 import { formatRepository, isDigest, isTag, normaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
 
 /** One pushed tag, as a registry announced it and in normal form: a hint of where to look, never an order. */
@@ -43,7 +43,7 @@ export interface ClaimedPush {
 export interface IgnoredPush {
   readonly reason: string;
   /** The reason as a metric knows it; `OtherEvent` unless given. */
-  readonly code?: IgnoredCode;
+  readonly code?: IgnoredReason;
   readonly repository?: string;
   readonly tag?: string;
 }
@@ -63,7 +63,7 @@ const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]
 /** Normalises what a provider read: a PushEvent, or why there is nothing to do. Pure: the clock is in the context. */
 export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEvent | IgnoredPush {
   const { repository: path, tag } = claimed;
-  const ignored = (code: IgnoredCode, reason: string): IgnoredPush => ({
+  const ignored = (code: IgnoredReason, reason: string): IgnoredPush => ({
     code,
     reason,
     repository: path,

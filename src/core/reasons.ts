@@ -10,6 +10,15 @@ export const reasons = {
   RolledOut: 'the rollout of a change is done',
   RolloutNotWatched: 'the workload does not roll out by itself, so nobody can tell whether the change works',
 
+  // Why what a webhook announced is no push of an image, and not stored.
+  OtherEvent: 'an event that announces no push: a pull, a scan, a deletion, a ping',
+  Malformed: 'a body that is not what the provider sends',
+  Incomplete: 'a push that lacks what names it: repository, resource, or all of its shape',
+  NoRegistry: 'the payload names no registry, and the receiver none either',
+  NoTag: 'an image that was pushed by its digest only',
+  Referrer: 'a signature or attestation of an image, by its tag',
+  InvalidName: 'a repository or tag that cannot be one',
+
   // Why a push changed nothing.
   NoPolicy: 'no ImagePolicy watches the repository',
   NotSelected: 'the policy does not select the pushed tag',
@@ -84,3 +93,17 @@ export const reasons = {
 } as const;
 
 export type Reason = keyof typeof reasons;
+
+/** Why a receiver stores nothing of what a webhook announced: the labels of `image_watcher_ignored_pushes_total`. */
+export const ignoredReasons = [
+  'OtherEvent',
+  'Malformed',
+  'Incomplete',
+  'NoRegistry',
+  'NotAnImage',
+  'NoTag',
+  'Referrer',
+  'InvalidName',
+] as const satisfies readonly Reason[];
+
+export type IgnoredReason = (typeof ignoredReasons)[number];

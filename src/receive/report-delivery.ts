@@ -52,7 +52,10 @@ export function createReporter({ logger, metrics }: ReportOptions): Reporter {
       if (!('accepted' in answer)) return;
       metrics.pushes.inc({ ...labels, result: 'accepted' }, answer.accepted.length);
       metrics.pushes.inc({ ...labels, result: 'ignored' }, answer.ignored.length);
-      for (const { code } of answer.ignored) metrics.ignoredPushes.inc({ ...labels, reason: code ?? 'OtherEvent' });
+      for (const { code = 'OtherEvent', reason: why, repository, tag } of answer.ignored) {
+        metrics.ignoredPushes.inc({ ...labels, reason: code });
+        logger.debug({ ...labels, reason: code, why, repository, tag }, 'push ignored');
+      }
       for (const { id, repository, tag, digest } of answer.accepted) {
         logger.debug({ ...labels, event: id, registry: repository.registry, repository: repository.path, tag, digest }, 'push accepted');
       }

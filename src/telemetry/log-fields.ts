@@ -12,6 +12,7 @@ export const logFields = {
   event: 'The id of a push, as `image-watcher events` shows it',
   replayOf: 'The id of the push that is done once more',
   source: 'What made us look: Webhook, Poll, PolicyChange …; of a certificate, where it is from',
+  outcome: 'How a reconcile ended, as `image-watcher events` shows it',
   reason: 'One of the [reasons](policies.md#reasons)',
   why: 'What went wrong, or what is to be done, as a sentence',
   err: 'An error with its type, message and stack',

@@ -18,6 +18,16 @@ export const logMessages = {
   },
 
   'push accepted': { levels: ['debug'], meaning: 'A webhook announced a tag, and Redis has it' },
+  'push ignored': {
+    levels: ['debug'],
+    meaning:
+      'What a webhook announced is no push of an image that could be stored; `reason` and `why` say why. `event` is absent: nothing is stored',
+  },
+  'push not watched': { levels: ['debug'], meaning: 'No policy watches the repository of a push (`NoPolicy`)' },
+  'policy reconciled': {
+    levels: ['debug'],
+    meaning: 'A reconcile of a policy ended: `outcome` in a word, `reason` and `why` for it; of a push that changed nothing as well',
+  },
   'delivery not authentic': { levels: ['warn', 'debug'], meaning: 'Answered 401; `why` is what the sender is not told. Each reason once' },
   'delivery not understood': { levels: ['warn', 'debug'], meaning: 'Authentic, but not what the provider sends: is it the right one?' },
   'delivery refused': {

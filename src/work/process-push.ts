@@ -45,6 +45,8 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
   ports.witness?.matched?.(policies.map(policyKey));
   if (policies.length === 0) {
     ports.metrics.unwatched.inc();
+    const { registry, path } = push.repository;
+    ports.logger.debug({ event: push.id, registry, repository: path, tag: push.tag, reason: 'NoPolicy' }, 'push not watched');
     await ports.eventLog.unwatched(push, ports.clock());
     return;
   }

@@ -130,8 +130,10 @@ export async function reportFailure(
   }
 }
 
-function count(key: string, decision: Decision, { source }: LookCause, { metrics, witness }: ReportPorts): void {
-  metrics.reconciles.inc({ source, outcome: decision.kind, reason: decision.reason });
+function count(key: string, decision: Decision, { source, eventId }: LookCause, { metrics, witness, logger }: ReportPorts): void {
+  const { kind: outcome, reason, message: why, tag } = decision;
+  metrics.reconciles.inc({ source, outcome, reason });
+  logger.debug({ policy: key, source, event: eventId, outcome, reason, why, tag }, 'policy reconciled');
   witness?.decided?.(key, decision);
 }
 

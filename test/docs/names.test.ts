@@ -10,7 +10,6 @@ import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts'
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { ignoredCodes } from '../../src/core/ignored-codes.ts';
 import { reasons } from '../../src/core/reasons.ts';
 import { sharedIssuers } from '../../src/receive/issuers.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
@@ -41,7 +40,6 @@ describe('reasons', () => {
   const ofTheCode = 'PermanentError WaitError';
   const known = new Set([
     ...Object.keys(reasons),
-    ...Object.keys(ignoredCodes),
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),
   ]);

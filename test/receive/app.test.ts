@@ -89,6 +89,9 @@ test('200: authentic, but nothing to do', async (t) => {
   assert.equal(response.statusCode, 200);
   assert.deepEqual(response.json(), { accepted: [], ignored: [{ reason: 'not a push: PULL_ARTIFACT', repository: 'Shop/web' }] });
   assert.deepEqual(await countOf(world, 'pushes'), { accepted: 0, ignored: 1 });
+  const [line = '{}'] = world.logged.filter((text) => text.includes('"msg":"push ignored"'));
+  const { level, receiver, reason, why, repository } = JSON.parse(line) as Record<string, unknown>;
+  assert.deepEqual([level, receiver, reason, why, repository], ['debug', 'prod', 'OtherEvent', 'not a push: PULL_ARTIFACT', 'Shop/web']);
 });
 
 test('200: malformed, logged once without the body', async (t) => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { WaitError } from '../../src/core/errors.ts';
 import { processPolicyJob } from '../../src/work/process-policy.ts';
 import { processPush } from '../../src/work/process-push.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
 import { contextOf, createWorld, image, pushOf, startTime, wakeJob } from './world.ts';
 
@@ -10,6 +11,23 @@ test('a repository that nobody watches: recorded, no request', async () => {
   const world = createWorld();
   await processPush(pushOf({ repository: { registry: 'registry.example.com', path: 'shop/web-admin' } }), contextOf(), world.ports);
   assert.deepEqual([world.unwatched, world.matched.size, world.requests, world.jobs], [['push-1'], 0, [], []]);
+});
+
+test('a push that changes nothing is logged once, with its reason', async () => {
+  const elsewhere = { repository: { registry: 'registry.example.com', path: 'shop/web-admin' } };
+  for (const [push, reason, message] of [
+    [pushOf(elsewhere), 'NoPolicy', 'push not watched'],
+    [pushOf({ tag: 'main' }), 'NotSelected', 'policy reconciled'],
+  ] as const) {
+    const lines: Record<string, unknown>[] = [];
+    const logger = createLogger('debug', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    const world = createWorld({ logger });
+    await processPush(push, contextOf(), world.ports);
+    assert.deepEqual(
+      lines.map((line) => [line['level'], line['msg'], line['event'], line['reason'], line['tag']]),
+      [['debug', message, 'push-1', reason, push.tag]],
+    );
+  }
 });
 
 test('nobody wants it: not believed while the API server does not tell of changes', async () => {

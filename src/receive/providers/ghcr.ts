@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isDigest } from '../../core/image-reference.ts';
-import type { IgnoredCode } from '../../core/ignored-codes.ts';
+import type { IgnoredReason } from '../../core/reasons.ts';
 import type { ClaimedPush } from '../../core/push-event.ts';
 import { formPayload } from './form-payload.ts';
 import { headerOf } from './header-of.ts';
@@ -59,7 +59,7 @@ export const ghcr: Provider = {
   },
 };
 
-function ignored(code: IgnoredCode, reason: string, repository?: string): ParsedDelivery {
+function ignored(code: IgnoredReason, reason: string, repository?: string): ParsedDelivery {
   return { pushes: [], ignored: [{ code, reason, ...(repository && { repository }) }] };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IgnoredCode } from '../../core/ignored-codes.ts';
+import type { IgnoredReason } from '../../core/reasons.ts';
 import { formPayload } from './form-payload.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac, type HmacScheme } from './hmac.ts';
@@ -40,7 +40,7 @@ export const gitea: Provider = {
     const { type, name, version: tag, owner, html_url: url, created_at: pushedAt } = pushed ?? {};
     const namespace = owner?.login || owner?.username;
     const repository = namespace && name ? `${namespace}/${name}` : undefined;
-    const ignore = (reason: string, code: IgnoredCode = 'OtherEvent'): ParsedDelivery => ({
+    const ignore = (reason: string, code: IgnoredReason = 'OtherEvent'): ParsedDelivery => ({
       pushes: [],
       ignored: [{ code, reason, ...(repository && { repository }), ...(tag && { tag }) }],
     });

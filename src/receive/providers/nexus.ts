@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IgnoredCode } from '../../core/ignored-codes.ts';
+import type { IgnoredReason } from '../../core/reasons.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac } from './hmac.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -24,7 +24,7 @@ export const nexus: Provider = {
   parse(delivery) {
     const { timestamp, action, repositoryName, component } = parseJsonBody(event, delivery.body);
     const { format, name, version: tag } = component ?? {};
-    const ignore = (reason: string, code: IgnoredCode = 'OtherEvent'): ParsedDelivery => ({
+    const ignore = (reason: string, code: IgnoredReason = 'OtherEvent'): ParsedDelivery => ({
       pushes: [],
       ignored: [{ code, reason, ...(name && { repository: name }), ...(tag && { tag }) }],
     });
