@@ -53,7 +53,8 @@ export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry):
 function changesOf(workload: Workload, policy: Doer, recorded: ReadonlyMap<string, HistoryEntry>): HistoryEntry[] {
   return [...workload.containers, ...(workload.initContainers ?? [])].flatMap((container) => {
     const entry = recorded.get(placeOf(workload, container.name));
-    const update = ownUpdate(container, policy.uid);
+    // Of what does not roll out nothing is to be found out: the history tells of it, as far as it goes.
+    const update = workload.rollout === undefined ? undefined : ownUpdate(container, policy.uid);
     // In another namespace, a history alone is no proof that what runs there is ours.
     const isBelieved = workload.namespace === policy.namespace || update !== undefined;
     const isCurrent = isBelieved && entry !== undefined && isSameObject(entry, workload) && runs(container, entry.to);

@@ -18,9 +18,12 @@ export function formatFieldPath(steps: FieldSteps): string {
   return steps.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 }
 
-/** The last steps of a path, in at most this many characters: for where a container would have its name. */
-export function shortenPath(path: string, maxLength: number): string {
-  return path.length <= maxLength ? path : `…${path.slice(1 - maxLength)}`;
+/** As container names in a policy's status. */
+const maxLabel = 63;
+
+/** The last steps of a path, in as many characters as a container's name has: for where that would be. */
+export function fieldLabel(path: string): string {
+  return path.length <= maxLabel ? path : `…${path.slice(1 - maxLabel)}`;
 }
 
 /** Whether a pattern has wildcards. */

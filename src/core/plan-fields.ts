@@ -1,5 +1,5 @@
 /** Plans the fields of a custom resource that together make an image, as if they were one container. */
-import { parseFieldPath, shortenPath } from './field-path.ts';
+import { fieldLabel, parseFieldPath } from './field-path.ts';
 import { registryPathsOf, type RegistryPaths } from './field-rules.ts';
 import type { PolicySpec, TargetFields } from './image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from './image-reference.ts';
@@ -17,9 +17,6 @@ type Usable = Extract<WorkloadField, { readonly value: unknown }>;
 /** The fields that make an image, those that are only read included. */
 type Paths = TargetFields & RegistryPaths;
 type Part = keyof Paths;
-
-/** As container names in a policy's status. */
-const maxLabel = 63;
 
 /** What becomes of the fields, or why they cannot be written. */
 export function planFields(
@@ -39,7 +36,7 @@ export function planFields(
     const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is no image of ${formatRepository(input.spec.repository)}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
-  const container = shortenPath(main, maxLabel);
+  const container = fieldLabel(main);
   const verdict = input.judge(running, container, image);
   if (verdict !== 'change') {
     const { value, owner } = values.get('tag') ?? values.get('image') ?? values.get('digest') ?? { value: null };

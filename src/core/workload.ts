@@ -14,6 +14,8 @@ export interface Workload extends WorkloadRef {
   readonly initContainers?: readonly WorkloadContainer[];
   /** Of a custom resource: what the fields hold that policies may write, by their paths. */
   readonly fields?: Readonly<Record<string, WorkloadField>>;
+  /** What it remembers of our last change of fields that together make an image, by the name that they are shown under. */
+  readonly fieldUpdates?: ReadonlyMap<string, LastUpdate>;
   /** Absent where there are none. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly hasAnnotations: boolean;

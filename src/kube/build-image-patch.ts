@@ -1,6 +1,6 @@
 import { consentAnnotation } from '../core/consent.ts';
 import { parseFieldPath } from '../core/field-path.ts';
-import { formatLastUpdate, updateAnnotations } from '../core/last-update.ts';
+import { formatLastUpdate, updateAnnotation } from '../core/last-update.ts';
 import type { ContainerChange, FieldChange } from '../core/plan-update.ts';
 import type { Workload } from '../core/workload.ts';
 
@@ -36,9 +36,10 @@ export function buildImagePatch(
   const images = changes.flatMap((change) =>
     change.fields === undefined ? ofContainer(workload, change) : change.fields.flatMap(ofField),
   );
-  const updates = changes.flatMap(({ container, update }) =>
-    update === undefined ? [] : [[updateAnnotations + container, formatLastUpdate(update)]],
-  );
+  const updates = changes.flatMap(({ container, update }) => {
+    const key = updateAnnotation(container);
+    return key === undefined || update === undefined ? [] : [[key, formatLastUpdate(update)]];
+  });
   return [...images, ...annotate(workload, { [changeCauseAnnotation]: changeCause, ...Object.fromEntries(updates) })];
 }
 

@@ -1,6 +1,7 @@
 import { consentAnnotation } from '../core/consent.ts';
 import { findGitOpsTool } from '../core/guards/git-ops.ts';
-import { parseLastUpdate, updateAnnotations } from '../core/last-update.ts';
+import { fieldLabel } from '../core/field-path.ts';
+import { parseLastUpdate, updateAnnotation, type LastUpdate } from '../core/last-update.ts';
 import { isCustomVersion, type Workload, type WorkloadContainer } from '../core/workload.ts';
 import { projectSecretNames } from './project-secret-names.ts';
 import { projectRollout } from './project-rollout.ts';
@@ -47,7 +48,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     containersPath: `/${[...target.podSpecPath, 'containers'].join('/')}`,
     containers: projectContainers(target, raw, 'containers', entries),
     ...(initContainers.length > 0 && { initContainers }),
-    ...(fields !== undefined && { fields }),
+    ...(fields !== undefined && { fields, ...projectFieldUpdates(raw, Object.keys(fields)) }),
     ...(labels !== undefined && { labels }),
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
     ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),
@@ -87,7 +88,7 @@ function projectContainers(
   return containers.map((container: unknown) => {
     const name = asText(asRecord(container)['name']);
     const { manager, time } = findOwner(entries, [...path, `k:${JSON.stringify({ name })}`, 'f:image']) ?? {};
-    const lastUpdate = name === '' ? undefined : parseLastUpdate(annotations[updateAnnotations + name]);
+    const lastUpdate = readLastUpdate(annotations, name);
     return {
       name,
       image: asText(asRecord(container)['image']),
@@ -96,6 +97,20 @@ function projectContainers(
       ...(lastUpdate !== undefined && { lastUpdate }),
     };
   });
+}
+
+function projectFieldUpdates(raw: unknown, paths: readonly string[]): Pick<Workload, 'fieldUpdates'> {
+  const annotations = asRecord(walk(raw, ['metadata', 'annotations']));
+  const updates = paths.map(fieldLabel).flatMap((label): [string, LastUpdate][] => {
+    const update = readLastUpdate(annotations, label);
+    return update === undefined ? [] : [[label, update]];
+  });
+  return updates.length === 0 ? {} : { fieldUpdates: new Map(updates) };
+}
+
+function readLastUpdate(annotations: Readonly<Record<string, unknown>>, container: string): LastUpdate | undefined {
+  const key = updateAnnotation(container);
+  return key === undefined ? undefined : parseLastUpdate(annotations[key]);
 }
 
 function asLabels(labels: unknown): Workload['labels'] {

@@ -64,7 +64,13 @@ export async function applyPlan(
   const changing = withRefusals(plan, refused).targets.filter(isChanging);
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${plan.candidate.tag}`;
   const record = (target: ChangingPlan): ChangingPlan => {
-    const details = { policy: policy.uid, trigger: source, at: new Date(ports.now()), digest: plan.candidate.digest };
+    const details = {
+      policy: policy.uid,
+      trigger: source,
+      at: new Date(ports.now()),
+      tag: plan.candidate.tag,
+      digest: plan.candidate.digest,
+    };
     return { ...target, changes: withUpdates(target.workload, target.changes, details) };
   };
   const results = await inParallel(changing, maxParallel, async (target) =>

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatLastUpdate, heldUpdate, ownUpdate, parseLastUpdate, withUpdates, type LastUpdate } from '../../src/core/last-update.ts';
+import {
+  formatLastUpdate,
+  heldUpdate,
+  lastUpdateOf,
+  ownUpdate,
+  parseLastUpdate,
+  recentChanges,
+  updateAnnotation,
+  withUpdates,
+  type LastUpdate,
+} from '../../src/core/last-update.ts';
 import type { WorkloadContainer } from '../../src/core/workload.ts';
 import { after, changedAt, image, rolloutOf } from './rollout-samples.ts';
-import { digestOf } from './samples.ts';
+import { digestOf, workloadOf } from './samples.ts';
 
 const update: LastUpdate = { policy: 'uid', at: changedAt, trigger: 'Webhook', from: `${image}:1.2.3`, to: `${image}:1.3.0` };
 const [a, b] = [digestOf('a'), digestOf('b')];
@@ -62,13 +72,113 @@ test('what another policy did is not ours', () => {
   assert.deepEqual([ownUpdate(container, 'uid'), ownUpdate(container, 'other')], [update, undefined]);
 });
 
-test('remembered is what rolls out, and is of a length that fits', () => {
-  const change = { container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
-  const details = { policy: 'uid', trigger: 'Webhook', at: after(0), digest: undefined } as const;
-  const rollout = rolloutOf();
-  assert.deepEqual(withUpdates({ rollout }, [change], details)[0]?.update, update);
-  assert.deepEqual(withUpdates({}, [change], details), [change]);
-  const field = { ...change, fields: [{ path: 'spec.tag', from: '1', to: '2' }] };
+const change = { container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
+const details = { policy: 'uid', trigger: 'Webhook', at: after(0), digest: undefined } as const;
+const running = (lastUpdate?: LastUpdate) => workloadOf({ web: { image: `${image}:1.2.3`, ...(lastUpdate && { lastUpdate }) } });
+
+test('remembered is what is of a length that fits, whether it rolls out or not', () => {
   const long = { ...change, from: `${image}:${'x'.repeat(600)}` };
-  assert.deepEqual(withUpdates({ rollout }, [field, long], details), [field, long]);
+  for (const workload of [running(), { ...running(), rollout: rolloutOf() }]) {
+    assert.deepEqual(withUpdates(workload, [change], details)[0]?.update, update);
+    assert.deepEqual(withUpdates(workload, [long], details), [long]);
+  }
+});
+
+test('of fields that hold a digest alone, the tag is remembered besides', () => {
+  const digests = { ...change, from: `${image}@${a}`, to: `${image}@${b}` };
+  const tagOf = (one: typeof change) => withUpdates(running(), [one], { ...details, tag: 'main', digest: b })[0]?.update?.tag;
+  assert.deepEqual([tagOf(digests), tagOf(change)], ['main', undefined]);
+});
+
+/** What the container remembers after these changes, each some seconds after the first. */
+function remembersAfter(changes: readonly (readonly [tag: string, seconds: number, policy?: string])[]): LastUpdate | undefined {
+  let workload = running();
+  for (const [tag, seconds, policy = 'uid'] of changes) {
+    const to = `${image}:${tag}`;
+    const [made] = withUpdates(workload, [{ ...change, to }], { ...details, policy, at: after(seconds), digest: b });
+    // As the API server keeps it.
+    workload = running(made?.update && parseLastUpdate(formatLastUpdate(made.update)));
+  }
+  return lastUpdateOf(workload, 'web');
+}
+
+const countsAt = (found: LastUpdate | undefined, seconds: number) =>
+  Object.fromEntries(recentChanges(found, after(seconds)).map(({ tag, at }) => [tag, at.length]));
+
+test('what other policies did to a container is kept by whoever changes it next, for an hour', () => {
+  const found = remembersAfter([
+    ['1.3.0', 0, 'one'],
+    ['1.2.3', 10, 'two'],
+    ['1.3.0', 20, 'one'],
+    ['1.2.3', 30, 'two'],
+  ]);
+  assert.equal(found?.policy, 'two');
+  assert.deepEqual(countsAt(found, 40), { '1.2.3': 2, '1.3.0': 2 });
+  assert.deepEqual(countsAt(found, 3_615), { '1.2.3': 1, '1.3.0': 1 });
+  assert.deepEqual(countsAt(found, 3_630), {});
+  assert.equal(
+    remembersAfter([
+      ['1.3.0', 0],
+      ['1.4.0', 3_600],
+    ])?.earlier,
+    undefined,
+  );
+});
+
+test('a loop is not forgotten for the sake of new images, however many come', () => {
+  const releases = Array.from({ length: 60 }, (_, index) => [`2.0.${index}`, 100 + index] as const);
+  const found = remembersAfter([...[0, 10, 20, 30, 40].map((seconds) => ['1.3.0', seconds] as const), ...releases]);
+  assert.equal(countsAt(found, 200)['1.3.0'], 5);
+});
+
+test('what is remembered has a bound, whoever wrote it', () => {
+  const times = fc.array(
+    fc.integer({ min: 0, max: 3_599 }).map((seconds) => after(seconds).toISOString().replace('.000Z', 'Z')),
+    {
+      minLength: 1,
+      maxLength: 40,
+    },
+  );
+  const changes = fc.array(
+    fc.record({ tag: fc.stringMatching(/^[\w.-]{1,128}$/), digest: fc.constant(`sha512:${'b'.repeat(128)}`), at: times }),
+    {
+      maxLength: 40,
+    },
+  );
+  fc.assert(
+    fc.property(changes, (earlier) => {
+      const forged = parseLastUpdate(JSON.stringify({ ...update, earlier }));
+      const [made] = withUpdates(running(forged), [change], { ...details, at: after(3_600) });
+      const text = made?.update ? formatLastUpdate(made.update) : '';
+      assert.ok(text.length < 6_000, `${text.length}`);
+      assert.deepEqual(parseLastUpdate(text), made?.update);
+    }),
+  );
+});
+
+test('of what somebody forged, only times of the last hour count, and what cannot be read does not', () => {
+  const written = (earlier: unknown) => parseLastUpdate(JSON.stringify({ ...update, earlier }));
+  const at = [changedAt];
+  for (const odd of [7, {}, 'x', [], [null, 7, 'x', [], {}], [{ tag: '', at }], [{ tag: '1', at: [] }], [{ tag: '1', at: ['soon', 7] }]])
+    assert.deepEqual(written(odd), update);
+  const ahead = written([
+    { tag: '1.3.0', at: ['9999-12-31T23:59:59Z', '2026-03-01T12:06:00Z', '2026-03-01T12:04:00Z', '2026-03-01T11:00:00Z'] },
+  ]);
+  assert.deepEqual(recentChanges(ahead, after(0)), [{ tag: '1.3.0', at: [changedAt, '2026-03-01T12:04:00Z'] }]);
+});
+
+test('an annotation has a name that the API server takes', () => {
+  const nameOf = (container: string) => updateAnnotation(container)?.replace('last-update.operator.technomad.dev/', '');
+  assert.deepEqual(['web', 'spec.parameters[0].value', '…values.image_tag', '_', ''].map(nameOf), [
+    'web',
+    'spec.parameters.0..value',
+    'values.image_tag',
+    undefined,
+    undefined,
+  ]);
+  fc.assert(
+    fc.property(fc.stringMatching(/^[A-Za-z0-9_.[\]…-]{1,63}$/), (label) =>
+      assert.match(nameOf(label) ?? 'none', /^(?=.{1,63}$)([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/),
+    ),
+  );
 });

@@ -77,6 +77,24 @@ test('what it remembers of our last change is an annotation for each container',
   for (const none of [updateOf('proxy', JSON.stringify(update)), updateOf('web', 'x'), updateOf('web', 7)]) assert.equal(none, undefined);
 });
 
+test('what it remembers of fields has the name that they are shown under', () => {
+  const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' };
+  const value = JSON.stringify(update);
+  const prefix = 'last-update.operator.technomad.dev/';
+  const release = {
+    ...deployment,
+    apiVersion: 'example.com/v1',
+    kind: 'Release',
+    fields: [{ path: 'spec.list[0].image' }, { path: 'spec.tag' }],
+  };
+  const updatesOf = (annotations: object) => projectWorkload(release, { metadata: { name: 'web', annotations }, spec: {} }).fieldUpdates;
+  assert.deepEqual(
+    updatesOf({ [`${prefix}spec.list.0..image`]: value, [`${prefix}spec.tag`]: 'x', [`${prefix}spec.other`]: value }),
+    new Map([['spec.list[0].image', update]]),
+  );
+  assert.equal(updatesOf({}), undefined);
+});
+
 test('whose Secrets its pods are pulled with is kept, where it says so', () => {
   const accessOf = (podSpec: object) => {
     const { pullSecrets, serviceAccount } = projectWorkload(deployment, {

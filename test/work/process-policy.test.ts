@@ -174,7 +174,7 @@ test('a crash between the patch and the status: the next look writes the history
   const { history, trigger, latest } = world.statusOf('web');
   assert.deepEqual(
     history?.map(({ to, from, trigger: source }) => [to, from, source]),
-    [[`${image}:1.3.0`, undefined, 'Webhook']],
+    [[`${image}:1.3.0`, `${image}:1.2.3`, 'Webhook']],
   );
   assert.deepEqual([trigger?.event, trigger?.receiver, latest?.tag], ['push-1', 'prod', '1.3.0']);
 });

@@ -3,6 +3,7 @@ import type { ImagePolicy } from '../../src/core/image-policy.ts';
 import { policyKey } from '../../src/core/image-policy.ts';
 import { matchesSelector } from '../../src/core/label-selector.ts';
 import { formatRepository } from '../../src/core/image-reference.ts';
+import type { LastUpdate } from '../../src/core/last-update.ts';
 import { createPolicyIndex } from '../../src/core/match-policies.ts';
 import type { ContainerChange } from '../../src/core/plan-update.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
@@ -225,16 +226,30 @@ export function runs(world: World, images: Parameters<typeof workloadOf>[0], oth
 }
 
 /** What the API server makes of a patch. */
-export function change(workload: Workload, changes: readonly Pick<ContainerChange, 'index' | 'init' | 'to' | 'update'>[]): Workload {
+export function change(
+  workload: Workload,
+  changes: readonly (Pick<ContainerChange, 'index' | 'init' | 'to' | 'update'> & Partial<Pick<ContainerChange, 'container' | 'fields'>>)[],
+): Workload {
   const patch = (list: readonly WorkloadContainer[], isInit: boolean) =>
     list.map((container, index) => {
       const made = changes.find((change) => change.index === index && (change.init === true) === isInit);
       if (made === undefined) return container;
       return { ...container, image: made.to, imageOwner: 'image-watcher', ...(made.update && { lastUpdate: made.update }) };
     });
-  const { initContainers } = workload;
+  const { initContainers, fieldUpdates = [] } = workload;
+  const fields = changes.flatMap((one) => one.fields ?? []);
+  const updates = changes.flatMap((one): [string, LastUpdate][] =>
+    one.fields === undefined || one.update === undefined ? [] : [[one.container ?? '', one.update]],
+  );
   return {
     ...workload,
+    ...(fields.length > 0 && {
+      fields: {
+        ...workload.fields,
+        ...Object.fromEntries(fields.flatMap(({ path, to }) => (to === undefined ? [] : [[path, { value: to, owner: 'image-watcher' }]]))),
+      },
+      fieldUpdates: new Map([...fieldUpdates, ...updates]),
+    }),
     containers: patch(workload.containers, false),
     ...(initContainers && { initContainers: patch(initContainers, true) }),
     generation: workload.generation + 1,

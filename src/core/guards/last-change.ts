@@ -3,6 +3,7 @@ import { fieldManager } from '../field-manager.ts';
 import type { ImagePolicy } from '../image-policy.ts';
 import { tryParseImageReference } from '../image-reference.ts';
 import type { TriggerSource } from '../policy-status.ts';
+import { lastUpdateOf, updatedTag } from '../last-update.ts';
 import { findContainer, isSameObject, isSameWorkload, type Workload, type WorkloadRef } from '../workload.ts';
 import type { GuardContext } from './guard.ts';
 
@@ -60,12 +61,12 @@ function recordedChange(
 ): RecordedChange | undefined {
   const entry = policy.status?.history?.find((one) => isOf(one, target, container) && isSameObject(one, workload ?? target));
   const found = workload && findContainer(workload, container);
-  const update = found?.lastUpdate;
+  const update = workload && lastUpdateOf(workload, container);
   if (update !== undefined && update.policy === policy.uid && (entry === undefined || Date.parse(update.at) > Date.parse(entry.at))) {
     const { at, to, digest, trigger, from } = update;
     // What runs by our hand is what the cluster made of it.
     const image = found?.imageOwner === fieldManager ? found.image : to;
-    return { image, tag: tryParseImageReference(to)?.tag ?? '', at, trigger, from, ...(digest !== undefined && { digest }) };
+    return { image, tag: updatedTag(update), at, trigger, from, ...(digest !== undefined && { digest }) };
   }
   if (entry === undefined) return undefined;
   const { to, tag, digest, at, trigger, from } = entry;

@@ -1,34 +1,50 @@
-import type { HistoryEntry } from '../policy-status.ts';
+import { lastUpdateOf, recentChanges, recentMs } from '../last-update.ts';
+import type { Candidate } from '../plan-update.ts';
 import { toSeconds } from '../status-text.ts';
 import { formatWorkload } from '../workload.ts';
 import type { Guard } from './guard.ts';
 import { isOf } from './last-change.ts';
 
-const hourMs = 3_600_000;
-
 /**
- * The same image again and again means that something changes it back each time, such as another policy: it is slowed down, so that no workload
- * restarts for ever. New images are no loop, however many there are.
+ * The same image again and again means that something changes it back each time, such as another policy: it is slowed down, so that no container restarts for
+ * ever. New images are no loop, however many there are. The workload remembers what was done to each of its containers, whoever did it; where somebody
+ * removes that, the history of the policy counts, as far as it goes.
  */
 export const repeats: Guard = {
   id: 'repeats',
   bindsRollback: false,
-  judge({ target, changes }, { policy, candidate, now, repeatsPerHour }) {
-    const isRepeat = (entry: HistoryEntry) =>
-      entry.tag === candidate.tag && (candidate.digest === undefined || entry.digest === undefined || entry.digest === candidate.digest);
-    const times = changes.map(({ container }) =>
-      (policy.status?.history ?? [])
-        .filter((entry) => isOf(entry, target, container) && isRepeat(entry))
-        .map(({ at }) => Date.parse(at))
-        .filter((at) => at > now.getTime() - hourMs),
-    );
-    // The latest first: when the last that counts leaves the hour, there is room again.
-    const until = times.flatMap((latest) => latest[repeatsPerHour - 1] ?? []).map((at) => new Date(at + hourMs));
-    const [first] = until.toSorted((a, b) => b.getTime() - a.getTime());
-    if (first === undefined) return undefined;
+  judge({ target, workload, changes }, { policy, candidate, now, repeatsPerHour }) {
+    const history = (policy.status?.history ?? []).map((entry) => ({ ...entry, at: [entry.at] }));
+    const loops = changes.flatMap(({ container }) => {
+      const remembered = recentChanges(workload && lastUpdateOf(workload, container), now);
+      const recorded = history.filter((entry) => isOf(entry, target, container));
+      const until = [remembered, recorded].flatMap((known) => roomAt(known, candidate, now, repeatsPerHour));
+      return until.length === 0 ? [] : [{ container, until: Math.max(...until) }];
+    });
+    if (loops.length === 0) return undefined;
+    const until = new Date(Math.min(...loops.map((loop) => loop.until)));
+    const containers = loops.map(({ container }) => container);
     const message =
-      `${formatWorkload(target)} was changed to ${candidate.tag} ${repeatsPerHour} times within an hour, and something changes it back: ` +
-      `see who else does (another ImagePolicy?). Changed again at ${toSeconds(first)}`;
-    return { kind: 'waits', reason: 'TooManyChanges', message, until: first };
+      `${containers.join(' and ')} of ${formatWorkload(target)} was changed to ${candidate.tag} ${repeatsPerHour} times within an hour, and something ` +
+      `changes it back: see who else does (another ImagePolicy?). Changed again at ${toSeconds(until)}`;
+    return { kind: 'waits', reason: 'TooManyChanges', message, containers, until };
   },
 };
+
+/** When there is room for one more change to the candidate: as soon as the last that counts leaves the hour. Nothing where there is room now. */
+function roomAt(
+  changes: readonly (Pick<Candidate, 'tag' | 'digest'> & { readonly at: readonly string[] })[],
+  candidate: Candidate,
+  now: Date,
+  repeatsPerHour: number,
+): number[] {
+  const isSame = ({ tag, digest }: Candidate) =>
+    tag === candidate.tag && (candidate.digest === undefined || digest === undefined || digest === candidate.digest);
+  const times = changes
+    .filter(isSame)
+    .flatMap(({ at }) => at.map((time) => Date.parse(time)))
+    .filter((at) => at > now.getTime() - recentMs)
+    .toSorted((a, b) => b - a);
+  const last = times[repeatsPerHour - 1];
+  return last === undefined ? [] : [last + recentMs];
+}

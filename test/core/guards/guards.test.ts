@@ -13,7 +13,7 @@ import { rewritten } from '../../../src/core/guards/rewritten.ts';
 import { window } from '../../../src/core/guards/window.ts';
 import type { RejectedImage, Reversion } from '../../../src/core/policy-status.ts';
 import { strategies } from '../../../src/core/strategies/index.ts';
-import { digestOf, webDeployment } from '../samples.ts';
+import { digestOf, policyOf, webDeployment } from '../samples.ts';
 import { entryOf, image, judge, type Case } from './context.ts';
 
 const [a, b, c] = [digestOf('a'), digestOf('b'), digestOf('c')];
@@ -42,6 +42,18 @@ const revertedTwice = {
 const others = (count: number) => Array.from({ length: count }, (_, index) => ({ ...reversion, name: `other-${index}` }));
 const times = (...at: string[]) => ({ status: { history: at.map((time) => entryOf('1.3.0', { at: time })) } });
 const within = ['2026-03-02T11:50:00Z', '2026-03-02T11:40:00Z', '2026-03-02T11:30:00Z', '2026-03-02T11:20:00Z', '2026-03-02T11:10:00Z'];
+/** Runs what somebody put in the place of 1.3.0, which the container was changed to at these times. */
+const remembering = (at: readonly string[], policy = policyOf().uid) => ({
+  ...by('image-watcher'),
+  lastUpdate: {
+    policy,
+    at: '2026-03-02T11:55:00Z',
+    trigger: 'Webhook' as const,
+    from: `${image}:1.3.0`,
+    to: `${image}:1.2.3`,
+    earlier: [{ tag: '1.3.0', digest: b, at }],
+  },
+});
 const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
 
 const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
@@ -205,6 +217,23 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
     'as often as is configured',
     { ...times(...within.slice(0, 2)), context: { repeatsPerHour: 2 } },
     'waits TooManyChanges 2026-03-02T12:40:00.000Z',
+  ],
+  [repeats, 'too often, as the container remembers', { runs: remembering(within) }, 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
+  [
+    repeats,
+    'too often, by other policies too',
+    { runs: remembering(within, 'of another') },
+    'waits TooManyChanges 2026-03-02T12:10:00.000Z',
+  ],
+  [repeats, 'often, as the container remembers', { runs: remembering(within.slice(1)) }, 'fine'],
+  [repeats, 'too often, but another image under the tag', { runs: remembering(within), candidate: { tag: '1.3.0', digest: c } }, 'fine'],
+  [repeats, 'too often, but before the hour', { runs: remembering([...within.slice(0, 4), '2026-03-02T11:00:00Z']) }, 'fine'],
+  [repeats, 'too often, at a time that somebody forged', { runs: remembering(within.map(() => '2099-01-01T00:00:00Z')) }, 'fine'],
+  [
+    repeats,
+    'too often, as the container and the history know together',
+    { runs: remembering(within.slice(0, 2)), ...times(...within) },
+    'waits TooManyChanges 2026-03-02T12:10:00.000Z',
   ],
   [repeats, 'of another workload', { status: { history: within.map((at) => entryOf('1.3.0', { at, name: 'other' })) } }, 'fine'],
 ];
