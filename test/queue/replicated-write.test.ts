@@ -45,8 +45,8 @@ test(
   { timeout: 120_000 },
   async (t) => {
     const { replica, connection, waits, write } = await start(t);
+    await write(60_000)('a');
     const confirm = write(500);
-    await confirm('a');
     const before = await waits();
     replica.freeze();
     const keys = Array.from({ length: 50 }, (_, index) => String(index));
