@@ -94,6 +94,7 @@ describe('a push that the registry refuses', () => {
     await waitFor('the push to be refused three times', async () => (await refusals('Webhook')) - before > 2, { timeoutMs: 60_000 });
     await world.cluster.request('PATCH', `${secretsPath()}/wrong`, { stringData: dockerConfig(robot.password) });
     await world.waitForImage('wrong', `${registry.host}/shop/wrong:1.0.1`);
+    await world.waitForCondition('wrong', 'Ready', 'UpToDate');
     assert.equal((await world.readStatus('wrong')).trigger?.source, 'SecretChange');
   });
 
