@@ -26,10 +26,11 @@ export function readTarget(target: Written, index: number, context: TargetContex
   throw new PermanentError('InvalidPolicy', `spec.targets[${index}]: write either name or selector`);
 }
 
-function readParts({ containers, initContainers, fields }: Written, ref: KindRef, context: TargetContext): TargetParts {
+function readParts({ containers, initContainers, volumes, fields }: Written, ref: KindRef, context: TargetContext): TargetParts {
   return {
     ...(containers !== undefined && { containers }),
     ...(initContainers && { initContainers }),
+    ...(volumes === true && { volumes }),
     ...(fields !== undefined && { fields: readFields(fields, ref, context) }),
   };
 }

@@ -49,7 +49,7 @@ const target = z
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
     uid: text(63, 'Its uid: a workload that is created anew under the name is another.').optional(),
-    container: text(63, 'The container; absent when there is none that runs the image.').optional(),
+    container: text(71, 'The container, or "volumes/NAME" for an image volume; absent when there is none that runs the image.').optional(),
     image: image('The image that it runs.').optional(),
     state: z
       .enum(['UpToDate', 'Kept', 'Problem'])
@@ -83,7 +83,7 @@ const change = z
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
     uid: text(63, 'Its uid: a workload that is created anew under the name is another.').optional(),
-    container: text(63, 'The container.'),
+    container: text(71, 'The container, or "volumes/NAME" for an image volume.'),
     from: image('The image before; absent where it is not known, because the change was found afterwards.').optional(),
     to: image('The image after.'),
     tag: tag('The tag that was applied.'),
@@ -114,7 +114,7 @@ const reverted = z
     kind: text(63, 'Kind of the workload.'),
     namespace: text(63, 'Namespace of the workload.'),
     name: text(253, 'Name of the workload.'),
-    container: text(63, 'The container.'),
+    container: text(71, 'The container, or "volumes/NAME" for an image volume.'),
     tag: tag('The tag that was put back.'),
     digest: digest('Its digest.').optional(),
     count: z.int().min(1).describe('How often; after the second time it is left alone.'),

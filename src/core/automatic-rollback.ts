@@ -8,14 +8,13 @@ import { isUsable, type ImagePolicy, type PolicySpec } from './image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from './image-reference.ts';
 import type { HistoryEntry } from './policy-status.ts';
 import { isMeantContainer, type WorkloadView } from './resolve-target.ts';
-import { isSameObject, refOf, type Workload, type WorkloadContainer } from './workload.ts';
+import { imagesOf, isSameObject, refOf, type ImagePlace, type Workload, type WorkloadContainer } from './workload.ts';
 
 /** A failed change that is to be rolled back, or was, without being written down. */
 export interface Rollback {
   readonly entry: HistoryEntry & { readonly from: string };
   readonly container: WorkloadContainer;
-  readonly index: number;
-  readonly init?: true;
+  readonly place: ImagePlace;
   readonly isDone: boolean;
 }
 
@@ -49,11 +48,12 @@ export function rollbacksOf(
   return [...recorded, ...others].flatMap((entry) => {
     if (!isSameObject(entry, workload) || whyNoRollback(entry) !== undefined) return [];
     if (whyRefused(entry, spec, { findWorkload: () => workload, aliases }) !== undefined) return [];
-    const { container, ...place } = findPart(workload, entry.container);
+    const found = imagesOf(workload).find(({ container }) => container.name === entry.container);
     const { from } = entry;
-    if (container === undefined || from === undefined) return [];
+    if (found === undefined || from === undefined) return [];
+    const { container, place } = found;
     const isDone = container.image === from && container.imageOwner === fieldManager;
-    return isDone || runs(container, entry.to) ? [{ entry: { ...entry, from }, container, ...place, isDone }] : [];
+    return isDone || runs(container, entry.to) ? [{ entry: { ...entry, from }, container, place, isDone }] : [];
   });
 }
 
@@ -97,16 +97,4 @@ function whyRefused(
     return isMeantContainer(target, meant, entry.container);
   });
   return isTarget ? undefined : 'it is no target of the policy';
-}
-
-/** A container or an init container: their names differ. */
-function findPart(
-  { containers, initContainers = [] }: Workload,
-  name: string,
-): Pick<Rollback, 'index' | 'init'> & { container?: WorkloadContainer } {
-  const isInit = !containers.some((one) => one.name === name);
-  const list = isInit ? initContainers : containers;
-  const index = list.findIndex((one) => one.name === name);
-  const container = list[index];
-  return { index, ...(isInit && { init: true }), ...(container !== undefined && { container }) };
 }

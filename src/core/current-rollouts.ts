@@ -5,7 +5,7 @@ import { isUsable, type ImagePolicy } from './image-policy.ts';
 import { ownUpdate, type LastUpdate } from './last-update.ts';
 import { isMeantContainer, resolveTargets, type WorkloadView } from './resolve-target.ts';
 import { cut } from './status-text.ts';
-import { identityOf, isSameObject, workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
+import { identityOf, imagesOf, isSameObject, workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from './workload.ts';
 
 /** What a workload runs by our hand, as long as it is not known to be out. */
 export interface Rollout {
@@ -51,7 +51,7 @@ export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry):
 }
 
 function changesOf(workload: Workload, policy: Doer, recorded: ReadonlyMap<string, HistoryEntry>): HistoryEntry[] {
-  return [...workload.containers, ...(workload.initContainers ?? [])].flatMap((container) => {
+  return imagesOf(workload).flatMap(({ container }) => {
     const entry = recorded.get(placeOf(workload, container.name));
     // Of what does not roll out nothing is to be found out: the history tells of it, as far as it goes.
     const update = workload.rollout === undefined ? undefined : ownUpdate(container, policy.uid);

@@ -74,6 +74,8 @@ export interface TargetParts {
   readonly containers?: readonly string[];
   /** Whether init containers are meant, too. */
   readonly initContainers?: boolean;
+  /** Whether image volumes are meant, too, whatever their names. */
+  readonly volumes?: boolean;
   /** Of a custom resource: the fields to write, instead of containers. */
   readonly fields?: TargetFields;
 }

@@ -13,6 +13,8 @@ export interface PodState {
 
 export interface PodContainer {
   readonly name: string;
+  /** What it mounts, by the names of `volumeName`: the kubelet says of a container that an image which it mounts cannot be pulled. */
+  readonly mounts?: readonly string[];
   readonly ready: boolean;
   readonly restarts: number;
   /** `state.waiting`. */
@@ -28,7 +30,7 @@ const pullFailures: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBac
 const pullPatienceMs = 20_000;
 const crashes = { inBackOff: 2, otherwise: 3 } as const;
 
-/** What the pods are evidence of, where these containers were changed. */
+/** What the pods are evidence of, where these containers (or image volumes) were changed. */
 export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): PodEvidence {
   const failure = judgePods(pods, containers, now);
   const starts = pods.filter(({ ready }) => !ready).map(({ startedAt }) => Date.parse(startedAt));
@@ -36,12 +38,12 @@ export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<st
 }
 
 /**
- * Why the pods cannot start, by those of the containers that were changed: what others do is not the fault of the new image, and only told when time is
+ * Why the pods cannot start, by those of the containers that were changed or mount what was: what others do is not the fault of the new image, and only told when time is
  * over. Undefined while there is hope.
  */
 export function judgePods(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): RolloutFailure | undefined {
   for (const pod of pods) {
-    for (const container of pod.containers.filter(({ name }) => containers.has(name))) {
+    for (const container of pod.containers.filter(({ name, mounts = [] }) => [name, ...mounts].some((one) => containers.has(one)))) {
       const failure = judgeContainer(pod, container, now);
       if (failure !== undefined) return failure;
     }

@@ -9,7 +9,7 @@ import type { ContainerChange } from './plan-update.ts';
 import type { TriggerSource } from './policy-status.ts';
 import { fieldManager } from './field-manager.ts';
 import { toSeconds } from './status-text.ts';
-import { findContainer, type Workload, type WorkloadContainer } from './workload.ts';
+import { findContainer, readVolumeName, type Workload, type WorkloadContainer } from './workload.ts';
 
 export interface LastUpdate {
   /** The uid of the policy. */
@@ -55,10 +55,12 @@ const triggers: Readonly<Record<TriggerSource, true>> = {
   Request: true,
 };
 
-/** The annotation of a container, or of the fields that are shown as one; undefined where the API server would not take its name. */
+/** The annotation of a container, an image volume, or the fields that are shown as one; undefined where the API server would not take its name. */
 export function updateAnnotation(container: string): string | undefined {
-  const name = container.replaceAll(/[^A-Za-z0-9_.-]/g, '.').replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
-  return name === '' ? undefined : `last-update.operator.technomad.dev/${name}`;
+  const volume = readVolumeName(container);
+  const name = (volume ?? container).replaceAll(/[^A-Za-z0-9_.-]/g, '.').replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+  // It has no second slash, and no room for more than the name of a volume.
+  return name === '' ? undefined : `${volume === undefined ? '' : 'volumes.'}last-update.operator.technomad.dev/${name}`;
 }
 
 /** What a workload remembers of our last change to a container, or to the fields that are shown as one. */

@@ -31,7 +31,7 @@ function merge(a: TargetPlan, b: TargetPlan): TargetPlan {
   };
 }
 
-/** Names of containers are unique in a pod, init containers included; fields have their paths for names. */
+/** Names of containers are unique in a pod, init containers included, and those of image volumes begin otherwise; fields have their paths for names. */
 function distinct<T extends { readonly container: string }>(parts: readonly T[]): T[] {
   return [...new Map(parts.map((part) => [part.container, part])).values()];
 }

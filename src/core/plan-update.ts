@@ -29,12 +29,14 @@ import { planFields } from './plan-fields.ts';
 import type { Reversion } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 import { isNewerImage } from './select-tag.ts';
-import { resolveTarget, type WorkloadView } from './resolve-target.ts';
+import { meantImages, resolveTarget, type WorkloadView } from './resolve-target.ts';
 import { cut } from './status-text.ts';
 import {
   formatWorkload,
   isCustomVersion,
+  readVolumeName,
   refOf,
+  type ImagePlace,
   type Workload,
   type WorkloadContainer,
   type WorkloadIdentity,
@@ -49,12 +51,9 @@ export interface Candidate {
   readonly createdAt?: string;
 }
 
-export interface ContainerChange {
-  /** Its name; of a custom resource's fields the path of the one that holds the tag or the image. */
+export interface ContainerChange extends ImagePlace {
+  /** Its name, for an image volume `volumes/NAME`; of a custom resource's fields the path of the one that holds the tag or the image. */
   readonly container: string;
-  /** Its place in its list. */
-  readonly index: number;
-  readonly init?: true;
   readonly from: string;
   readonly to: string;
   /** Of a custom resource: the fields that make the image, all of them. */
@@ -176,7 +175,7 @@ function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput
   const kept = planned.filter((part) => 'image' in part);
   const unusable = planned.find((part) => 'problem' in part);
   if (unusable !== undefined) return { target: ref, workload, changes: [], kept: [], problem: unusable.problem };
-  const problem = target.fields === undefined ? findMissing(workload, target.containers, [...changes, ...kept], input) : undefined;
+  const problem = target.fields === undefined ? findMissing(workload, target, [...changes, ...kept], input) : undefined;
   return { target: ref, workload, changes, kept, ...(problem !== undefined && { problem }) };
 }
 
@@ -187,44 +186,50 @@ function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Wor
   });
 }
 
-function planContainers(
-  { containers: wanted, initContainers: withInit = false }: PolicyTarget,
-  workload: Workload,
-  input: PlanInput,
-): (ContainerChange | KeptContainer)[] {
-  const { containers, initContainers = [] } = workload;
-  const planned = [
-    ...containers.map((container, index) => planContainer(container, { index }, workload, input)),
-    ...(withInit ? initContainers.map((container, index) => planContainer(container, { index, init: true }, workload, input)) : []),
-  ];
-  return planned.filter((part) => part !== undefined).filter(({ container }) => wanted === undefined || wanted.includes(container));
+function planContainers(target: PolicyTarget, workload: Workload, input: PlanInput): (ContainerChange | KeptContainer)[] {
+  return meantImages(target, workload)
+    .map(({ container, place }) => planContainer(container, place, workload, input))
+    .filter((part) => part !== undefined);
 }
 
 function planContainer(
   container: WorkloadContainer,
-  place: Pick<ContainerChange, 'index' | 'init'>,
+  place: ImagePlace,
   workload: Workload,
   input: PlanInput,
 ): ContainerChange | KeptContainer | undefined {
-  const running = tryParseImageReference(container.image, input.aliases);
-  if (running === undefined || !sameRepository(running.repository, input.spec.repository)) return undefined;
+  const running = readOwn(container.image, input);
+  if (running === undefined) return undefined;
   const verdict = judge(running, input.startsOver?.(workload, container.name, container.image), input);
   if (verdict === 'change') return { container: container.name, ...place, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
   return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
 }
 
+/** What runs, where it is an image of the policy's repository. */
+function readOwn(image: string, { spec, aliases }: Pick<PlanInput, 'spec' | 'aliases'>): ImageReference | undefined {
+  const running = tryParseImageReference(image, aliases);
+  return running !== undefined && sameRepository(running.repository, spec.repository) ? running : undefined;
+}
+
 /** Containers that are named have to be there, each of them; the others are brought up to date all the same. */
 function findMissing(
   workload: Workload,
-  wanted: readonly string[] | undefined,
+  { containers: wanted, volumes = false }: PolicyTarget,
   found: readonly { readonly container: string }[],
-  { spec }: PlanInput,
+  input: PlanInput,
 ): TargetProblem | undefined {
   const missing = wanted?.filter((name) => !found.some(({ container }) => container === name)) ?? [];
   if (found.length > 0 && missing.length === 0) return undefined;
   const what = missing.length === 0 ? 'no container' : `no container ${missing.map((name) => `"${name}"`).join(' or ')}`;
-  const message = `${formatWorkload(workload)} has ${what} that runs ${formatRepository(spec.repository)}`;
+  const orVolume = volumes && found.length === 0 ? ', and no image volume of it' : '';
+  const message = `${formatWorkload(workload)} has ${what} that runs ${formatRepository(input.spec.repository)}${orVolume}`;
+  const unmeant = volumes ? undefined : workload.volumes?.find(({ image }) => readOwn(image, input) !== undefined)?.name;
+  if (unmeant !== undefined)
+    return {
+      reason: 'ContainerNotFound',
+      message: `${message}; its volume "${readVolumeName(unmeant)}" holds it: to update it, write volumes: true`,
+    };
   const hasTemplate = workload.containers.length > 0 || !isCustomVersion(workload.apiVersion);
   const hint = hasTemplate ? '' : ': it has no pod template in spec.template, so say with fields where its image is';
   return { reason: 'ContainerNotFound', message: message + hint };

@@ -1,6 +1,6 @@
 import type { PolicyTarget } from './image-policy.ts';
 import { matchesSelector, type LabelSelector } from './label-selector.ts';
-import { kindKey, type KindRef, type Workload, type WorkloadRef } from './workload.ts';
+import { imagesOf, kindKey, readVolumeName, type ImageList, type KindRef, type Workload, type WorkloadRef } from './workload.ts';
 
 /** What is known of the cluster's workloads; costs no request. */
 export interface WorkloadView {
@@ -36,8 +36,20 @@ export function isMeantContainer(
   container: string,
 ): boolean {
   if (target.fields !== undefined || !isMeant(target, workload)) return false;
+  if (readVolumeName(container) !== undefined) return isMeantIn('volumes', target, container);
   const isInit = workload.initContainers?.some(({ name }) => name === container) === true;
-  return (!isInit || target.initContainers === true) && target.containers?.includes(container) !== false;
+  return isMeantIn(isInit ? 'initContainers' : 'containers', target, container);
+}
+
+/** Of the workload's images those that a target without fields means, whatever they are. */
+export function meantImages(target: PolicyTarget, workload: Workload): ReturnType<typeof imagesOf> {
+  return imagesOf(workload).filter(({ container, place: { list = 'containers' } }) => isMeantIn(list, target, container.name));
+}
+
+/** Init containers and image volumes are meant only where the target says so. The names that it lists are those of containers. */
+function isMeantIn(list: ImageList, { containers, initContainers, volumes }: PolicyTarget, name: string): boolean {
+  if (list === 'volumes') return volumes === true;
+  return (list === 'containers' || initContainers === true) && containers?.includes(name) !== false;
 }
 
 /** Whether a target means this workload. */

@@ -3,9 +3,9 @@ import type { Workload } from './workload.ts';
 /** The same text while these workloads run the same. */
 export function runningImages(workloads: readonly Workload[]): string {
   return JSON.stringify(
-    workloads.map(({ uid, containers, initContainers = [], fields = {} }) => [
+    workloads.map(({ uid, containers, initContainers = [], volumes = [], fields = {} }) => [
       uid,
-      ...[...containers, ...initContainers].map(({ image }) => image),
+      ...[...containers, ...initContainers, ...volumes].map(({ image }) => image),
       ...Object.values(fields).map((field) => ('value' in field ? field.value : field.unusable)),
     ]),
   );

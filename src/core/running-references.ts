@@ -2,7 +2,7 @@ import type { PolicySpec, PolicyTarget } from './image-policy.ts';
 import { sameRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from './image-reference.ts';
 import { imageOfFields } from './plan-fields.ts';
 import type { PolicyStatus } from './policy-status.ts';
-import { resolveTarget, type WorkloadView } from './resolve-target.ts';
+import { meantImages, resolveTarget, type WorkloadView } from './resolve-target.ts';
 import type { Workload } from './workload.ts';
 
 /** The images of the policy's repository that its targets run. */
@@ -31,16 +31,21 @@ export function knownDigests(
   return new Set([...remembered, ...running].flatMap((image) => image?.digest ?? []));
 }
 
+/** Whether nothing but image volumes of the policy's targets has its image: what they hold need not be able to run. */
+export function isForVolumesAlone(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): boolean {
+  if (runningReferences(spec, view, aliases).length === 0) return false;
+  const targets = spec.targets.map((target) => ({ ...target, volumes: false }));
+  return runningReferences({ ...spec, targets }, view, aliases).length === 0;
+}
+
 /** The images of the policy's repository in what a target means of a workload. */
 export function referencesOf(target: PolicyTarget, workload: Workload, spec: PolicySpec, aliases: RegistryAliases): ImageReference[] {
   if (target.fields !== undefined) {
     const image = imageOfFields(target.fields, workload, { spec, aliases });
     return image === undefined ? [] : [image];
   }
-  const { containers, initContainers = [] } = workload;
-  const meant = target.initContainers === true ? [...containers, ...initContainers] : containers;
-  return meant.flatMap(({ image }) => {
-    const reference = tryParseImageReference(image, aliases);
+  return meantImages(target, workload).flatMap(({ container }) => {
+    const reference = tryParseImageReference(container.image, aliases);
     return reference !== undefined && sameRepository(reference.repository, spec.repository) ? reference : [];
   });
 }

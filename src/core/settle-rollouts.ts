@@ -12,7 +12,7 @@ import { addRejection } from './rejections.ts';
 import type { WorkloadView } from './resolve-target.ts';
 import { rolloutClaims } from './rollout-claims.ts';
 import { cut, toSeconds } from './status-text.ts';
-import { formatWorkload, identityOf, isSameObject, workloadKey } from './workload.ts';
+import { findContainer, formatWorkload, identityOf, isSameObject, workloadKey } from './workload.ts';
 
 /** What was found of one rollout. */
 export interface Finding {
@@ -186,7 +186,8 @@ function toRollbackEntry(entry: Rollback['entry'], history: readonly HistoryEntr
 
 function describeRunning({ targets = [] }: PolicyStatus, { findWorkload }: WorkloadView): string {
   const runs = targets.flatMap((state) => {
-    const container = findWorkload(state)?.containers.find(({ name }) => name === state.container);
+    const workload = findWorkload(state);
+    const container = workload && findContainer(workload, state.container ?? '');
     return container === undefined ? [] : [`${formatWorkload(state)} runs ${container.image}`];
   });
   return [...new Set(runs)].join('; ') || 'every workload runs the selected image';

@@ -12,6 +12,8 @@ export interface Workload extends WorkloadRef {
   readonly containers: readonly WorkloadContainer[];
   /** Absent where there are none. */
   readonly initContainers?: readonly WorkloadContainer[];
+  /** The volumes that are images, by the names of `volumeName`; absent where there are none. */
+  readonly volumes?: readonly ImageVolume[];
   /** Of a custom resource: what the fields hold that policies may write, by their paths. */
   readonly fields?: Readonly<Record<string, WorkloadField>>;
   /** What it remembers of our last change of fields that together make an image, by the name that they are shown under. */
@@ -44,6 +46,20 @@ export interface WorkloadContainer {
   readonly lastUpdate?: LastUpdate;
 }
 
+/** A volume whose content is an image; the other volumes of a pod template are not kept, so it says where it is in their list. */
+export interface ImageVolume extends WorkloadContainer {
+  readonly index: number;
+}
+
+/** A list of a pod template whose entries have images. */
+export type ImageList = 'containers' | 'initContainers' | 'volumes';
+
+/** Where in a pod template an image is; without `list` it is one of the containers. */
+export interface ImagePlace {
+  readonly index: number;
+  readonly list?: ImageList;
+}
+
 /** A field of a custom resource: `value` is null where it is not set, but could be. */
 export type WorkloadField =
   | { readonly value: string | number | null; readonly owner?: string; readonly setAt?: string }
@@ -67,9 +83,34 @@ export function isCustomVersion(apiVersion: string | undefined): apiVersion is s
   return apiVersion !== undefined && /^[^/]*\..*\//.test(apiVersion);
 }
 
-/** A container or an init container: their names differ. */
-export function findContainer({ containers, initContainers = [] }: Workload, name: string): WorkloadContainer | undefined {
-  return [...containers, ...initContainers].find((container) => container.name === name);
+const volumePrefix = 'volumes/';
+
+/** How an image volume is named among containers, because a container of the same pod may have its name: `volumes/models`. */
+export function volumeName(name: string): string {
+  return volumePrefix + name;
+}
+
+/** The volume's own name; undefined for the name of a container, which has no slash. */
+export function readVolumeName(container: string): string | undefined {
+  return container.startsWith(volumePrefix) ? container.slice(volumePrefix.length) : undefined;
+}
+
+/** Whatever has an image in a pod template, and where: containers, init containers, image volumes. Their names differ. */
+export function imagesOf({
+  containers,
+  initContainers = [],
+  volumes = [],
+}: Pick<Workload, 'containers' | 'initContainers' | 'volumes'>): { readonly container: WorkloadContainer; readonly place: ImagePlace }[] {
+  return [
+    ...containers.map((container, index) => ({ container, place: { index } })),
+    ...initContainers.map((container, index) => ({ container, place: { index, list: 'initContainers' as const } })),
+    ...volumes.map((container) => ({ container, place: { index: container.index, list: 'volumes' as const } })),
+  ];
+}
+
+/** A container, an init container or an image volume: their names differ. */
+export function findContainer({ containers, initContainers = [], volumes = [] }: Workload, name: string): WorkloadContainer | undefined {
+  return [...containers, ...initContainers, ...volumes].find((container) => container.name === name);
 }
 
 /** The name of a workload alone. */

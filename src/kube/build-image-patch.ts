@@ -2,7 +2,7 @@ import { consentAnnotation } from '../core/consent.ts';
 import { parseFieldPath } from '../core/field-path.ts';
 import { formatLastUpdate, updateAnnotation } from '../core/last-update.ts';
 import type { ContainerChange, FieldChange } from '../core/plan-update.ts';
-import type { Workload } from '../core/workload.ts';
+import { readVolumeName, type Workload } from '../core/workload.ts';
 
 /** One container's new image; `index` is its place in its list of the workload. */
 export type ImageChange = ContainerChange;
@@ -21,7 +21,7 @@ const changeCauseAnnotation = 'kubernetes.io/change-cause';
  *
  *     test    …/containers/0/name    web                     for each change
  *     test    …/containers/0/image   shop/web:1.4.1
- *     replace …/containers/0/image   shop/web:1.4.2
+ *     replace …/containers/0/image   shop/web:1.4.2          of a volume: …/volumes/0/name, …/volumes/0/image/reference
  *     test    …/annotations/…~1allow-policies-from null      the answer of its owners is still the one that was judged
  *     add     …/annotations/kubernetes.io~1change-cause      or, where there are no annotations: test null, add {…}
  *     add     …/annotations/last-update.…~1web               where the workload is to remember the change
@@ -45,14 +45,14 @@ export function buildImagePatch(
 
 function ofContainer(
   { containersPath }: Pick<Workload, 'containersPath'>,
-  { container, index, init, from, to }: ImageChange,
+  { container, index, list = 'containers', from, to }: ImageChange,
 ): PatchOperation[] {
-  const list = init === true ? containersPath.replace(/containers$/, 'initContainers') : containersPath;
-  const path = `${list}/${index}`;
+  const path = `${containersPath.replace(/containers$/, list)}/${index}`;
+  const image = list === 'volumes' ? `${path}/image/reference` : `${path}/image`;
   return [
-    { op: 'test', path: `${path}/name`, value: container },
-    { op: 'test', path: `${path}/image`, value: from },
-    { op: 'replace', path: `${path}/image`, value: to },
+    { op: 'test', path: `${path}/name`, value: list === 'volumes' ? readVolumeName(container) : container },
+    { op: 'test', path: image, value: from },
+    { op: 'replace', path: image, value: to },
   ];
 }
 

@@ -2,7 +2,7 @@ import { consentAnnotation } from '../core/consent.ts';
 import { findGitOpsTool } from '../core/guards/git-ops.ts';
 import { fieldLabel } from '../core/field-path.ts';
 import { parseLastUpdate, updateAnnotation, type LastUpdate } from '../core/last-update.ts';
-import { isCustomVersion, type Workload, type WorkloadContainer } from '../core/workload.ts';
+import { isCustomVersion, volumeName, type ImageList, type ImageVolume, type Workload, type WorkloadContainer } from '../core/workload.ts';
 import { projectSecretNames } from './project-secret-names.ts';
 import { projectRollout } from './project-rollout.ts';
 import { findOwner, mainEntries } from './field-owner.ts';
@@ -30,7 +30,8 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   // A custom resource may have the kind of another, but not its status.
   const rollout = isCustomVersion(target.apiVersion) ? undefined : projectRollout(target.kind, raw);
   const entries = mainEntries(metadata.managedFields);
-  const initContainers = projectContainers(target, raw, 'initContainers', entries);
+  const initContainers = projectImages(target, raw, 'initContainers', entries);
+  const volumes = projectVolumes(target, raw, entries);
   const labels = asLabels(metadata.labels);
   const fields = target.fields === undefined ? undefined : readFields(raw, target.fields, entries);
   // By every manager that ever wrote, because our own change takes the image from them.
@@ -46,8 +47,9 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     generation: typeof metadata.generation === 'number' ? metadata.generation : 0,
     resourceVersion: asText(metadata.resourceVersion),
     containersPath: `/${[...target.podSpecPath, 'containers'].join('/')}`,
-    containers: projectContainers(target, raw, 'containers', entries),
+    containers: projectImages(target, raw, 'containers', entries),
     ...(initContainers.length > 0 && { initContainers }),
+    ...(volumes.length > 0 && { volumes }),
     ...(fields !== undefined && { fields, ...projectFieldUpdates(raw, Object.keys(fields)) }),
     ...(labels !== undefined && { labels }),
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
@@ -75,23 +77,22 @@ export function isWanted({ withoutControlled }: TargetKind, raw: unknown): boole
   return !(Array.isArray(owners) && owners.some((owner) => asRecord(owner)['controller'] === true));
 }
 
-function projectContainers(
-  target: TargetKind,
-  raw: unknown,
-  list: 'containers' | 'initContainers',
-  entries: ReturnType<typeof mainEntries>,
-): WorkloadContainer[] {
-  const containers = walk(raw, [...target.podSpecPath, list]);
-  if (!Array.isArray(containers)) return [];
+/** What has an image in a list of the pod template, or could have, in the places of that list. */
+function projectImages(target: TargetKind, raw: unknown, list: ImageList, entries: ReturnType<typeof mainEntries>): WorkloadContainer[] {
+  const found = walk(raw, [...target.podSpecPath, list]);
+  if (!Array.isArray(found)) return [];
   const annotations = asRecord(walk(raw, ['metadata', 'annotations']));
-  const path = [...target.podSpecPath, list].map((part) => `f:${part}`);
-  return containers.map((container: unknown) => {
-    const name = asText(asRecord(container)['name']);
-    const { manager, time } = findOwner(entries, [...path, `k:${JSON.stringify({ name })}`, 'f:image']) ?? {};
+  const listPath = [...target.podSpecPath, list].map((part) => `f:${part}`);
+  const field = list === 'volumes' ? ['image', 'reference'] : ['image'];
+  const fieldPath = field.map((part) => `f:${part}`);
+  return found.map((entry: unknown) => {
+    const own = asText(asRecord(entry)['name']);
+    const name = list === 'volumes' ? volumeName(own) : own;
+    const { manager, time } = findOwner(entries, [...listPath, `k:${JSON.stringify({ name: own })}`, ...fieldPath]) ?? {};
     const lastUpdate = readLastUpdate(annotations, name);
     return {
       name,
-      image: asText(asRecord(container)['image']),
+      image: asText(walk(entry, field)),
       ...(manager !== undefined && { imageOwner: manager }),
       ...(time !== undefined && { imageSetAt: time }),
       ...(lastUpdate !== undefined && { lastUpdate }),
@@ -111,6 +112,12 @@ function projectFieldUpdates(raw: unknown, paths: readonly string[]): Pick<Workl
 function readLastUpdate(annotations: Readonly<Record<string, unknown>>, container: string): LastUpdate | undefined {
   const key = updateAnnotation(container);
   return key === undefined ? undefined : parseLastUpdate(annotations[key]);
+}
+
+/** Those that are images: pods have many others. */
+function projectVolumes(target: TargetKind, raw: unknown, entries: ReturnType<typeof mainEntries>): ImageVolume[] {
+  const volumes = projectImages(target, raw, 'volumes', entries).map((volume, index) => ({ ...volume, index }));
+  return volumes.filter(({ image }) => image !== '');
 }
 
 function asLabels(labels: unknown): Workload['labels'] {

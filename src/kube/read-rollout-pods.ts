@@ -1,5 +1,5 @@
 import type { PodContainer, PodState } from '../core/judge-pods.ts';
-import type { WorkloadRef } from '../core/workload.ts';
+import { volumeName, type WorkloadRef } from '../core/workload.ts';
 import type { KubeClient } from './client.ts';
 import { findTarget } from './find-target.ts';
 import { readObject } from './read-object.ts';
@@ -34,8 +34,14 @@ interface RawContainerStatus {
   readonly lastState?: { readonly terminated?: { readonly reason?: string; readonly exitCode?: number } };
 }
 
+interface RawContainer {
+  readonly name?: string;
+  readonly volumeMounts?: readonly { readonly name?: string }[];
+}
+
 interface RawPod {
   readonly metadata: Meta;
+  readonly spec?: { readonly containers?: readonly RawContainer[]; readonly initContainers?: readonly RawContainer[] };
   readonly status?: {
     readonly startTime?: string;
     readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
@@ -118,23 +124,33 @@ function toSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector =
   return [...labels, ...expressions].join(',');
 }
 
-function toState({ metadata, status = {} }: RawPod): PodState {
+function toState({ metadata, spec: { containers = [], initContainers = [] } = {}, status = {} }: RawPod): PodState {
   const { startTime, conditions = [], containerStatuses = [], initContainerStatuses = [] } = status;
   return {
     name: metadata.name ?? '',
     startedAt: startTime ?? metadata.creationTimestamp ?? '',
     ready: conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True'),
-    containers: [...initContainerStatuses, ...containerStatuses].map(toContainer),
+    containers: [...initContainerStatuses, ...containerStatuses].map((container) =>
+      toContainer(container, mountsOf([...initContainers, ...containers].find(({ name }) => name === container.name))),
+    ),
   };
 }
 
-function toContainer({ name = '', ready = false, restartCount = 0, state, lastState }: RawContainerStatus): PodContainer {
+function mountsOf({ volumeMounts = [] }: RawContainer = {}): string[] {
+  return volumeMounts.flatMap(({ name }) => (name === undefined ? [] : volumeName(name)));
+}
+
+function toContainer(
+  { name = '', ready = false, restartCount = 0, state, lastState }: RawContainerStatus,
+  mounts: readonly string[],
+): PodContainer {
   const { reason, message } = state?.waiting ?? {};
   const end = lastState?.terminated;
   return {
     name,
     ready,
     restarts: restartCount,
+    ...(mounts.length > 0 && { mounts }),
     ...(reason !== undefined && { waiting: { reason, ...(message !== undefined && { message }) } }),
     ...(end !== undefined && { lastEnd: `${end.reason ?? 'Error'} (exit code ${end.exitCode ?? 'unknown'})` }),
   };

@@ -3,7 +3,7 @@ import { policyKey, type ImagePolicy, type PolicySpec } from '../core/image-poli
 import type { AppliedChange, ContainerChange, TargetPlan, TargetProblem, UpdatePlan } from '../core/plan-update.ts';
 import type { TriggerSource } from '../core/policy-status.ts';
 import { withUpdates } from '../core/last-update.ts';
-import { identityOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
+import { findContainer, identityOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import { inParallel } from './in-parallel.ts';
 
 export interface ApplyPorts {
@@ -115,9 +115,8 @@ async function patch(
 
 /** Admission may have rewritten the image. Fields of custom resources are nobody's but their controller's. */
 function toApplied(change: ContainerChange, workload: Workload, patched: Workload | undefined): AppliedChange {
-  const { container, init, fields, to } = change;
-  const containers = fields !== undefined ? [] : ((init === true ? patched?.initContainers : patched?.containers) ?? []);
-  const became = containers.find(({ name }) => name === container)?.image;
+  const { container, fields, to } = change;
+  const became = fields === undefined && patched !== undefined ? findContainer(patched, container)?.image : undefined;
   return { ...change, workload: identityOf(workload), ...(became !== undefined && became !== to && { became }) };
 }
 

@@ -1,9 +1,11 @@
+import { asSeenBy } from '../core/consent.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
 import { formatRepository, type Repository } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import { describeMissing, missingPlatforms } from '../core/missing-platforms.ts';
 import { hasChanges, type Candidate } from '../core/plan-update.ts';
 import type { Reason } from '../core/reasons.ts';
+import { isForVolumesAlone } from '../core/running-references.ts';
 import type { ChoiceRequest } from './choice.ts';
 import { isKnown } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
@@ -38,7 +40,8 @@ export async function examineTag(
   // Whether an image is newer than what runs, where the names do not say it, is not known yet.
   const isComparable = spec.strategy.knowing === undefined || request.hint === undefined;
   if (isComparable && spec.pin === 'Tag' && !hasChanges(planWith(policy, spec, { tag }, ports))) return { candidate: { tag } };
-  if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, source, ports, signal);
+  if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined)
+    return findByName(tag, { policy, spec, source }, ports, signal);
   const isHinted = request.hint?.tag === tag;
   // A poll that asks about digests mostly finds nothing new.
   const resolveTag = request.isOnlyFound === true ? ports.headManifest : toUse(ports.headManifest);
@@ -62,21 +65,31 @@ export async function examineTag(
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
   const mayChange = !isComparable || hasChanges(planWith(policy, spec, candidate, ports));
   const noImage = mayChange ? await ports.whyNoImage(source, candidate.digest, signal) : undefined;
-  if (noImage !== undefined) return notAnImage(spec.repository, tag, noImage);
+  if (noImage !== undefined && !mayBeArtifact(policy, spec, ports)) return notAnImage(spec.repository, tag, noImage);
   const lack = await lackOf(candidate.digest);
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
 }
 
 /** A name that is better than what runs is enough to be found, unless it is known to stand for something else. Whoever uses it asks, and reports, for itself. */
-async function findByName(tag: string, source: ImageSource, ports: ExaminePorts, signal: AbortSignal): Promise<Examined> {
+async function findByName(
+  tag: string,
+  { policy, spec, source }: Pick<Examination, 'policy' | 'spec' | 'source'>,
+  ports: ExaminePorts & PlanPorts,
+  signal: AbortSignal,
+): Promise<Examined> {
   try {
     const head = await ports.headManifest(source, tag, signal, 'use');
     const noImage = head && (await ports.whyNoImage(source, head.digest, signal));
-    if (noImage !== undefined) return notAnImage(source, tag, noImage);
+    if (noImage !== undefined && !mayBeArtifact(policy, spec, ports)) return notAnImage(source, tag, noImage);
   } catch {
     signal.throwIfAborted();
   }
   return { candidate: { tag } };
+}
+
+/** What only image volumes have is mounted, not run, and a plain artifact can be mounted, too. Of artifacts no creation time is known. */
+function mayBeArtifact(policy: ImagePolicy, spec: PolicySpec, ports: PlanPorts): boolean {
+  return spec.strategy.knowing === undefined && isForVolumesAlone(spec, asSeenBy(policy, ports), ports.aliases);
 }
 
 function notAnImage(repository: Repository, tag: string, why: string): Examined {

@@ -86,10 +86,9 @@ async function tryPatch(
   signal: AbortSignal,
 ): Promise<'patched' | 'conflict' | 'outdated' | Refusal> {
   const { policy } = watched;
-  const planned = open.map(({ entry, container, index, init }) => ({
+  const planned = open.map(({ entry, container, place }) => ({
     container: container.name,
-    index,
-    ...(init && { init }),
+    ...place,
     from: container.image,
     to: entry.from,
   }));

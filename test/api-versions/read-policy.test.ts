@@ -112,11 +112,15 @@ test('targets: by selector, with init containers, fields of a custom resource; a
   const release = { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', name: 'web', fields: { tag: 'spec.values.image.tag' } };
   const { targets } = usable({
     ...spec,
-    targets: [{ kind: 'StatefulSet', selector }, { ...target, kind: 'CronJob', apiVersion: 'batch/v1', initContainers: true }, release],
+    targets: [
+      { kind: 'StatefulSet', selector },
+      { ...target, kind: 'CronJob', apiVersion: 'batch/v1', initContainers: true, volumes: true },
+      release,
+    ],
   });
   assert.deepEqual(targets, [
     { kind: 'StatefulSet', namespace: 'shop', selector },
-    { ...target, kind: 'CronJob', namespace: 'shop', initContainers: true },
+    { ...target, kind: 'CronJob', namespace: 'shop', initContainers: true, volumes: true },
     // The repository is beside the tag, whether the policy says so or not.
     { ...release, namespace: 'shop', fields: { repository: 'spec.values.image.repository', tag: 'spec.values.image.tag' } },
   ]);
@@ -194,6 +198,8 @@ const legacyRows: [name: string, spec: object, isLegacy: boolean][] = [
   ['another kind', { ...sayable, targets: [{ ...deployment, kind: 'StatefulSet' }] }, false],
   ['chosen containers', { ...sayable, targets: [{ ...deployment, containers: ['web'] }] }, false],
   ['init containers', { ...sayable, targets: [{ ...deployment, initContainers: true }] }, false],
+  ['image volumes', { ...sayable, targets: [{ ...deployment, volumes: true }] }, false],
+  ['no image volumes', { ...sayable, targets: [{ ...deployment, volumes: false }] }, true],
   ['a custom resource', { ...sayable, targets: [{ ...deployment, apiVersion: 'example.com/v1', fields: { image: 'spec.image' } }] }, false],
   ['downgrades', { ...sayable, update: { allowDowngrade: true } }, false],
   ['a pinned digest', { ...sayable, update: { pin: 'Digest' } }, false],

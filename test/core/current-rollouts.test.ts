@@ -18,25 +18,33 @@ const entry = (container: string, result: HistoryEntry['result']): HistoryEntry 
   result,
 });
 
-test('an init container is followed and put back like every other, at its own place', () => {
+test('an init container and an image volume are followed and rolled back like every other, at their own places', () => {
   const initContainers = [
     { name: 'seed', image: 'busybox:1' },
     { name: 'migrate', image: to },
   ];
-  const workload = workloadOf({ web: to }, { initContainers });
-  const history = [entry('web', 'Failed'), entry('migrate', 'Failed')];
-  const spec = watchedSpec('Rollback', { targets: [{ ...webDeployment, initContainers: true }] });
+  const volumes = [{ name: 'volumes/web', image: to, index: 3 }];
+  const workload = workloadOf({ web: to }, { initContainers, volumes });
+  const history = ['web', 'migrate', 'volumes/web'].map((name) => entry(name, 'Failed'));
+  const spec = watchedSpec('Rollback', { targets: [{ ...webDeployment, initContainers: true, volumes: true }] });
   const policy = policyOf({ spec, status: { history } });
   const [rollout] = currentRollouts(policy, viewOf(workload));
   assert.deepEqual(
     rollout?.entries.map(({ container }) => container),
-    ['web', 'migrate'],
+    ['web', 'migrate', 'volumes/web'],
   );
   assert.deepEqual(
-    rollbacksOf(policy, workload, noAliases).map(({ container, index, init }) => [container.name, index, init]),
+    rollbacksOf(policy, workload, noAliases).map(({ container, place }) => [container.name, place]),
     [
-      ['web', 0, undefined],
-      ['migrate', 1, true],
+      ['web', { index: 0 }],
+      ['migrate', { index: 1, list: 'initContainers' }],
+      ['volumes/web', { index: 3, list: 'volumes' }],
     ],
+  );
+  const narrow = policyOf({ spec: watchedSpec('Rollback'), status: { history } });
+  assert.deepEqual(
+    rollbacksOf(narrow, workload, noAliases).map(({ container }) => container.name),
+    ['web'],
+    'what the policy does not mean any more',
   );
 });

@@ -32,6 +32,14 @@ for (const [name, pods, seconds, expected] of rows) {
   test(`pods: ${name}: ${expected ?? 'there is hope'}`, () => assert.equal(judgePods(pods, web, after(seconds))?.reason, expected));
 }
 
+test('an image volume is judged by the containers that mount it, and by no other', () => {
+  const [pod] = [waitingPod('ImagePullBackOff')];
+  const mounting = (name: string) => [{ ...pod, containers: pod.containers.map((one) => ({ ...one, mounts: [`volumes/${name}`] })) }];
+  const models = new Set(['volumes/models']);
+  assert.equal(judgePods(mounting('models'), models, after(60))?.reason, 'ImagePullFailed');
+  for (const pods of [mounting('other'), [pod]]) assert.equal(judgePods(pods, models, after(60)), undefined);
+});
+
 test("the message is the pod's own", () => {
   const message = 'Back-off pulling image "shop/web:1.3.0"';
   assert.equal(

@@ -68,11 +68,49 @@ test('init containers are meant only where the target says so, and by their name
   const workload = workloadOf({ web: old }, { initContainers });
   const changed = (parts: object) =>
     plan([workload], { targets: [{ ...webDeployment, ...parts }] }).targets.flatMap(({ changes }) =>
-      changes.map(({ container, index, init }) => `${init === true ? 'init ' : ''}${container} ${index}`),
+      changes.map(({ container, index, list }) => `${list === undefined ? '' : 'init '}${container} ${index}`),
     );
   assert.deepEqual(changed({}), ['web 0']);
   assert.deepEqual(changed({ initContainers: true }), ['web 0', 'init migrate 0', 'init seed 1']);
   assert.deepEqual(changed({ initContainers: true, containers: ['seed'] }), ['init seed 1']);
+});
+
+const withVolume = (images: Record<string, string>, name = 'web') =>
+  workloadOf(images, { volumes: [{ name: `volumes/${name}`, image: old, index: 2 }] });
+
+test('image volumes are meant only where the target says so, whatever containers it names', () => {
+  const changed = (parts: object) =>
+    plan([withVolume({ web: old, side: old })], { targets: [{ ...webDeployment, ...parts }] }).targets.flatMap(({ changes }) =>
+      changes.map(({ container, index, list }) => [container, index, list ?? 'containers']),
+    );
+  const [web, side, volume] = [
+    ['web', 0, 'containers'],
+    ['side', 1, 'containers'],
+    ['volumes/web', 2, 'volumes'],
+  ];
+  assert.deepEqual(changed({}), [web, side]);
+  assert.deepEqual(changed({ containers: ['web'] }), [web]);
+  assert.deepEqual(changed({ volumes: true }), [web, side, volume]);
+  assert.deepEqual(changed({ volumes: true, containers: ['web'] }), [web, volume]);
+});
+
+test('two targets that mean a container and a volume of its name change both', () => {
+  const { targets } = plan([withVolume({ web: old })], { targets: [webDeployment, { ...webDeployment, volumes: true }] });
+  assert.deepEqual(
+    targets.map(({ changes }) => changes.map(({ container }) => container)),
+    [['web', 'volumes/web']],
+  );
+});
+
+test('a workload with nothing but a volume of the image is up to date by it, and without the permission says what to write', () => {
+  const only = [withVolume({ web: 'busybox:1' }, 'models')];
+  assert.equal(plan(only, { targets: [{ ...webDeployment, volumes: true }] }).targets[0]?.problem, undefined);
+  const problemOf = (workloads: Workload[], parts: object = {}) =>
+    plan(workloads, { targets: [{ ...webDeployment, ...parts }] }).targets[0]?.problem?.message;
+  const none = 'Deployment shop/web has no container that runs registry.example.com/shop/web';
+  assert.equal(problemOf(only), `${none}; its volume "models" holds it: to update it, write volumes: true`);
+  assert.equal(problemOf([workloadOf({ web: 'busybox:1' })]), none);
+  assert.equal(problemOf([workloadOf({ web: 'busybox:1' })], { volumes: true }), `${none}, and no image volume of it`);
 });
 
 test('of hundreds of targets a message names the first ones', () => {

@@ -74,7 +74,7 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
   );
   const rollbacks = backOf(failed, changed(givenUp));
   assert.deepEqual(
-    rollbacks.map(({ index, isDone }) => [index, isDone]),
+    rollbacks.map(({ place, isDone }) => [place.index, isDone]),
     [[0, false]],
   );
   const back = settleRollbacks(failed, rollbacks, now);

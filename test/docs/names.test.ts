@@ -100,6 +100,7 @@ describe('settings and fields', () => {
     'spec.template',
     'spec.template.metadata.name',
     'spec.jobTemplate',
+    'spec.volumes[].image.reference',
     'spec.progressDeadlineSeconds',
     'spec.values.image.tag',
     'spec.source.kustomize.images',

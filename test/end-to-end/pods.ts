@@ -4,13 +4,16 @@ import { waitFor } from '../harness/wait-for.ts';
 
 interface Pod {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string; readonly labels?: Record<string, string> };
-  readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
+  readonly spec: {
+    readonly containers: readonly { readonly name: string; readonly image: string }[];
+    readonly volumes?: readonly { readonly image?: { readonly reference: string } }[];
+  };
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
 const longAgo = '2026-01-01T00:00:00Z';
 
-/** Plays the kubelet for the pods of workloads that `createDeployment` made. */
+/** Plays the kubelet for the pods of workloads that `createDeployment` made; a pod is known by the image of its first container or of a volume. */
 export function playKubelet(cluster: ControlPlane, namespace: string) {
   const path = `/api/v1/namespaces/${namespace}/pods`;
   const isUnready = ({ status }: Pod) => status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') !== true;
@@ -19,7 +22,9 @@ export function playKubelet(cluster: ControlPlane, namespace: string) {
       `a pod of ${app} with ${image}`,
       async () => {
         const { items } = await cluster.request<{ items: Pod[] }>('GET', `${path}?labelSelector=app%3D${app}`);
-        const isThere = ({ metadata, spec }: Pod) => metadata.deletionTimestamp === undefined && spec.containers[0]?.image === image;
+        const has = ({ containers, volumes = [] }: Pod['spec']) =>
+          containers[0]?.image === image || volumes.some((volume) => volume.image?.reference === image);
+        const isThere = ({ metadata, spec }: Pod) => metadata.deletionTimestamp === undefined && has(spec);
         return items.find((pod) => isThere(pod) && isMeant(pod));
       },
       // A controller that finds the server busy looks again only after a while.

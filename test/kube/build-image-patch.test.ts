@@ -28,8 +28,9 @@ for (const { name, hasAnnotations, changes, expected } of cases) {
   test(name, () => assert.deepEqual(buildImagePatch({ containersPath, hasAnnotations }, changes, 'why'), expected));
 }
 
+const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
+
 test('what the workload is to remember comes with the image, for each container', () => {
-  const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
   const key = 'last-update.operator.technomad.dev/web';
   const patch = (hasAnnotations: boolean) => buildImagePatch({ containersPath, hasAnnotations }, [sidecar, { ...web, update }], 'why');
   assert.deepEqual(patch(true).slice(6), [
@@ -44,8 +45,20 @@ test('what the workload is to remember comes with the image, for each container'
 });
 
 test('init containers are at their own place', () => {
-  const [name] = buildImagePatch({ containersPath, hasAnnotations: true }, [{ ...web, init: true }], 'why');
+  const [name] = buildImagePatch({ containersPath, hasAnnotations: true }, [{ ...web, list: 'initContainers' }], 'why');
   assert.deepEqual(name, { op: 'test', path: '/spec/template/spec/initContainers/1/name', value: 'web' });
+});
+
+test('image volumes are at their own place, and remember their change apart from a container of their name', () => {
+  const volume: ImageChange = { ...web, container: 'volumes/web', list: 'volumes', update };
+  const patch = buildImagePatch({ containersPath, hasAnnotations: true }, [volume], 'why');
+  const place = '/spec/template/spec/volumes/1';
+  assert.deepEqual(patch.slice(0, 3), [
+    { op: 'test', path: `${place}/name`, value: 'web' },
+    { op: 'test', path: `${place}/image/reference`, value: web.from },
+    { op: 'replace', path: `${place}/image/reference`, value: web.to },
+  ]);
+  assert.equal(patch.at(-1)?.path, '/metadata/annotations/volumes.last-update.operator.technomad.dev~1web');
 });
 
 test('fields are all tested, and only those that change are written', () => {
@@ -103,7 +116,7 @@ test('property: carried out on what it was planned for, it changes exactly what 
       const { name = '', image = '' } = containers[index] ?? {};
       const field = { path: 'spec.values.tag', from: planned.spec.values.tag, to: 'new' };
       const changes: ImageChange[] = [
-        { container: name, index, ...(init && { init: true }), from: image, to: 'a:3' },
+        { container: name, index, ...(init && { list: 'initContainers' }), from: image, to: 'a:3' },
         { container: 'spec.values.tag', index: 0, from: 'x', to: 'y', fields: [field] },
       ];
       const patch = buildImagePatch({ containersPath, hasAnnotations: planned.metadata.annotations !== undefined }, changes, 'why');

@@ -95,6 +95,37 @@ test('what it remembers of fields has the name that they are shown under', () =>
   assert.equal(updatesOf({}), undefined);
 });
 
+test('of its volumes those that are images are kept, with their places and what is remembered of them', () => {
+  const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/models:1', to: 'shop/models:2' };
+  const volumes = [
+    { name: 'tmp', emptyDir: {} },
+    null,
+    { name: 'web', image: { reference: 'shop/models:2', pullPolicy: 'Always' } },
+    { name: 'later', image: {} },
+    { name: 'odd', image: { reference: 7 } },
+  ];
+  const fields = { [`k:{"name":"web"}`]: { 'f:image': { '.': {}, 'f:reference': {} } } };
+  const workload = projectWorkload(deployment, {
+    metadata: {
+      name: 'web',
+      annotations: { 'volumes.last-update.operator.technomad.dev/web': JSON.stringify(update) },
+      managedFields: [
+        { manager: 'helm', time: update.at, fieldsV1: { 'f:spec': { 'f:template': { 'f:spec': { 'f:volumes': fields } } } } },
+      ],
+    },
+    spec: { template: { spec: { containers: [{ name: 'web', image: 'shop/web:1' }], volumes } } },
+  });
+  assert.deepEqual(workload.containers, [{ name: 'web', image: 'shop/web:1' }]);
+  assert.deepEqual(workload.volumes, [
+    { name: 'volumes/web', image: 'shop/models:2', index: 2, imageOwner: 'helm', imageSetAt: update.at, lastUpdate: update },
+  ]);
+  for (const odd of [[], {}, 'x', [{ name: 'tmp', emptyDir: {} }]])
+    assert.equal(
+      projectWorkload(deployment, { metadata: { name: 'web' }, spec: { template: { spec: { volumes: odd } } } }).volumes,
+      undefined,
+    );
+});
+
 test('whose Secrets its pods are pulled with is kept, where it says so', () => {
   const accessOf = (podSpec: object) => {
     const { pullSecrets, serviceAccount } = projectWorkload(deployment, {

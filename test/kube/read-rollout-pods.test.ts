@@ -24,10 +24,11 @@ test('of a Deployment only the pods of the newest revision, with what the kubele
   const ref = { kind: 'Deployment', namespace, name: 'web' };
   const labels = { app: 'web', tier: 'front' };
   const selector = { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'tier', operator: 'In', values: ['front'] }] };
-  const containers = [{ name: 'c0', image: 'shop/web:1' }];
+  const containers = [{ name: 'c0', image: 'shop/web:1', volumeMounts: [{ name: 'models', mountPath: '/models' }] }];
+  const volumes = [{ name: 'models', image: { reference: 'shop/models:1' } }];
   await cluster.request('POST', path, {
     metadata: { name: 'web' },
-    spec: { selector, template: { metadata: { labels }, spec: { containers } } },
+    spec: { selector, template: { metadata: { labels }, spec: { containers, volumes } } },
   });
   const kubelet = playKubelet(cluster, namespace);
   await kubelet.becomesReady('web', 'shop/web:1');
@@ -51,6 +52,7 @@ test('of a Deployment only the pods of the newest revision, with what the kubele
       containers: [
         {
           name: 'c0',
+          mounts: ['volumes/models'],
           ready: false,
           restarts: 4,
           waiting: { reason: 'CrashLoopBackOff', message: 'back-off 1m20s restarting failed container' },

@@ -14,7 +14,7 @@ import type { LastUpdate } from '../../src/core/last-update.ts';
 import type { ContainerChange } from '../../src/core/plan-update.ts';
 import type { HistoryEntry } from '../../src/core/policy-status.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
-import { workloadKey, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
+import { workloadKey, type ImageList, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { lookAtPolicy, processPolicyJob } from '../../src/work/process-policy.ts';
 import { givenUp, rolloutOf } from '../core/rollout-samples.ts';
@@ -61,9 +61,10 @@ const target = fc
     fc.constantFrom('web', 'vault'),
     fc.option(fc.constantFrom(['web'], ['side'], ['web', 'init']), { nil: undefined }),
     fc.boolean(),
+    fc.boolean(),
   )
-  .map(([{ kind, namespace, name }, isSelector, uses, containers, initContainers]): PolicyTarget => {
-    const parts = { ...(containers && { containers }), ...(initContainers && { initContainers }) };
+  .map(([{ kind, namespace, name }, isSelector, uses, containers, initContainers, volumes]): PolicyTarget => {
+    const parts = { ...(containers && { containers }), ...(initContainers && { initContainers }), ...(volumes && { volumes }) };
     return isSelector ? { kind, namespace, selector: { matchLabels: { uses } }, ...parts } : { kind, namespace, name, ...parts };
   });
 
@@ -103,11 +104,12 @@ const workload = fc
     ref,
     images: fc.record({ web: container, side: container }, { requiredKeys: ['web'] }),
     init: fc.option(container, { nil: undefined }),
+    volume: fc.option(container, { nil: undefined }),
     consent,
     labels,
     state: fc.constantFrom('failed', 'underway'),
   })
-  .map(({ ref: place, images, init, consent: allowPoliciesFrom, labels: own, state }): Workload => {
+  .map(({ ref: place, images, init, volume, consent: allowPoliciesFrom, labels: own, state }): Workload => {
     const rollout = state === 'failed' ? givenUp : rolloutOf();
     return workloadOf(images, {
       ...place,
@@ -116,6 +118,8 @@ const workload = fc
       rollout,
       hasAnnotations: true,
       ...(init && { initContainers: [{ name: 'init', ...init }] }),
+      // With the name of a container, to be taken for it.
+      ...(volume && { volumes: [{ name: 'volumes/web', index: 2, ...volume }] }),
       ...(own && { labels: own }),
       ...(allowPoliciesFrom !== undefined && { allowPoliciesFrom }),
     });
@@ -123,7 +127,7 @@ const workload = fc
 const entry = fc
   .record({
     ref,
-    container: fc.constantFrom('web', 'side', 'init'),
+    container: fc.constantFrom('web', 'side', 'init', 'volumes/web'),
     from: reference,
     to: reference,
     tag: fc.constantFrom(...tags),
@@ -153,7 +157,7 @@ type Scene = typeof scene extends fc.Arbitrary<infer T> ? T : never;
 type NamedTarget = Extract<PolicyTarget, { name: string }>;
 
 /** How many patches of each kind were checked: a property that patches nothing would hold of anything. */
-const counted = { update: 0, requested: 0, automatic: 0, elsewhere: 0, legacy: 0, init: 0, verified: 0 };
+const counted = { update: 0, requested: 0, automatic: 0, elsewhere: 0, legacy: 0, init: 0, volume: 0, verified: 0 };
 
 /** One for all: each has timers and observers of its own. */
 const metrics = createMetrics();
@@ -216,16 +220,17 @@ async function play(one: Scene): Promise<void> {
     assert.ok(isConsented(current, one), `${phase}: ${workloadKey(current)} was changed without consent`);
     assert.ok(changes.length > 0);
     assert.notEqual(one.spec.mode, 'DryRun');
-    for (const { container, from, to, init } of changes) {
+    for (const { container, from, to, list: name = 'containers' } of changes) {
       assert.ok(
-        one.spec.targets.some((target) => isTarget(target, current, { container, isInit: init === true })),
+        one.spec.targets.some((target) => isTarget(target, current, { container, name })),
         `${phase}: ${container} of ${workloadKey(current)} is no target of the policy`,
       );
-      const list: readonly WorkloadContainer[] = init === true ? (current.initContainers ?? []) : current.containers;
+      const list: readonly WorkloadContainer[] = current[name] ?? [];
       assert.equal(list.find(({ name }) => name === container)?.image, from, 'what is replaced is what runs');
       assert.equal(repositoryOf(from), own, `${phase}: ${from} is no image of the policy`);
       assert.equal(repositoryOf(to), own, `${phase}: ${from} was replaced by ${to}`);
-      if (init === true) counted.init++;
+      if (name === 'initContainers') counted.init++;
+      if (name === 'volumes') counted.volume++;
       if (one.spec.verification !== undefined) {
         const digest = to.split('@')[1] ?? (phase === 'automatic' ? digestByTag.get(tagOf(to)) : undefined);
         assert.ok(verified.has(digest ?? ''), `${phase}: nobody verified ${to}`);
@@ -273,9 +278,9 @@ async function play(one: Scene): Promise<void> {
   await settle(lookAtPolicy({ policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause, contextOf(), world.ports));
 }
 
-function isTarget(target: PolicyTarget, workload: Workload, { container, isInit }: { container: string; isInit: boolean }): boolean {
-  if (isInit && target.initContainers !== true) return false;
-  if (target.containers !== undefined && !target.containers.includes(container)) return false;
+function isTarget(target: PolicyTarget, workload: Workload, { container, name }: { container: string; name: ImageList }): boolean {
+  if (name !== 'containers' && target[name] !== true) return false;
+  if (name !== 'volumes' && target.containers !== undefined && !target.containers.includes(container)) return false;
   if (target.kind !== workload.kind || target.namespace !== workload.namespace) return false;
   if (target.selector === undefined) return target.name === workload.name;
   return target.selector.matchLabels?.['uses'] === workload.labels?.['uses'];

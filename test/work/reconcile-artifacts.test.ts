@@ -5,7 +5,7 @@ import type { PolicySpec } from '../../src/core/image-policy.ts';
 import { strategies } from '../../src/core/strategies/index.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/work/reconcile-policy.ts';
-import { digestOf, policyOf, specOf } from '../core/samples.ts';
+import { digestOf, policyOf, specOf, webDeployment } from '../core/samples.ts';
 import { contextOf, createWorld, image, runs, type World } from './world.ts';
 
 const signal = new AbortController().signal;
@@ -67,6 +67,47 @@ test('a mutable tag that becomes something else changes nothing', async () => {
   const outcome = await reconcile(world);
   assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NotAnImage']);
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('a')}`]);
+});
+
+for (const [what, [spec, tags]] of Object.entries(byName)) {
+  // Of artifacts no creation time is known.
+  const isByTime = what === 'newest';
+  test(`${what}: what only image volumes hold need ${isByTime ? '' : 'not '}be able to run`, async () => {
+    const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
+    const targets = [{ ...webDeployment, volumes: true }];
+    const volumes = [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }];
+    const world = start({ ...spec, targets }, tags);
+    runs(world, { web: 'busybox:1' }, { volumes });
+    for (const request of [{}, { hint: { tag: c, digest: digestOf('c') }, announced: true }]) {
+      runs(world, { web: 'busybox:1' }, { volumes });
+      const outcome = await reconcile(world, request);
+      const isIgnored = isByTime && 'hint' in request;
+      const expected = isIgnored ? a : isByTime ? b : c;
+      assert.equal(outcome.reason, isIgnored ? 'NotAnImage' : 'Updated', outcome.message);
+      const volume = world.workloads.get('Deployment/shop/web')?.volumes?.[0];
+      assert.ok(volume?.image.startsWith(`${image}:${expected}`), volume?.image);
+      assert.deepEqual(world.images(), ['busybox:1']);
+    }
+  });
+
+  test(`${what}: what a container runs beside them must be`, async () => {
+    const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
+    const world = start({ ...spec, targets: [{ ...webDeployment, volumes: true }] }, tags);
+    runs(world, { web: `${image}:${a}` }, { volumes: [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }] });
+    const pushed = await reconcile(world, { hint: { tag: c, digest: digestOf('c') }, announced: true });
+    assert.equal(pushed.reason, 'NotAnImage');
+    assert.equal((await reconcile(world)).tag, b);
+    const { containers = [], volumes = [] } = world.workloads.get('Deployment/shop/web') ?? {};
+    for (const one of [...containers, ...volumes]) assert.ok(one.image.startsWith(`${image}:${b}`), one.image);
+  });
+}
+
+test('a poll finds what only image volumes hold', async () => {
+  const world = start({ targets: [{ ...webDeployment, volumes: true }] }, ['1.0.2', '1.0.1', '1.0.3']);
+  runs(world, { web: 'busybox:1' }, { volumes: [{ name: 'volumes/web', image: `${image}:1.0.2`, index: 0 }] });
+  const { repository, pollIntervalMs: intervalMs } = specOf();
+  await processPoll({ schema: 1, repository, intervalMs, receivedAt: '2026-03-01T12:00:00Z' }, contextOf(), world.ports);
+  assert.equal(world.jobs.length, 1);
 });
 
 test('what would change nothing is not asked what it is', async () => {

@@ -8,7 +8,7 @@ import { createPolicyIndex } from '../../src/core/match-policies.ts';
 import type { ContainerChange } from '../../src/core/plan-update.ts';
 import type { PolicyStatus } from '../../src/core/policy-status.ts';
 import type { PushEvent } from '../../src/core/push-event.ts';
-import { kindKey, workloadKey, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
+import { kindKey, workloadKey, type ImageList, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
 import type { PollPorts } from '../../src/poll/process-poll.ts';
 import type { PolicyFate } from '../../src/queue/event-log.ts';
 import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
@@ -228,15 +228,16 @@ export function runs(world: World, images: Parameters<typeof workloadOf>[0], oth
 /** What the API server makes of a patch. */
 export function change(
   workload: Workload,
-  changes: readonly (Pick<ContainerChange, 'index' | 'init' | 'to' | 'update'> & Partial<Pick<ContainerChange, 'container' | 'fields'>>)[],
+  changes: readonly (Pick<ContainerChange, 'index' | 'list' | 'to' | 'update'> & Partial<Pick<ContainerChange, 'container' | 'fields'>>)[],
 ): Workload {
-  const patch = (list: readonly WorkloadContainer[], isInit: boolean) =>
-    list.map((container, index) => {
-      const made = changes.find((change) => change.index === index && (change.init === true) === isInit);
+  const patch = <T extends WorkloadContainer>(entries: readonly T[], name: ImageList, indexOf: (entry: T, index: number) => number) =>
+    entries.map((container, at) => {
+      const made = changes.find(({ index, list = 'containers' }) => index === indexOf(container, at) && list === name);
       if (made === undefined) return container;
       return { ...container, image: made.to, imageOwner: 'image-watcher', ...(made.update && { lastUpdate: made.update }) };
     });
-  const { initContainers, fieldUpdates = [] } = workload;
+  const { initContainers, volumes, fieldUpdates = [] } = workload;
+  const byPlace = (_: WorkloadContainer, index: number) => index;
   const fields = changes.flatMap((one) => one.fields ?? []);
   const updates = changes.flatMap((one): [string, LastUpdate][] =>
     one.fields === undefined || one.update === undefined ? [] : [[one.container ?? '', one.update]],
@@ -250,8 +251,9 @@ export function change(
       },
       fieldUpdates: new Map([...fieldUpdates, ...updates]),
     }),
-    containers: patch(workload.containers, false),
-    ...(initContainers && { initContainers: patch(initContainers, true) }),
+    containers: patch(workload.containers, 'containers', byPlace),
+    ...(initContainers && { initContainers: patch(initContainers, 'initContainers', byPlace) }),
+    ...(volumes && { volumes: patch(volumes, 'volumes', ({ index }) => index) }),
     generation: workload.generation + 1,
     resourceVersion: `${Number(workload.resourceVersion) + 1}`,
   };

@@ -24,7 +24,7 @@ const is =
  * | --- | --- |
  * | select | semver without prereleases, digest of "latest", alphabetical Ascending; {} when v1alpha1 said Regex without a pattern |
  * | tags | allow with alphabetical only; no extract, nothing to ignore |
- * | targets | exactly one, a Deployment (or the kind written as v1alpha1) by name, all containers, no init containers |
+ * | targets | exactly one, a Deployment (or the kind written as v1alpha1) by name, all containers, no init containers or volumes |
  * | update | Automatic, pin as is the default, no downgrades, no windows |
  * | platforms, minAge, verify, suspend | not set: each holds back images that v1alpha1 would apply |
  * | rollout | anything: it says what happens after a change, and an older service only lacks a net that it never had |
@@ -91,6 +91,7 @@ function targetFields({ kind }: Origin): Fields {
     ['name', isText],
     ['namespace', isText],
     ['initContainers', isOff],
+    ['volumes', isOff],
   ]);
 }
 

@@ -62,6 +62,13 @@ export const target = withChecks(
           z.array(label('Name of a container.')).min(1).max(64).describe('Only these containers; without it all that run the image.'),
         ).optional(),
         initContainers: z.boolean().default(false).describe('Whether init containers that run the image are updated too.'),
+        // Without a default: older replicas would meet it in every policy, and stall what they do not know.
+        volumes: z
+          .boolean()
+          .optional()
+          .describe(
+            'Whether volumes that hold the image (`volumes[].image.reference`) are updated too, whatever `containers` names; they are not unless it is true.',
+          ),
         fields: fields.optional(),
       })
       .describe('A workload, or the workloads that a selector finds.'),
@@ -77,9 +84,11 @@ export const target = withChecks(
         holds: (self) => !has(self, 'fields') || has(self, 'apiVersion'),
       },
       {
-        rule: '!has(self.fields) || (!has(self.containers) && !(has(self.initContainers) && self.initContainers))',
-        message: 'fields are for custom resources without containers: remove fields, or containers and initContainers',
-        holds: (self) => !has(self, 'fields') || (!has(self, 'containers') && fieldOf(self, 'initContainers') !== true),
+        rule: '!has(self.fields) || !(has(self.containers) || has(self.initContainers) && self.initContainers || has(self.volumes) && self.volumes)',
+        message: 'fields are for custom resources without containers: remove fields, or containers, initContainers and volumes',
+        holds: (self) =>
+          !has(self, 'fields') ||
+          !(has(self, 'containers') || fieldOf(self, 'initContainers') === true || fieldOf(self, 'volumes') === true),
       },
     ],
   ),

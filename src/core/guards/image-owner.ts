@@ -1,14 +1,11 @@
 import type { ContainerChange } from '../plan-update.ts';
-import type { Workload, WorkloadContainer } from '../workload.ts';
+import { findContainer, type Workload, type WorkloadContainer } from '../workload.ts';
 
 type Owner = Pick<WorkloadContainer, 'imageOwner' | 'imageSetAt'>;
 
 /** Who wrote what a change would replace, and when; undefined where the workload has no such place. Of several fields, the one that changes. */
-export function imageOwner(workload: Workload | undefined, { container, init, fields }: ContainerChange): Owner | undefined {
-  if (fields === undefined) {
-    const containers = init === true ? workload?.initContainers : workload?.containers;
-    return containers?.find(({ name }) => name === container);
-  }
+export function imageOwner(workload: Workload | undefined, { container, fields }: ContainerChange): Owner | undefined {
+  if (fields === undefined) return workload && findContainer(workload, container);
   const path = (fields.find(({ to }) => to !== undefined) ?? fields[0])?.path ?? '';
   const field = workload?.fields?.[path];
   if (field === undefined || !('value' in field)) return undefined;

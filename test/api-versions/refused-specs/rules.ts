@@ -50,6 +50,12 @@ export const rules: readonly RefusedSpec[] = [
     'spec.targets[0]',
     'without containers',
   ),
+  byRule(
+    'fields and volumes',
+    withTarget({ fields: { tag: 'spec.values.image.tag' }, volumes: true }, release),
+    'spec.targets[0]',
+    'without containers',
+  ),
   byRule('no field', withTarget({ fields: {} }, release), 'spec.targets[0].fields', 'write either image'),
   byRule('only the repository', withTarget({ fields: { repository: 'a.b' } }, release), 'spec.targets[0].fields', 'write either image'),
   byRule('image and tag', withTarget({ fields: { image: 'a.b', tag: 'a.c' } }, release), 'spec.targets[0].fields', 'write either image'),

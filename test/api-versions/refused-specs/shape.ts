@@ -70,6 +70,7 @@ export const shape: readonly RefusedSpec[] = [
     'must be of type boolean',
     'true or false',
   ),
+  bySchema('volumes by name', withTarget({ volumes: ['models'] }), 'spec.targets[0].volumes', 'must be of type boolean', 'true or false'),
   bySchema(
     'a range that is a number',
     specWith({ select: { semver: { range: 1.2 } } }),

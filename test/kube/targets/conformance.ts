@@ -15,7 +15,7 @@ type RawObject = { metadata: { annotations?: Record<string, string>; generation:
 
 const toWeb = (to: string, from = 'shop/web:1') => ({ container: 'web', index: 0, from, to });
 
-/** The containers web (shop/web:1) and proxy (proxy:1), after the init container migrate (shop/web:1). */
+/** The containers web (shop/web:1) and proxy (proxy:1), after the init container migrate (shop/web:1); shop/web:1 is also in the volume web. */
 export function podTemplate(app: string) {
   return {
     metadata: { labels: { app } },
@@ -25,12 +25,16 @@ export function podTemplate(app: string) {
         { name: 'web', image: 'shop/web:1' },
         { name: 'proxy', image: 'proxy:1' },
       ],
+      volumes: [
+        { name: 'tmp', emptyDir: {} },
+        { name: 'web', image: { reference: 'shop/web:1', pullPolicy: 'Always' } },
+      ],
     },
   };
 }
 
 /** The API server says when; each container has it. */
-function withoutTime({ imageSetAt, ...container }: WorkloadContainer): WorkloadContainer {
+function withoutTime({ imageSetAt, ...container }: WorkloadContainer): Omit<WorkloadContainer, 'imageSetAt'> {
   assert.ok(!Number.isNaN(Date.parse(imageSetAt ?? '')));
   return container;
 }
@@ -76,6 +80,9 @@ export function testTarget(
       { name: 'proxy', image: 'proxy:1', imageOwner: 'kubectl-create' },
     ]);
     assert.deepEqual(workload.initContainers?.map(withoutTime), [{ name: 'migrate', image: 'shop/web:1', imageOwner: 'kubectl-create' }]);
+    const { imageSetAt, ...volume } = workload.volumes?.[0] ?? {};
+    assert.ok(!Number.isNaN(Date.parse(imageSetAt ?? '')));
+    assert.deepEqual(volume, { name: 'volumes/web', image: 'shop/web:1', index: 1, imageOwner: 'kubectl-create' });
     assert.deepEqual(workload.labels, { app: 'new' });
   });
 
@@ -118,9 +125,27 @@ export function testTarget(
     assert.equal((await readRaw('stale')).metadata.generation, workload.generation);
   });
 
+  test('an image volume is changed alone, and what its workload remembers of it is its own', async () => {
+    const workload = await created('volume');
+    const before = await readRaw('volume');
+    const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
+    const volume = { container: 'volumes/web', index: 1, list: 'volumes', from: 'shop/web:1', to: 'shop/web:2', update } as const;
+    const result = await patchImages(client, workload, [volume], 'why', undefined, target);
+    const raw = await readRaw('volume');
+    assert.deepEqual(result, { kind: 'patched', workload: projectWorkload(target, raw) });
+    const changed = projectWorkload(target, raw);
+    assert.deepEqual(changed.volumes?.map(withoutTime), [
+      { name: 'volumes/web', image: 'shop/web:2', index: 1, imageOwner: 'image-watcher', lastUpdate: update },
+    ]);
+    assert.equal(changed.containers[0]?.lastUpdate, undefined);
+    const reverted = JSON.parse(JSON.stringify(podSpecOf(raw)).replace('shop/web:2', 'shop/web:1')) as object;
+    assert.deepEqual(reverted, podSpecOf(before));
+    assert.deepEqual(await patchImages(client, changed, [volume], 'why', undefined, target), { kind: 'conflict' });
+  });
+
   test('an init container and a container are changed in one request', async () => {
     const workload = await created('both');
-    const migrate = { container: 'migrate', index: 0, init: true as const, from: 'shop/web:1', to: 'shop/web:2' };
+    const migrate = { container: 'migrate', index: 0, list: 'initContainers' as const, from: 'shop/web:1', to: 'shop/web:2' };
     const result = await patchImages(client, workload, [migrate, toWeb('shop/web:2')], 'why', undefined, target);
     assert.equal(result.kind, 'patched');
     const changed = projectWorkload(target, await readRaw('both'));
