@@ -47,16 +47,24 @@ test('the reader of imports reads them', () => {
   assert.ok(imports.some(({ file, from }) => file === 'src/core/strategies/semver.ts' && from === 'semver'));
 });
 
-test('core imports nothing but itself and a few pure packages', () => {
-  const pure = ['semver', 're2js', 'node:crypto'];
+test('core imports nothing but itself, a few pure packages and the bounded map', () => {
+  const pure = ['semver', 're2js', 'node:crypto', 'src/async/bounded-map.ts'];
   const wrong = imports
     .filter((one) => isIn(one.file, ['core']))
     .filter((one) => !pure.includes(resolve(one)) && !isIn(resolve(one), ['core']));
   assert.deepEqual(wrong.map(describeImport), []);
 });
 
+test('async imports nothing but itself, the errors of core and timers', () => {
+  const allowed = ['src/core/errors.ts', 'node:timers'];
+  const own = imports.filter((one) => isIn(one.file, ['async']));
+  assert.ok(own.length > 0);
+  const wrong = own.filter((one) => !allowed.includes(resolve(one)) && !isIn(resolve(one), ['async']));
+  assert.deepEqual(wrong.map(describeImport), []);
+});
+
 test('core has no clock, no randomness, no environment, no console and no timers', () => {
-  for (const file of files.filter((file) => isIn(file, ['core']))) {
+  for (const file of files.filter((file) => isIn(file, ['core']) || file === 'src/async/bounded-map.ts')) {
     assert.doesNotMatch(
       read(file),
       /Date\.now\(|new Date\(\)|Math\.random|performance\.|process\.|console\.|setTimeout|setInterval|fetch\(/,

@@ -1,7 +1,7 @@
 /** Thousands of objects, written where the API server keeps them: many times as fast as asking it. */
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { inParallel } from '../../src/work/in-parallel.ts';
+import { inParallel } from '../../src/async/in-parallel.ts';
 import { deployment, policy } from './applications.ts';
 import type { BenchWorld } from './world.ts';
 

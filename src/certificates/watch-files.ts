@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { repeat, type Repetition } from './repeat.ts';
+import { repeat, type Repetition } from '../async/repeat.ts';
 import { checkServingPair, type ServingPair } from './serving-pair.ts';
 
 /** Where somebody else (cert-manager, an administrator) keeps a certificate. */

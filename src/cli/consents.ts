@@ -10,7 +10,7 @@ import { isUsable, type ImagePolicy, type PolicyTarget } from '../core/image-pol
 import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { TargetKind } from '../kube/target-kind.ts';
-import { inParallel } from '../work/in-parallel.ts';
+import { inParallel } from '../async/in-parallel.ts';
 import { UsageError, type Command, type Terminal } from './command.ts';
 import { readTarget } from './explain/gather.ts';
 import { parseOptions, parseOutput } from './options.ts';

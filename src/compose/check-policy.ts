@@ -7,7 +7,7 @@ import { isNewer } from '../core/is-newer.ts';
 import { unlessAborted } from '../kube/deadline.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
-import { BoundedMap } from '../registry/bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 import type { ApplyPorts } from '../work/apply-plan.ts';
 
 /** For how long a policy is believed to be what was heard of it. */

@@ -2,7 +2,7 @@
 import { crdName } from '../api-versions/group.ts';
 import { version } from '../api-versions/v1.ts';
 import { ensureMaterial } from '../certificates/own-authority.ts';
-import { repeat, type Repetition } from '../certificates/repeat.ts';
+import { repeat, type Repetition } from '../async/repeat.ts';
 import { checkServingPair } from '../certificates/serving-pair.ts';
 import { watchCertificateFiles, type CertificateFiles } from '../certificates/watch-files.ts';
 import type { Settings } from '../config.ts';

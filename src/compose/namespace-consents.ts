@@ -6,7 +6,7 @@ import { createObjectStore } from '../kube/object-store.ts';
 import { listPath } from '../kube/resource-path.ts';
 import type { Check } from '../operations/readiness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { inParallel } from '../work/in-parallel.ts';
+import { inParallel } from '../async/in-parallel.ts';
 import type { Foundation } from './foundation.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 

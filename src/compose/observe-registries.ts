@@ -1,5 +1,5 @@
 /** What metrics and log tell of registries. */
-import { BoundedMap } from '../registry/bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 import type { HostEvent } from '../registry/host-limits.ts';
 import type { RequestRecord } from '../registry/http.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';

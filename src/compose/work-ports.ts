@@ -30,7 +30,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import { createDeniedPushes } from '../work/denied-pushes.ts';
-import { createKeyedMutex } from '../work/keyed-mutex.ts';
+import { createKeyedMutex } from '../async/keyed-mutex.ts';
 import { createSharedAnswers } from '../work/shared-answers.ts';
 import { createTagMemory } from '../work/tag-memory.ts';
 import type { AccessCache } from './access-cache.ts';

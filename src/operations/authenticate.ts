@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { AccessError, type Access, type Caller, type Question, type ReviewAccess, type ReviewToken } from './caller.ts';
-import { createRecent } from './recent.ts';
+import { createTtlCache } from '../async/ttl-cache.ts';
 
 /** Where the API learns who calls and what he may. unavailable: this process cannot find out, and says so. */
 export type OperationsAuth =
@@ -38,8 +38,8 @@ const lifeMs = 10_000;
 
 /** The authentication of one process, with its memory. */
 export function createAuthenticate(auth: OperationsAuth, now: () => number): Authenticate {
-  const callers = createRecent<Caller | undefined>({ lifeMs, limit: 1_000, now });
-  const rights = createRecent<boolean>({ lifeMs, limit: 10_000, now });
+  const callers = createTtlCache<Caller | undefined>({ lifeMs, limit: 1_000, now });
+  const rights = createTtlCache<boolean>({ lifeMs, limit: 10_000, now });
   const accessOf = (caller: Caller, reviewAccess: ReviewAccess): Access => ({
     user: caller.user,
     may: (question) => askAll(question, (one) => rights.get(keyOf(caller, one), () => orUnavailable(reviewAccess(caller, one)))),

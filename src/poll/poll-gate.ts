@@ -1,5 +1,5 @@
 import { WaitError } from '../core/errors.ts';
-import { backoffMs } from '../queue/backoff.ts';
+import { backoffMs } from '../async/backoff.ts';
 
 /** Lets polls through to registries: a few at a time of each host, so that pushes find a place, and none at a host that is in trouble. */
 export interface PollGate {

@@ -8,7 +8,7 @@ import type { PushEvent } from '../core/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import { runTogether, type Command } from './run-together.ts';
-import { writeTogether } from './write-together.ts';
+import { batchWrites } from '../async/batch-writes.ts';
 
 /** How one policy met a push. */
 export interface PolicyFate extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
@@ -82,7 +82,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
       ],
     );
   };
-  const writeUnwatched = writeTogether<{ readonly event: PushEvent; readonly at: Date }>(async (pushes) => {
+  const writeUnwatched = batchWrites<{ readonly event: PushEvent; readonly at: Date }>(async (pushes) => {
     const records = pushes.flatMap(({ event, at }): Command[] => {
       const hash = hashKey(event.id);
       return [

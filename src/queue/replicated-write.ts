@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './connection.ts';
 import { ownerOf } from './key-owner.ts';
-import { writeTogether } from './write-together.ts';
+import { batchWrites } from '../async/batch-writes.ts';
 
 /** A WAIT blocks its connection, and with it everybody else's commands: several short ones instead of one as long as the deadline. */
 const waitMs = 100;
@@ -52,7 +52,7 @@ export function createReplicatedWrite(
 
 function shareWaits(server: Redis, minReplicas: number): () => Promise<number> {
   let replicas = 0;
-  const ask = writeTogether(async () => {
+  const ask = batchWrites(async () => {
     replicas = await server.wait(minReplicas, waitMs);
   });
   return async () => {

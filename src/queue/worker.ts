@@ -1,6 +1,6 @@
 import { DelayedError, UnrecoverableError, Worker, type Job } from 'bullmq';
 import { WaitError, describeError } from '../core/errors.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs } from '../async/backoff.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 

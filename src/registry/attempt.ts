@@ -1,6 +1,6 @@
 import { WaitError } from '../core/errors.ts';
 import type { ImageSource } from '../core/image-source.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { type Challenge, challengedScope, parseChallenges, pullScope, type TokenScope } from './challenge.ts';
 import { basicAuthorization, type Credential } from './credential.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';

@@ -1,9 +1,9 @@
 import { describeError } from '../core/errors.ts';
 import { formatRepository } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
-import { abortable } from './abortable.ts';
+import { abortable } from '../async/abortable.ts';
 import { createAttempts, isRefusal } from './attempt.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { type Credential, type CredentialOffer, type CredentialSource, isCredential, sameCredential } from './credential.ts';
 import type { Denials } from './denials.ts';
 import { describeDenial, unreadableError } from './denied-error.ts';

@@ -17,7 +17,7 @@ import { listReferrers } from './referrers.ts';
 import { Registries, type RegistrySettings } from './registries.ts';
 import type { Session } from './session.ts';
 import type { SharedTurns } from './shared-turns.ts';
-import { SingleFlight } from './single-flight.ts';
+import { SingleFlight } from '../async/single-flight.ts';
 import { listTags } from './tags.ts';
 import { Tokens } from './token.ts';
 

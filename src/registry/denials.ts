@@ -1,6 +1,6 @@
 import { PermanentError } from '../core/errors.ts';
 import type { Clock } from './answer-errors.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 
 /**
  * What registries refuse at present. Some count failed logins, for everybody behind the same address, so that what was refused is not asked for again at once:

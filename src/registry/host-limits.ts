@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { WaitError } from '../core/errors.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Clock } from './answer-errors.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { type CircuitState, type Circuit, createCircuit } from './circuit.ts';
 import { createHostPause, type HostPause } from './host-pause.ts';
 import { createLimiter, type Limiter } from './limiter.ts';

@@ -4,7 +4,7 @@ import { PermanentError } from '../core/errors.ts';
 import { isForbiddenAddress, refusedAddress } from './address-guard.ts';
 import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
 import { explainConnectionError, isClosedConnection } from './connection-errors.ts';
-import { startDeadline } from './deadline.ts';
+import { startDeadline } from '../async/deadline.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { Registry } from './registries.ts';
 

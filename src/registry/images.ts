@@ -3,12 +3,12 @@ import { isAttestation, isImageConfigType, whyNoImage } from '../core/artifact.t
 import { formatRepository, isDigest } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
 import { readBlob } from './blobs.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { creationTime, latestTime, notedTime } from './creation-time.ts';
 import { headManifest, type Manifest, readManifest } from './manifests.ts';
 import { parseImageConfig, parseManifest } from './parse-manifest.ts';
 import type { Session } from './session.ts';
-import { SingleFlight } from './single-flight.ts';
+import { SingleFlight } from '../async/single-flight.ts';
 
 /** What of an image costs one or two requests: of an index, only its own bytes are read. */
 export interface ImagePlatforms {

@@ -1,5 +1,5 @@
 import { createReturnTimes } from './return-times.ts';
-import { sleep as defaultSleep, type Sleep } from './sleep.ts';
+import { sleep as defaultSleep, type Sleep } from '../async/sleep.ts';
 
 export interface LimiterOptions {
   /** How many may run at once. */

@@ -1,6 +1,6 @@
 /** How many images a registry lets one account (or address) pull: https://docs.docker.com/docker-hub/usage/pulls/ */
 import type { IncomingHttpHeaders } from 'node:http';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 
 /** What the headers say. */
 export interface PullRate {

@@ -5,7 +5,7 @@ import { Agent } from 'undici';
 import { PermanentError } from '../core/errors.ts';
 import { normaliseRegistry, type Repository } from '../core/image-reference.ts';
 import { guardedLookup, isPrivateAddress } from './address-guard.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 
 /** What the configuration says about one registry host. */
 export interface RegistrySettings {

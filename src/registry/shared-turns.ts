@@ -1,6 +1,6 @@
 /** Turns at a host that all replicas share, so that its limits hold however many there are. */
 import { createLimiter } from './limiter.ts';
-import { sleep as defaultSleep, type Sleep } from './sleep.ts';
+import { sleep as defaultSleep, type Sleep } from '../async/sleep.ts';
 
 /** What the configuration allows a host, of all replicas together; absent: as many as come. */
 export interface SharedLimits {

@@ -2,11 +2,11 @@
 import { hash } from 'node:crypto';
 import type { Repository } from '../core/image-reference.ts';
 import { type Clock, unexpectedAnswer } from './answer-errors.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { basicAuthorization, type Credential } from './credential.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Registry } from './registries.ts';
-import { SingleFlight } from './single-flight.ts';
+import { SingleFlight } from '../async/single-flight.ts';
 
 /** Who wants to read what, and where a token for it is to be had. */
 export interface TokenRequest {

@@ -4,7 +4,7 @@ import type { AppliedChange, ContainerChange, TargetPlan, TargetProblem, UpdateP
 import type { TriggerSource } from '../core/policy-status.ts';
 import { withUpdates } from '../core/last-update.ts';
 import { findContainer, identityOf, workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../async/in-parallel.ts';
 
 export interface ApplyPorts {
   /** Whether the policy is still the one that the plan was made for, as the API server confirmed within the last seconds. */

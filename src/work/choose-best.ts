@@ -8,7 +8,7 @@ import { listCandidates, noneSelected } from './choose-tag.ts';
 import { examineTag } from './examine-tag.ts';
 import { learnAll } from './learn-times.ts';
 import { neededTags } from './needed-tags.ts';
-import { inSlices } from './in-slices.ts';
+import { inSlices } from '../async/in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 
 /** How many images are looked at before the best that can be used is given up; and how many that turn out to be none. */

@@ -3,7 +3,7 @@ import { formatRepository } from '../core/image-reference.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import { naturalOrder } from '../core/natural-order.ts';
 import type { TagStrategy } from '../core/strategies/strategy.ts';
-import { inSlices } from './in-slices.ts';
+import { inSlices } from '../async/in-slices.ts';
 
 /** Instructions of patterns times characters of tags: some seconds at most, in slices. 100,000 tags of 20 characters and a pattern of 95 instructions. */
 const maxSteps = 200_000_000;

@@ -3,7 +3,7 @@ import { PermanentError } from '../core/errors.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
 import { wantsChange, type UpdatePlan } from '../core/plan-update.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../core/workload.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../async/in-parallel.ts';
 
 const maxParallel = 16;
 

@@ -2,7 +2,7 @@ import { asSeenBy, type Asker } from '../core/consent.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
 import type { Candidate } from '../core/plan-update.ts';
 import { knownDigests, runningTags } from '../core/running-references.ts';
-import { inSlices } from './in-slices.ts';
+import { inSlices } from '../async/in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 
 /** The tags with which a candidate is compared: what the targets run, what was selected before and what waits. */

@@ -11,7 +11,7 @@ import { cut } from '../core/status-text.ts';
 import { workloadKey, type Workload } from '../core/workload.ts';
 import { defaultParallel } from './apply-plan.ts';
 import { gatherConsents } from './gather-consents.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../async/in-parallel.ts';
 import { reportNoRollback, reportRefused, reportRollback } from './report-rollouts.ts';
 import { verifyEarlier } from './verify-candidate.ts';
 import type { Watched, WatchPorts } from './watch-rollouts.ts';

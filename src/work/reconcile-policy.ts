@@ -23,7 +23,7 @@ import { chooseRollback, type RollbackPorts } from './choose-rollback.ts';
 import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
 import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
 import { gatherConsents, learnConsents, type ConsentPorts } from './gather-consents.ts';
-import type { KeyedMutex } from './keyed-mutex.ts';
+import type { KeyedMutex } from '../async/keyed-mutex.ts';
 import { rememberTags } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
 import { isHealedBySecret, type SecretVersions } from './wake-policies.ts';

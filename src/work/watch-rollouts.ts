@@ -17,7 +17,7 @@ import type { CatchUpPorts } from './catch-up.ts';
 import type { ReportPorts } from './report.ts';
 import { reportFindings, reportSettled } from './report-rollouts.ts';
 import { defaultParallel } from './apply-plan.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../async/in-parallel.ts';
 import { putBack, type Failed } from './put-back.ts';
 import { lookStepMs, manyRollouts, maxExamined, rolloutJob } from './wake-rollouts.ts';
 

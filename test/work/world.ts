@@ -16,7 +16,7 @@ import type { JobContext } from '../../src/queue/worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createDeniedPushes } from '../../src/work/denied-pushes.ts';
-import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts';
 import type { ImageFacts } from '../../src/work/read-images.ts';
 import { createSharedAnswers } from '../../src/work/shared-answers.ts';
 import { createTagMemory } from '../../src/work/tag-memory.ts';

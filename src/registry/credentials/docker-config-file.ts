@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { CredentialSource } from '../credential.ts';
-import { SingleFlight } from '../single-flight.ts';
+import { SingleFlight } from '../../async/single-flight.ts';
 import { type DockerConfig, parseDockerConfig } from './docker-config.ts';
 import { pickCredential } from './secret-offer.ts';
 

@@ -1,6 +1,6 @@
-import { BoundedMap } from '../bounded-map.ts';
+import { BoundedMap } from '../../async/bounded-map.ts';
 import { type Credential, isCredential, type NoCredential, type ReadOptions } from '../credential.ts';
-import { SingleFlight } from '../single-flight.ts';
+import { SingleFlight } from '../../async/single-flight.ts';
 
 /** A credential that ends by itself, at a time in milliseconds since 1970. */
 export interface ExpiringCredential {

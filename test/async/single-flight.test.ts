@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SingleFlight } from '../../src/registry/single-flight.ts';
+import { SingleFlight } from '../../src/async/single-flight.ts';
 
 test('simultaneous runs share the work, later ones do not', async () => {
   const flights = new SingleFlight<number>();

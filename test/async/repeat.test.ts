@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { repeat } from '../../src/certificates/repeat.ts';
+import { repeat } from '../../src/async/repeat.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const hourMs = 3_600_000;

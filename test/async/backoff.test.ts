@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { backoffMs } from '../../src/queue/backoff.ts';
+import { backoffMs } from '../../src/async/backoff.ts';
 
 test('between one second and five minutes, whatever the number of failures', () => {
   fc.assert(

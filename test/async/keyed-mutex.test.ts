@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createKeyedMutex } from '../../src/work/keyed-mutex.ts';
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts';
 
 test('one at a time for a key, in the order of arrival; other keys do not wait', async () => {
   const mutex = createKeyedMutex();

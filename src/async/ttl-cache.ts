@@ -1,10 +1,10 @@
 /** Answers that are good for some seconds, each asked for once at a time; what fails is not kept. */
-export interface Recent<V> {
+export interface TtlCache<V> {
   get(key: string, load: () => Promise<V>): Promise<V>;
 }
 
 /** At most `limit` answers; the oldest makes room. */
-export function createRecent<V>({ lifeMs, limit, now }: { lifeMs: number; limit: number; now: () => number }): Recent<V> {
+export function createTtlCache<V>({ lifeMs, limit, now }: { lifeMs: number; limit: number; now: () => number }): TtlCache<V> {
   const entries = new Map<string, { readonly until: number; readonly value: Promise<V> }>();
   return {
     async get(key, load) {

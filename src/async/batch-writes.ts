@@ -1,5 +1,5 @@
 /** Writes what comes while a write is under way together, as the next one; what comes alone is written at once. A write that fails, fails for all of its items. */
-export function writeTogether<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
+export function batchWrites<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
   let before: Promise<unknown> = Promise.resolve();
   let next: { readonly items: T[]; readonly written: Promise<void> } | undefined;
   const open = () => {

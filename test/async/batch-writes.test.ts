@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writeTogether } from '../../src/queue/write-together.ts';
+import { batchWrites } from '../../src/async/batch-writes.ts';
 
 /** Writes that end when they are told to. */
 function start() {
   const writes: { readonly items: readonly number[]; readonly end: () => void; readonly fail: (error: Error) => void }[] = [];
-  const write = writeTogether<number>((items) => {
+  const write = batchWrites<number>((items) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     writes.push({ items, end: resolve, fail: reject });
     return promise;
