@@ -1,4 +1,4 @@
-import { abortable } from './abortable.ts';
+import { abortable } from './deadline.ts';
 
 interface Flight<T> {
   readonly outcome: Promise<T>;
@@ -29,7 +29,9 @@ export class SingleFlight<T> {
 
   #start(key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const controller = new AbortController();
-    const flight: Flight<T> = { outcome: work(controller.signal), controller, waiting: 0 };
+    // It has ended before the first who waits hears of it: whoever asks again then gets something new.
+    const outcome = work(controller.signal).finally(() => this.#end(key, flight));
+    const flight: Flight<T> = { outcome, controller, waiting: 0 };
     this.#flights.set(key, flight);
     return flight;
   }

@@ -1,19 +1,26 @@
-/** Answers that are good for some seconds, each asked for once at a time; what fails is not kept. */
+import { BoundedMap } from './bounded-map.ts';
+
+/** Answers that are good for some time, each asked for once at a time; what fails is not kept. */
 export interface TtlCache<V> {
   get(key: string, load: () => Promise<V>): Promise<V>;
 }
 
-/** At most `limit` answers; the oldest makes room. */
-export function createTtlCache<V>({ lifeMs, limit, now }: { lifeMs: number; limit: number; now: () => number }): TtlCache<V> {
-  const entries = new Map<string, { readonly until: number; readonly value: Promise<V> }>();
+export interface TtlCacheOptions {
+  readonly ttlMs: number;
+  /** How many answers are kept; the one that was not asked for the longest makes room. */
+  readonly limit: number;
+  readonly now: () => number;
+}
+
+/** An empty cache. */
+export function createTtlCache<V>({ ttlMs, limit, now }: TtlCacheOptions): TtlCache<V> {
+  const entries = new BoundedMap<string, { readonly until: number; readonly value: Promise<V> }>(limit);
   return {
     async get(key, load) {
       const known = entries.get(key);
       if (known !== undefined && known.until > now()) return known.value;
-      const entry = { until: now() + lifeMs, value: load() };
-      entries.delete(key);
+      const entry = { until: now() + ttlMs, value: load() };
       entries.set(key, entry);
-      for (const oldest of [...entries.keys()].slice(0, -limit)) entries.delete(oldest);
       try {
         return await entry.value;
       } catch (error) {

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { abortable, within } from '../async/deadline.ts';
 import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 
@@ -14,16 +14,6 @@ export async function awaitTargets(
   const starting = targets.filter((target) => cache.targetState(target, policy) === 'starting');
   if (starting.length === 0) return;
   cache.workloads.want(starting);
-  await unlessLate(cache.workloads.settled(starting), patienceMs, signal);
-}
-
-/** Resolves with the promise, or after the time. */
-export async function unlessLate(promise: Promise<unknown>, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-  const timer = new AbortController();
-  const signals = signal === undefined ? timer.signal : AbortSignal.any([signal, timer.signal]);
-  try {
-    await Promise.race([promise, delay(timeoutMs, undefined, { signal: signals, ref: false }).catch(() => undefined)]);
-  } finally {
-    timer.abort();
-  }
+  const settled = abortable(cache.workloads.settled(starting), signal).catch(() => undefined);
+  await within(patienceMs, settled);
 }

@@ -2,12 +2,12 @@
  * Whether a policy may still act. A connection can die without a word, and then its watch says nothing of a policy that was suspended, deleted or narrowed: one that
  * has been quiet is not believed, and the policy is read. While the watch is heard from, that costs no request.
  */
+import { abortable } from '../async/deadline.ts';
+import { createTtlCache } from '../async/ttl-cache.ts';
 import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
 import { isNewer } from '../core/is-newer.ts';
-import { unlessAborted } from '../kube/deadline.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
-import { BoundedMap } from '../async/bounded-map.ts';
 import type { ApplyPorts } from '../work/apply-plan.ts';
 
 /** For how long a policy is believed to be what was heard of it. */
@@ -28,7 +28,7 @@ export interface PolicySources {
 /** The check; what it reads is in the cache afterwards, and a watch that has not reported it is opened anew. */
 export function createPolicyCheck(sources: PolicySources): ApplyPorts['isCurrent'] {
   const { policies, watchOf, readPolicy, monotonicNow = () => performance.now() } = sources;
-  const reads = new BoundedMap<string, { readonly at: number; readonly done: Promise<void> }>(maxReads);
+  const reads = createTtlCache<void>({ ttlMs: confirmedForMs, limit: maxReads, now: monotonicNow });
 
   const refresh = async ({ namespace, name }: ImagePolicy): Promise<void> => {
     const before = policies.get(namespace, name);
@@ -42,23 +42,15 @@ export function createPolicyCheck(sources: PolicySources): ApplyPorts['isCurrent
     watchOf(namespace)?.reconnect();
   };
   /** Hundreds of targets are patched in one moment: the policy is read once for them. */
-  const confirm = (policy: ImagePolicy): Promise<void> => {
-    const key = policyKey(policy);
-    const known = reads.get(key);
-    if (known !== undefined && monotonicNow() - known.at < confirmedForMs) return known.done;
-    const read = { at: monotonicNow(), done: refresh(policy) };
-    reads.set(key, read);
-    read.done.catch(() => reads.delete(key));
-    return read.done;
-  };
+  const confirm = (policy: ImagePolicy): Promise<void> => reads.get(policyKey(policy), () => refresh(policy));
 
   return async (policy, signal) => {
     const { namespace, name, uid, generation } = policy;
     const isHeard = (watchOf(namespace)?.state().quietMs ?? confirmedForMs) < confirmedForMs;
     const isCached = policies.get(namespace, name) !== undefined;
-    if (isCached && !isHeard) await unlessAborted(confirm(policy), signal);
+    if (isCached && !isHeard) await abortable(confirm(policy), signal);
     // Not in the cache: either it was deleted, or our watch is behind the replica that made the job.
-    const newest = isCached ? policies.get(namespace, name) : await unlessAborted(readPolicy(namespace, name), signal);
+    const newest = isCached ? policies.get(namespace, name) : await abortable(readPolicy(namespace, name), signal);
     return newest?.uid === uid && newest.generation <= generation;
   };
 }

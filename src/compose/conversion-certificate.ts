@@ -2,13 +2,13 @@
 import { crdName } from '../api-versions/group.ts';
 import { version } from '../api-versions/v1.ts';
 import { ensureMaterial } from '../certificates/own-authority.ts';
+import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import { repeat, type Repetition } from '../async/repeat.ts';
 import { checkServingPair } from '../certificates/serving-pair.ts';
 import { watchCertificateFiles, type CertificateFiles } from '../certificates/watch-files.ts';
 import type { Settings } from '../config.ts';
 import { describeError } from '../core/errors.ts';
 import { agreeOnSecret } from '../kube/agree-on-secret.ts';
-import { backoffMs } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { readCrd } from '../kube/crd-versions.ts';
 import { syncCaBundle } from '../kube/sync-ca-bundle.ts';
@@ -141,5 +141,5 @@ async function trust({ settings, logger }: Foundation, client: KubeClient, caBun
 }
 
 function pauseMs(failures: number): number {
-  return Math.min(maxPauseMs, backoffMs(failures, Math.random));
+  return Math.min(maxPauseMs, backoffMs(failures, Math.random, requestBackoff));
 }

@@ -1,5 +1,6 @@
 /** The role `work`: cache, workers, poll. */
 import { hostname } from 'node:os';
+import { within } from '../async/deadline.ts';
 import { describeError } from '../core/errors.ts';
 import type { SecretRef } from '../core/image-source.ts';
 import { createDiscovery } from '../kube/discovery.ts';
@@ -18,7 +19,6 @@ import { processPush } from '../work/process-push.ts';
 import { createWaker } from '../work/waker.ts';
 import { createAccessCache } from './access-cache.ts';
 import { announceChange, announceConsent } from './announce-newcomers.ts';
-import { unlessLate } from './await-targets.ts';
 import { createClusterCache } from './cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
 import {
@@ -114,7 +114,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const workWhenSynced = async () => {
     await Promise.all([access.start(), consents.start(), untilKnown(reflectors)]);
     // Workers need the policies; that their targets are known by then saves them a wait, and no kind may hold them up.
-    await unlessLate(cache.settled(), maxKindsMs);
+    await within(maxKindsMs, cache.settled());
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
     giveBackMemory();

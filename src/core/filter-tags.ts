@@ -1,3 +1,4 @@
+import { BoundedMap } from '../async/bounded-map.ts';
 import { PermanentError } from './errors.ts';
 import { parseTemplate } from './extract-template.ts';
 import { compilePattern, type Pattern } from './pattern.ts';
@@ -67,13 +68,12 @@ function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
 
 /** The answers for the last tags that were asked about. */
 function remember(read: ReadPart, limit: number): ReadPart {
-  const parts = new Map<string, Part>();
+  const parts = new BoundedMap<string, Part>(limit);
   return (tag) => {
-    const part = parts.get(tag) ?? read(tag);
-    parts.delete(tag);
+    const known = parts.get(tag);
+    if (known !== undefined) return known;
+    const part = read(tag);
     parts.set(tag, part);
-    const [oldest = tag] = parts.size > limit ? parts.keys() : [];
-    if (parts.size > limit) parts.delete(oldest);
     return part;
   };
 }

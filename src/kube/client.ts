@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
+import { abortable, startDeadline } from '../async/deadline.ts';
 import { createConnectionPool } from './connection-pool.ts';
-import { startDeadline, unlessAborted } from './deadline.ts';
 import { type KubeAccess, loadKubeAccess } from './kube-access.ts';
 import { kubeErrorFromAnswer } from './kube-error.ts';
 import { readLines } from './read-lines.ts';
@@ -83,7 +83,7 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
   };
 
   const send = async (request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
-    const access = await unlessAborted(accessSource.current(), signal);
+    const access = await abortable(accessSource.current(), signal);
     const answer = await sendOnce(access, request, signal, isStream).catch((error: unknown) => {
       // The server closed an idle connection just as it was taken again. Only reading may be repeated without knowing what happened.
       if (request.method !== 'GET' || !isBrokenConnection(error)) throw error;
@@ -92,7 +92,7 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
     if (answer.statusCode !== 401) return answer;
     await answer.body.dump();
     accessSource.forget(access);
-    return sendOnce(await unlessAborted(accessSource.current(), signal), request, signal, isStream);
+    return sendOnce(await abortable(accessSource.current(), signal), request, signal, isStream);
   };
 
   const throwIfRefused = async (request: KubeRequest, answer: Answer): Promise<void> => {
@@ -112,7 +112,7 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
       } catch (error) {
         throw nameRequest(request, error);
       } finally {
-        deadline.clear();
+        deadline.end();
       }
     },
 
@@ -127,7 +127,7 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
         if (request.signal?.aborted || codeOf(error) === 'UND_ERR_BODY_TIMEOUT') return;
         throw nameRequest(request, error);
       } finally {
-        deadline.clear();
+        deadline.end();
       }
     },
 

@@ -1,7 +1,7 @@
+import { abortable } from '../async/deadline.ts';
 import { PermanentError } from '../core/errors.ts';
 import { fieldRulesOf, type CustomTarget } from '../core/field-rules.ts';
 import type { KubeClient } from './client.ts';
-import { unlessAborted } from './deadline.ts';
 import { isKubeError } from './kube-error.ts';
 import type { TargetKind } from './target-kind.ts';
 
@@ -61,8 +61,7 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
   return {
     async find({ apiVersion, kind }, signal) {
       signal?.throwIfAborted();
-      const listing = listResources(apiVersion);
-      const resources = signal === undefined ? await listing : await unlessAborted(listing, signal);
+      const resources = await abortable(listResources(apiVersion), signal);
       const found = resources.find(({ kind: served, name }) => served === kind && name !== undefined && !name.includes('/'));
       if (found?.name === undefined) {
         const message = `the API server does not know ${kind} of ${apiVersion}: install its CustomResourceDefinition, or correct apiVersion and kind`;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PermanentError } from '../core/errors.ts';
 import type { TargetProblem } from '../core/plan-update.ts';
 import { kindKey, type KindRef, type Workload } from '../core/workload.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from './client.ts';
 import { discoveryFreshMs, type Discovery } from './discovery.ts';
 import { findTarget } from './find-target.ts';
@@ -85,7 +85,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
   const fail = (error: unknown): number => {
     const isKnown = error instanceof PermanentError && error.message === problem?.message;
     if (error instanceof PermanentError) problem = { reason: error.reason, message: error.message };
-    const pauseMs = error instanceof PermanentError ? rediscoveryPauseMs(attempts++, now()) : backoffMs(attempts++, random);
+    const pauseMs = error instanceof PermanentError ? rediscoveryPauseMs(attempts++, now()) : backoffMs(attempts++, random, requestBackoff);
     // What was said once is not said again every few minutes for as long as the policy stays as it is.
     if (!isKnown) onError(error, pauseMs);
     return pauseMs;
@@ -152,7 +152,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
         await gone.promise;
         await unfollow();
         // A definition that was just deleted is told for a moment longer.
-        pauseMs = backoffMs(attempts++, random);
+        pauseMs = backoffMs(attempts++, random, requestBackoff);
       } catch (error) {
         if (stopping.signal.aborted) return;
         pauseMs = fail(error);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { within } from '../async/deadline.ts';
 import { buildEvent, type EventRecord } from './build-event.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
@@ -98,9 +99,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     },
     async flush(deadlineMs) {
       start();
-      const deadline = new AbortController();
-      await Promise.race([Promise.all(workers), delay(deadlineMs, undefined, { signal: deadline.signal }).catch(() => undefined)]);
-      deadline.abort();
+      await within(deadlineMs, Promise.all(workers));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../core/errors.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
@@ -190,7 +190,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
       const hasLived = openedAt !== undefined && now() - openedAt >= shortLifeMs;
       if (hasLived) failures.watch = 0;
       if (hasLived && failure === undefined) continue;
-      const pauseMs = Math.max(backoffMs(failures[failing], random), retryAfterOf(failure));
+      const pauseMs = Math.max(backoffMs(failures[failing], random, requestBackoff), retryAfterOf(failure));
       failures[failing] += 1;
       if (failure !== undefined) {
         lastError = failure;

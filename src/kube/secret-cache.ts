@@ -1,3 +1,5 @@
+import { BoundedMap } from '../async/bounded-map.ts';
+import { SingleFlight } from '../async/single-flight.ts';
 import type { SecretRef } from '../core/image-source.ts';
 import { isNewer } from '../core/is-newer.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
@@ -27,8 +29,8 @@ const unwatchedMs = 30_000;
  * While a Secret cannot be read, the last content is used, except for a refresh, which then rejects.
  */
 export function createSecretCache({ read, watched, isWatched, now = Date.now }: SecretCacheOptions): SecretCache {
-  const entries = new Map<string, { readonly content: SecretRead; readonly readAt: number }>();
-  const flights = new Map<string, Promise<SecretRead>>();
+  const entries = new BoundedMap<string, { readonly content: SecretRead; readonly readAt: number }>(maxSecrets);
+  const flights = new SingleFlight<SecretRead>();
 
   const isFresh = (secret: SecretRef, { content, readAt }: { content: SecretRead; readAt: number }): boolean => {
     if (!isWatched(secret)) return now() - readAt < unwatchedMs;
@@ -46,18 +48,11 @@ export function createSecretCache({ read, watched, isWatched, now = Date.now }: 
     const before = entries.get(key)?.content;
     const content = await read(secret);
     const kept = before !== undefined && isSame(before, content) ? before : content;
-    entries.delete(key);
     entries.set(key, { content: kept, readAt: now() });
-    const [oldest] = entries.keys();
-    if (entries.size > maxSecrets && oldest !== undefined) entries.delete(oldest);
     return kept;
   };
 
-  const fetchOnce = async (key: string, secret: SecretRef): Promise<SecretRead> => {
-    const flight = flights.get(key) ?? fetch(key, secret).finally(() => flights.delete(key));
-    flights.set(key, flight);
-    return flight;
-  };
+  const fetchOnce = (key: string, secret: SecretRef) => flights.run(key, () => fetch(key, secret));
 
   return async (secret, { refresh }) => {
     const key = `${secret.namespace}/${secret.name}`;

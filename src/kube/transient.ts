@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from './backoff.ts';
+import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import { KubeError } from './kube-error.ts';
 
 /** Whether the same request may succeed a little later: the server is busy, restarting, or its conversion webhook is. */
@@ -11,5 +11,5 @@ export function isTransient(error: unknown): boolean {
 /** Waits before try number `attempt` (from 0) is repeated: as long as the server asked for, else longer and longer. */
 export function pause(error: unknown, attempt: number, { random, signal }: { random: () => number; signal?: AbortSignal | undefined }) {
   const asked = error instanceof KubeError ? error.retryAfterMs : undefined;
-  return delay(Math.max(asked ?? 0, backoffMs(attempt, random)), undefined, { signal });
+  return delay(Math.max(asked ?? 0, backoffMs(attempt, random, requestBackoff)), undefined, { signal });
 }

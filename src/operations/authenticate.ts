@@ -38,8 +38,8 @@ const lifeMs = 10_000;
 
 /** The authentication of one process, with its memory. */
 export function createAuthenticate(auth: OperationsAuth, now: () => number): Authenticate {
-  const callers = createTtlCache<Caller | undefined>({ lifeMs, limit: 1_000, now });
-  const rights = createTtlCache<boolean>({ lifeMs, limit: 10_000, now });
+  const callers = createTtlCache<Caller | undefined>({ ttlMs: lifeMs, limit: 1_000, now });
+  const rights = createTtlCache<boolean>({ ttlMs: lifeMs, limit: 10_000, now });
   const accessOf = (caller: Caller, reviewAccess: ReviewAccess): Access => ({
     user: caller.user,
     may: (question) => askAll(question, (one) => rights.get(keyOf(caller, one), () => orUnavailable(reviewAccess(caller, one)))),

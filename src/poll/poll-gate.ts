@@ -1,5 +1,5 @@
 import { WaitError } from '../core/errors.ts';
-import { backoffMs } from '../async/backoff.ts';
+import { backoffMs, jobBackoff } from '../async/backoff.ts';
 
 /** Lets polls through to registries: a few at a time of each host, so that pushes find a place, and none at a host that is in trouble. */
 export interface PollGate {
@@ -70,7 +70,7 @@ export function createPollGate({ placesOf, now, random }: PollGateOptions): Poll
       return;
     }
     host.failures++;
-    const until = failure instanceof WaitError ? failure.until.getTime() : now() + backoffMs(host.failures, random);
+    const until = failure instanceof WaitError ? failure.until.getTime() : now() + backoffMs(host.failures, random, jobBackoff);
     host.pausedUntil = Math.max(host.pausedUntil, until);
   }
 }

@@ -1,6 +1,7 @@
 import { DelayedError, UnrecoverableError, Worker, type Job } from 'bullmq';
 import { WaitError, describeError } from '../core/errors.ts';
-import { backoffMs } from '../async/backoff.ts';
+import { backoffMs, jobBackoff } from '../async/backoff.ts';
+import { within } from '../async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 
@@ -68,7 +69,8 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     drainDelay: 30,
     ...keptJobs,
     settings: {
-      backoffStrategy: (failures, _type, _error, job) => (stopping.signal.aborted ? 0 : backoffMs(failures, random, pauseOf(job?.data))),
+      backoffStrategy: (failures, _type, _error, job) =>
+        stopping.signal.aborted ? 0 : backoffMs(failures, random, { ...jobBackoff, maxMs: pauseOf(job?.data) ?? jobBackoff.maxMs }),
     },
   });
   worker.on('error', access.onError);
@@ -82,7 +84,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
       const closed = worker.close();
       stopping.abort(new Error('the process is stopping'));
       // What is late, or waits for a Redis that is away, ends with the process: a second close(), forced or not, would only be the first one.
-      await Promise.race([closed, timeout(deadline - now())]);
+      await within(Math.max(0, deadline - now()), closed);
     },
   };
 }
@@ -112,10 +114,4 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
 function startOf({ data, timestamp, opts: { delay = 0 } }: Job<{ readonly receivedAt?: string } | null>): number {
   const received = Date.parse(data?.receivedAt ?? '');
   return Math.min(Number.isNaN(received) ? timestamp : received, timestamp + delay);
-}
-
-function timeout(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, Math.max(0, milliseconds)).unref();
-  });
 }

@@ -1,5 +1,6 @@
 /** The public listener: webhooks and nothing else. Built here, listened elsewhere, tested by inject. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { within } from '../async/deadline.ts';
 import { acceptAnyContentType } from './any-content-type.ts';
 import { toResponseBody, type DeliveryContext, type Receiver } from './answer-delivery.ts';
 import { answerRequest, type Answer } from './answer-request.ts';
@@ -73,10 +74,11 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     if (receiver === undefined) return reply.code(404).send({ error: 'there is no such receiver' });
     const delivery = { headers: request.headers, body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
     const decide = async () => {
-      const answer = await withDeadline(
-        answerRequest(delivery, (request.params as Params).token, receiver, context),
+      // The write may still happen after the deadline; the sender repeats the delivery, and the same id makes it one event.
+      const answer = (await within(
         options.confirmWithinMs,
-      );
+        answerRequest(delivery, (request.params as Params).token, receiver, context),
+      )) ?? { status: 503, why: `no answer within ${options.confirmWithinMs} ms` };
       reporter.decided(receiver, answer, request.id);
       return answer;
     };
@@ -111,18 +113,6 @@ function send(answer: Answer, reply: FastifyReply): FastifyReply {
     default:
       return reply.code(answer.status).send(toResponseBody(answer));
   }
-}
-
-/**
- * The write may still happen after the deadline; the sender repeats the delivery, and the same id makes it one event. After a process was held up, what has
- * arrived meanwhile comes first.
- */
-function withDeadline(answer: Promise<Answer>, deadlineMs: number): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => resolve({ status: 503, why: `no answer within ${deadlineMs} ms` });
-    const timer = setTimeout(() => setImmediate(giveUp), deadlineMs);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, { logger }: ReceiveOptions): void {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../async/bounded-map.ts';
 import { createAllowance } from './allowance.ts';
 import type { FetchText } from './proof.ts';
 import type { SnsTopic } from './sns-topic.ts';
@@ -17,11 +18,10 @@ const maxRemembered = 64;
 /** Confirms subscriptions at addresses that are made by us, without making anybody wait: each address once, and few in a minute. */
 export function createConfirmation({ fetchText, now, onResult }: ConfirmationOptions): (topic: SnsTopic, url: string) => void {
   const isAllowed = createAllowance({ perKey: perTopic, total, now });
-  const asked = new Set<string>();
+  const asked = new BoundedMap<string, true>(maxRemembered);
   return (topic, url) => {
     if (asked.has(url) || !isAllowed(topic.arn)) return;
-    asked.add(url);
-    for (const oldest of [...asked].slice(0, -maxRemembered)) asked.delete(oldest);
+    asked.set(url, true);
     fetchText(url, AbortSignal.timeout(timeoutMs)).then(
       () => onResult(topic, true),
       () => {

@@ -1,4 +1,5 @@
 /** How many requests a receiver may send in a minute, counted over all replicas without making a push wait for the count. */
+import { within } from '../async/deadline.ts';
 
 /** Adds to a window's count that all replicas share, and gives the sum of all. May reject or hang. */
 export type AddToCount = (receiver: string, window: number, count: number) => Promise<number>;
@@ -98,11 +99,4 @@ export function createRateLimit({ addToCount, now, patienceMs = 50 }: RateLimitO
 function openBatch(): Batch {
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
   return { size: 0, before: promise, tell: resolve };
-}
-
-function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(undefined), milliseconds);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -1,4 +1,6 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
+import { BoundedMap } from '../async/bounded-map.ts';
+import { SingleFlight } from '../async/single-flight.ts';
 import { describeError } from '../core/errors.ts';
 import { createAllowance } from './allowance.ts';
 import { FetchRefused, ProofUnavailable, type FetchText } from './proof.ts';
@@ -41,9 +43,9 @@ interface Held {
  */
 export function createSigningCertificates({ fetchText, now, onError }: SigningCertificatesOptions): FindSigningKey {
   /** Apart from each other: however many names a stranger makes up, no certificate loses its place to one. */
-  const good = new Map<string, Held>();
-  const missingUntil = new Map<string, number>();
-  const flights = new Map<string, Promise<X509Certificate | undefined>>();
+  const good = new BoundedMap<string, Held>(maxCertificates);
+  const missingUntil = new BoundedMap<string, number>(maxCertificates);
+  const flights = new SingleFlight<X509Certificate | undefined>();
   /** Of each topic apart: whoever knows the name of one uses up nothing of another. There are as many as the configuration names. */
   const allowances = new Map<string, (address: string) => boolean>();
 
@@ -62,11 +64,11 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
     const at = now();
     if (certificate !== undefined && isSigner(certificate, at)) {
       const askAt = at.getTime() + keepMs;
-      putLast(good, url, { certificate, until: askAt + spareMs, askAt });
+      good.set(url, { certificate, until: askAt + spareMs, askAt });
       return certificate;
     }
     good.delete(url);
-    putLast(missingUntil, url, at.getTime() + pauseMs);
+    missingUntil.set(url, at.getTime() + pauseMs);
     return undefined;
   };
   /** Takes the turn of a fetch, or throws. */
@@ -82,15 +84,11 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
     if (!isAllowed(address)) throw new ProofUnavailable('too many signing certificates were asked for in this minute');
   };
   /** One request for all who wait. */
-  const ask = async (url: string, topic: SnsTopic, address: string): Promise<X509Certificate | undefined> => {
-    let flight = flights.get(url);
-    if (flight === undefined) {
+  const ask = (url: string, topic: SnsTopic, address: string): Promise<X509Certificate | undefined> =>
+    flights.run(url, () => {
       takeTurn(good.get(url), topic, address);
-      flight = load(url).finally(() => flights.delete(url));
-      flights.set(url, flight);
-    }
-    return flight;
-  };
+      return load(url);
+    });
   const find = async (url: string, topic: SnsTopic, address: string): Promise<X509Certificate | undefined> => {
     const at = now().getTime();
     const held = good.get(url);
@@ -109,13 +107,6 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
     const certificate = await find(`https://${topic.host}/${fileName}`, topic, address);
     return certificate !== undefined && isSigner(certificate, now()) ? certificate.publicKey : undefined;
   };
-}
-
-/** What was put first goes where there are too many. */
-function putLast<T>(map: Map<string, T>, key: string, value: T): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of [...map.keys()].slice(0, -maxCertificates)) map.delete(oldest);
 }
 
 function isSigner(certificate: X509Certificate, now: Date): boolean {

@@ -1,7 +1,7 @@
 import { describeError } from '../core/errors.ts';
 import { formatRepository } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
-import { abortable } from '../async/abortable.ts';
+import { abortable } from '../async/deadline.ts';
 import { createAttempts, isRefusal } from './attempt.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { type Credential, type CredentialOffer, type CredentialSource, isCredential, sameCredential } from './credential.ts';

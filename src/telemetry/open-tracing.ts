@@ -17,6 +17,7 @@ import { parseTraceParent } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { within } from '../async/deadline.ts';
 import { PermanentError, WaitError, describeError } from '../core/errors.ts';
 import { tellFailures, type ExportNews } from './tell-failures.ts';
 import type { OpenSpan, SpanStart, Tracing } from './tracing.ts';
@@ -82,7 +83,7 @@ export function openTracing(options: TracingOptions): Tracing {
     },
     async stop(deadlineMs) {
       const exported = provider.shutdown().catch((error: unknown) => options.onNews({ kind: 'failing', why: describeError(error) }));
-      await unlessLate(exported, deadlineMs);
+      await within(deadlineMs, exported);
     },
   };
   return tracing;
@@ -180,15 +181,6 @@ function formatTraceParent(scope: Scope | undefined): string | undefined {
   if (scope === undefined) return undefined;
   const { traceId, spanId, traceFlags } = scope.span.spanContext();
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 0 ? '00' : '01'}`;
-}
-
-async function unlessLate(work: Promise<void>, deadlineMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }
 
 function noOne(): void {

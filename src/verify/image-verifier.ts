@@ -1,4 +1,5 @@
 import type { TrustMaterial } from '@sigstore/verify';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { PermanentError } from '../core/errors.ts';
 import type { ImageSource } from '../core/image-source.ts';
 import type { Verdict, Verification } from '../core/verification.ts';
@@ -34,7 +35,7 @@ const maxRemembered = 10_000;
 
 /** Creates a verifier that remembers what it verified, by digest and the content of the keys: a signature that held goes on to hold. */
 export function createImageVerifier({ registry, readSecret, trustRoot, now = Date.now }: ImageVerifierOptions): VerifyImage {
-  const verified = new Map<string, Verdict>();
+  const verified = new BoundedMap<string, Verdict>(maxRemembered);
   return async ({ source, digest, verification, namespace }, signal) => {
     const { usable, problems } = await readKeys(verification.keys, namespace, readSecret, signal);
     const signers = trustRoot === undefined ? [] : verification.signers;
@@ -44,7 +45,7 @@ export function createImageVerifier({ registry, readSecret, trustRoot, now = Dat
     const remembered = verified.get(known);
     if (remembered !== undefined) return remembered;
     const verdict = await judgeSignatures(findSignatures(source, digest, { registry, signal, now }), digest, trust);
-    if (verdict.kind === 'verified') remember(verified, known, verdict);
+    if (verdict.kind === 'verified') verified.set(known, verdict);
     return verdict.kind === 'verified'
       ? verdict
       : { ...verdict, why: [verdict.why, ...withoutTrustRoot(verification, trust), ...problems].join('; ') };
@@ -70,10 +71,4 @@ function withoutTrustRoot({ signers }: Verification, { trustRoot }: Trust): stri
 
 function cacheKey(digest: string, { keys, signers }: Trust): string {
   return JSON.stringify([digest, keys.map(({ fingerprint }) => fingerprint), signers.map(({ description }) => description)]);
-}
-
-function remember(verified: Map<string, Verdict>, key: string, verdict: Verdict): void {
-  verified.set(key, verdict);
-  const [oldest] = verified.keys();
-  if (verified.size > maxRemembered && oldest !== undefined) verified.delete(oldest);
 }

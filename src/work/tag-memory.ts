@@ -1,3 +1,4 @@
+import { BoundedMap } from '../async/bounded-map.ts';
 import { formatRepository } from '../core/image-reference.ts';
 import { accessKey, type ImageSource } from '../core/image-source.ts';
 
@@ -19,18 +20,12 @@ export interface TagMemory {
 
 const maxTags = 100_000;
 
-/** An empty memory, which forgets what was read longest ago. */
+/** An empty memory, which forgets what was not asked for the longest. */
 export function createTagMemory(): TagMemory {
-  const tags = new Map<string, RememberedTag>();
+  const tags = new BoundedMap<string, RememberedTag>(maxTags);
   return {
     get: (source, tag) => tags.get(keyOf(source, tag)),
-    set(source, tag, found) {
-      const key = keyOf(source, tag);
-      tags.delete(key);
-      tags.set(key, found);
-      const [oldest] = tags.size > maxTags ? tags.keys() : [];
-      if (oldest !== undefined) tags.delete(oldest);
-    },
+    set: (source, tag, found) => void tags.set(keyOf(source, tag), found),
   };
 }
 

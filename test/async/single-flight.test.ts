@@ -45,3 +45,22 @@ test('who gives up leaves alone; the work ends with the last', async () => {
   assert.equal(await flights.run('k', async () => 7), 7);
   result.resolve(0);
 });
+
+test('a run that begins when the work is done begins anew, though those who wait have not heard of it yet', async () => {
+  const flights = new SingleFlight<number>();
+  const result = Promise.withResolvers<number>();
+  const first = flights.run('a', () => result.promise);
+  const next = result.promise.then(() => flights.run('a', async () => 2));
+  result.resolve(1);
+  assert.deepEqual(await Promise.all([first, next]), [1, 2]);
+});
+
+test('work that throws before it begins is not shared', async () => {
+  const flights = new SingleFlight<number>();
+  const refused = flights.run('a', () => {
+    throw new Error('not now');
+  });
+  const other = flights.run('a', async () => 1);
+  await assert.rejects(refused, /not now/);
+  assert.equal(await other, 1);
+});

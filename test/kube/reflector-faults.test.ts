@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { backoffMs } from '../../src/kube/backoff.ts';
 import { createObjectStore, type ObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
 import { type Reflector, type ReflectorOptions, startReflector } from '../../src/kube/reflector.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -287,13 +286,4 @@ test('a watch that ends at once is not resumed at once', async (context) => {
   await reflector.stop();
   // The pause may have been over just then.
   assert.ok(exchanges.length <= before + 1, `${exchanges.length - before} more`);
-});
-
-test('pauses grow from 100 ms to 30 s, with jitter', () => {
-  const most = [0, 1, 2, 5, 8, 9, 1000].map((attempt) => backoffMs(attempt, () => 1));
-  assert.deepEqual(most, [100, 200, 400, 3200, 25_600, 30_000, 30_000]);
-  assert.equal(
-    backoffMs(0, () => 0),
-    50,
-  );
 });

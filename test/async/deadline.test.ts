@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { abortable, startDeadline, within } from '../../src/async/deadline.ts';
+
+const never = new Promise<never>(() => undefined);
+
+test('a deadline aborts with the signal, for its reason, and is not over then', () => {
+  const outer = new AbortController();
+  const running = startDeadline(60_000, outer.signal);
+  outer.abort(new Error('stopped'));
+  const late = startDeadline(undefined, outer.signal);
+  for (const { signal, isOver, end } of [running, late]) {
+    end();
+    assert.match(String(signal.reason), /stopped/);
+    assert.equal(isOver, false);
+  }
+});
+
+test('a deadline that is over says how long it was', async () => {
+  const deadline = startDeadline(1);
+  if (!deadline.signal.aborted) await once(deadline.signal, 'abort');
+  assert.match(String(deadline.signal.reason), /no complete answer within 1 ms/);
+  assert.equal(deadline.isOver, true);
+  deadline.end();
+});
+
+test('a deadline that has ended aborts no more', () => {
+  const outer = new AbortController();
+  const deadline = startDeadline(undefined, outer.signal);
+  deadline.end();
+  outer.abort();
+  assert.equal(deadline.signal.aborted, false);
+});
+
+test('abortable: whichever comes first, and an aborted signal before all', async () => {
+  const controller = new AbortController();
+  assert.equal(await abortable(Promise.resolve(1), controller.signal), 1);
+  assert.equal(await abortable(Promise.resolve(1)), 1);
+  const waiting = abortable(never, controller.signal);
+  controller.abort(new Error('enough'));
+  await assert.rejects(waiting, /enough/);
+  await assert.rejects(abortable(Promise.resolve(1), controller.signal), /enough/);
+  await assert.rejects(abortable(Promise.reject(new Error('its own')), controller.signal), /enough/);
+});
+
+test('within: undefined when it is late, and otherwise the outcome, also of what came while the process was held up', async () => {
+  assert.equal(await within(1, never), undefined);
+  assert.equal(await within(60_000, Promise.resolve(1)), 1);
+  await assert.rejects(within(60_000, Promise.reject(new Error('its own'))), /its own/);
+  // From here on, timers come before what is set for the next turn.
+  await turn();
+  const arrived = new Promise((resolve) => setImmediate(resolve, 'arrived'));
+  const held = within(1, arrived);
+  for (const start = performance.now(); performance.now() - start < 5;);
+  assert.equal(await held, 'arrived');
+});
