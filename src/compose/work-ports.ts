@@ -12,7 +12,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { listSelected } from '../kube/list-selected.ts';
 import { patchImages } from '../kube/patch-images.ts';
 import { patchStatus } from '../kube/patch-status.ts';
-import { patiently } from '../kube/patiently.ts';
+import { patiently } from '../kube/retry.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { readWorkload } from '../kube/read-workload.ts';
 import { readObject } from '../kube/read-object.ts';

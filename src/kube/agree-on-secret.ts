@@ -1,8 +1,8 @@
 import type { KubeClient } from './client.ts';
 import { fieldManager } from './field-manager.ts';
-import { isKubeError } from './kube-error.ts';
 import { readObject } from './read-object.ts';
 import { listPath, objectPath } from './resource-path.ts';
+import { retryOnConflict } from './retry.ts';
 
 /** The data of a Secret as text. */
 export type SecretText = Readonly<Record<string, string>>;
@@ -20,7 +20,6 @@ interface RawSecret {
 }
 
 const resource = { apiVersion: 'v1', resource: 'secrets' };
-const maxTries = 5;
 
 /**
  * Reads the Secret and writes what `update` makes of it (undefined: it is good as it is), so that all who do so at once end with the same data: only one
@@ -34,17 +33,13 @@ export async function agreeOnSecret(
   signal?: AbortSignal,
 ): Promise<SecretText> {
   const path = objectPath(resource, secret.namespace, secret.name);
-  for (let tries = 1; ; tries++) {
+  return retryOnConflict(async () => {
     const existing = await readObject<RawSecret>(client, path, signal);
     const known = existing && decode(existing);
     const wanted = await update(known);
     if (known !== undefined && wanted === undefined) return known;
-    try {
-      return decode(await write(client, { secret, path, existing, data: encode(wanted ?? {}) }, signal));
-    } catch (error) {
-      if (!isKubeError(error, 409) || tries === maxTries) throw error;
-    }
-  }
+    return decode(await write(client, { secret, path, existing, data: encode(wanted ?? {}) }, signal));
+  });
 }
 
 interface Write {

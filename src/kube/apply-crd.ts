@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from './client.ts';
 import { crdPath, readCrd } from './crd-versions.ts';
 import { fieldManager } from './field-manager.ts';
-import { isKubeError } from './kube-error.ts';
 import { type CustomResourceDefinition, mergeCustomResourceDefinition } from './merge-crd.ts';
+import { retryOnConflict } from './retry.ts';
 
 /** What had to be done. */
 export interface AppliedCrd {
@@ -21,7 +21,6 @@ export interface ApplyOptions {
   readonly establishTimeoutMs?: number;
 }
 
-const maxTries = 5;
 const pollMs = 100;
 
 /**
@@ -54,17 +53,13 @@ export async function writeCrd(
 
 async function write(client: KubeClient, name: string, desired: DesiredCrd, signal: AbortSignal | undefined) {
   const query = { fieldManager };
-  for (let tries = 1; ; tries++) {
+  return retryOnConflict(async () => {
     const before = await readCrd(client, name, signal);
     const body = desired(before);
-    try {
-      const [method, path] = before ? (['PUT', crdPath(name)] as const) : (['POST', crdPath('')] as const);
-      const after = await client.request<CustomResourceDefinition>({ method, path, query, body, signal });
-      return { action: before ? (isSame(before, after) ? 'unchanged' : 'updated') : 'created', before, after } as const;
-    } catch (error) {
-      if (!isKubeError(error, 409) || tries === maxTries) throw error;
-    }
-  }
+    const [method, path] = before ? (['PUT', crdPath(name)] as const) : (['POST', crdPath('')] as const);
+    const after = await client.request<CustomResourceDefinition>({ method, path, query, body, signal });
+    return { action: before ? (isSame(before, after) ? 'unchanged' : 'updated') : 'created', before, after } as const;
+  });
 }
 
 /** The server fills in defaults, so only it can tell whether the spec differs: by the generation. The resourceVersion also counts a new time in managedFields. */

@@ -4,7 +4,7 @@ import { objectsPath, storageVersionOf } from './crd-versions.ts';
 import { KubeError, isKubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
 import type { CustomResourceDefinition } from './merge-crd.ts';
-import { isTransient, pause } from './transient.ts';
+import { isTransient, pause } from './retry.ts';
 
 /** What is checked, how long, and whom to tell. */
 export interface ConversionCheck {

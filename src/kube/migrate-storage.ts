@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeClient } from './client.ts';
 import { crdPath, requireCrd, storageVersionOf } from './crd-versions.ts';
 import { fieldManager } from './field-manager.ts';
-import { isKubeError } from './kube-error.ts';
 import type { CustomResourceDefinition } from './merge-crd.ts';
 import { listPath, objectPath } from './resource-path.ts';
+import { retryOnConflict } from './retry.ts';
 import { type RefusedObject, rewriteAll, type RewriteCounts } from './rewrite-all.ts';
 
 /** What the migration found and did. */
@@ -82,25 +82,21 @@ export async function migrateStorage(client: KubeClient, options: MigrationOptio
 /** False when the definition is not the one with which the pass began any more: then the pass says nothing. */
 async function pruneStoredVersions(client: KubeClient, began: CustomResourceDefinition, signal: AbortSignal | undefined): Promise<boolean> {
   const storedVersions = [storageVersionOf(began)];
-  for (;;) {
+  return retryOnConflict(async () => {
     const { metadata, status } = await requireCrd(client, began.metadata.name, signal);
     if (metadata.generation !== began.metadata.generation) return false;
     // Another migration was quicker.
     if (status?.storedVersions?.join() === storedVersions.join()) return true;
-    try {
-      await client.request({
-        method: 'PATCH',
-        path: `${crdPath(metadata.name)}/status`,
-        query: { fieldManager },
-        contentType: 'application/merge-patch+json',
-        body: { metadata: { resourceVersion: metadata.resourceVersion }, status: { storedVersions } },
-        signal,
-      });
-      return true;
-    } catch (error) {
-      if (!isKubeError(error, 409)) throw error;
-    }
-  }
+    await client.request({
+      method: 'PATCH',
+      path: `${crdPath(metadata.name)}/status`,
+      query: { fieldManager },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion: metadata.resourceVersion }, status: { storedVersions } },
+      signal,
+    });
+    return true;
+  }, Infinity);
 }
 
 /** Without a webhook the API server would only rename the version, and drop all fields that it does not know in the new one. */

@@ -1,7 +1,7 @@
 import type { KubeClient } from './client.ts';
 import { crdPath, objectsPath, requireCrd, storageVersionOf } from './crd-versions.ts';
 import { fieldManager } from './field-manager.ts';
-import { isKubeError } from './kube-error.ts';
+import { retryOnConflict } from './retry.ts';
 import { findUses, type VersionUse, versionUsesOf } from './version-uses.ts';
 
 /** What came of it: with uses nothing was changed. */
@@ -9,8 +9,6 @@ export interface Retirement {
   readonly action: 'retired' | 'unchanged' | 'refused';
   readonly uses: readonly VersionUse[];
 }
-
-const maxTries = 5;
 
 /**
  * Stops serving a version, unless an object still needs it. It stays in the definition: managedFields name it, and the API server must be able to convert
@@ -20,7 +18,7 @@ export async function retireVersion(
   client: KubeClient,
   { name, version, since, signal }: { name: string; version: string; since: Date; signal?: AbortSignal | undefined },
 ): Promise<Retirement> {
-  for (let tries = 1; ; tries++) {
+  return retryOnConflict(async () => {
     const crd = await requireCrd(client, name, signal);
     const { spec, status } = crd;
     if (!spec.versions.some((one) => one.name === version && one.served !== false)) return { action: 'unchanged', uses: [] };
@@ -33,17 +31,13 @@ export async function retireVersion(
     );
     if (uses.length > 0) return { action: 'refused', uses };
     const versions = spec.versions.map((one) => (one.name === version ? { ...one, served: false } : one));
-    try {
-      await client.request({
-        method: 'PUT',
-        path: crdPath(name),
-        query: { fieldManager },
-        body: { ...crd, spec: { ...spec, versions } },
-        signal,
-      });
-      return { action: 'retired', uses };
-    } catch (error) {
-      if (!isKubeError(error, 409) || tries === maxTries) throw error;
-    }
-  }
+    await client.request({
+      method: 'PUT',
+      path: crdPath(name),
+      query: { fieldManager },
+      body: { ...crd, spec: { ...spec, versions } },
+      signal,
+    });
+    return { action: 'retired', uses };
+  });
 }

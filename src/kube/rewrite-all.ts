@@ -3,7 +3,7 @@ import type { KubeClient } from './client.ts';
 import { KubeError, isKubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
 import { rewriteObject } from './rewrite-object.ts';
-import { isTransient, pause } from './transient.ts';
+import { isTransient, pause } from './retry.ts';
 
 /** An object that could not be rewritten, and what the API server said. */
 export interface RefusedObject {

@@ -2,7 +2,7 @@ import type { KubeClient } from './client.ts';
 import { fieldManager } from './field-manager.ts';
 import { isKubeError } from './kube-error.ts';
 import { readObject } from './read-object.ts';
-import { isTransient, pause } from './transient.ts';
+import { isTransient, pause } from './retry.ts';
 
 /** What the rewrite found: `unchanged` was stored in the storage version already, `gone` was deleted meanwhile. */
 export interface Rewrite {

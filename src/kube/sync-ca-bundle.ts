@@ -1,8 +1,8 @@
 import type { KubeClient } from './client.ts';
 import { fieldManager } from './field-manager.ts';
-import { isKubeError } from './kube-error.ts';
 import type { CustomResourceDefinition } from './merge-crd.ts';
 import { readObject } from './read-object.ts';
+import { retryOnConflict } from './retry.ts';
 
 /** Where a conversion webhook is ours: behind this Service, or at a URL with one of these host names. */
 export interface ConversionAddress {
@@ -27,7 +27,6 @@ interface ClientConfig {
 }
 
 const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const maxTries = 5;
 
 /**
  * Makes the CustomResourceDefinition trust `caBundle` (PEM) where its conversion webhook is ours. Never switches the conversion, and writes only what
@@ -39,7 +38,7 @@ export async function syncCaBundle(
   signal?: AbortSignal,
 ): Promise<CaBundleSync> {
   const path = `${collection}/${name}`;
-  for (let tries = 1; ; tries++) {
+  return retryOnConflict(async () => {
     const crd = await readObject<CustomResourceDefinition>(client, path, signal);
     if (crd === undefined) return 'absent';
     const clientConfig: ClientConfig | undefined = crd.spec.conversion?.webhook?.clientConfig;
@@ -48,13 +47,9 @@ export async function syncCaBundle(
     if (clientConfig?.caBundle === wanted) return 'unchanged';
     const { resourceVersion } = crd.metadata;
     const body = { metadata: { resourceVersion }, spec: { conversion: { webhook: { clientConfig: { caBundle: wanted } } } } };
-    try {
-      await client.request({ method: 'PATCH', path, query: { fieldManager }, contentType: 'application/merge-patch+json', body, signal });
-      return 'updated';
-    } catch (error) {
-      if (!isKubeError(error, 409) || tries === maxTries) throw error;
-    }
-  }
+    await client.request({ method: 'PATCH', path, query: { fieldManager }, contentType: 'application/merge-patch+json', body, signal });
+    return 'updated';
+  });
 }
 
 /** With cert-manager's cainjector we would write it against each other for ever. */

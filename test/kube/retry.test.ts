@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeError } from '../../src/kube/kube-error.ts';
-import { patiently } from '../../src/kube/patiently.ts';
+import { patiently, retryOnConflict } from '../../src/kube/retry.ts';
 
 const busy = (retryAfterMs?: number, status = 429) =>
   new KubeError('PATCH /x', status, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
@@ -42,3 +42,20 @@ for (const error of [new Error('socket hang up'), busy(undefined, 403), busy(und
     assert.equal(tries(), 1);
   });
 }
+
+const conflict = () => busy(undefined, 409);
+
+test('a conflict: the object is read and written again at once, until nobody else comes before', async () => {
+  const { work, tries } = failing(conflict(), conflict(), conflict(), conflict());
+  assert.equal(await retryOnConflict(work), 'done');
+  assert.equal(tries(), 5);
+});
+
+test('after five conflicts the last one is told, and anything else at once', async () => {
+  const often = failing(...Array.from({ length: 9 }, conflict));
+  await assert.rejects(retryOnConflict(often.work), { name: 'KubeError', status: 409 });
+  assert.equal(often.tries(), 5);
+  const refused = failing(conflict(), busy(undefined, 422));
+  await assert.rejects(retryOnConflict(refused.work), { name: 'KubeError', status: 422 });
+  assert.equal(refused.tries(), 2);
+});
