@@ -3,9 +3,9 @@
  * `npm run bench -- poll [--output json]`, in full with `node --expose-gc`.
  */
 import { parseArgs } from 'node:util';
-import type { ImagePolicy } from '../src/core/image-policy.ts';
-import type { ImageSource } from '../src/core/image-source.ts';
-import { strategies } from '../src/core/strategies/index.ts';
+import type { ImagePolicy } from '../src/model/image-policy.ts';
+import type { ImageSource } from '../src/model/image-source.ts';
+import { strategies } from '../src/select/strategies/index.ts';
 import { tickMs } from '../src/poll/poll-turn.ts';
 import { createTick } from '../src/poll/tick.ts';
 

@@ -6,7 +6,7 @@ import { configSchema, readableReceivers } from './config/schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
 import type { SecretReference } from './config/scalars.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
-import { normaliseRegistry } from './core/image-reference.ts';
+import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/url-only.ts';
 import type { AzureIdentity } from './registry/credentials/azure.ts';

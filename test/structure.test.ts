@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { guards } from '../src/core/guards/index.ts';
-import { strategies } from '../src/core/strategies/index.ts';
+import { guards } from '../src/plan/guards/index.ts';
+import { strategies } from '../src/select/strategies/index.ts';
 import { targets } from '../src/kube/targets/index.ts';
 import { providers } from '../src/receive/providers/index.ts';
 import { credentialSources } from '../src/registry/credentials/index.ts';
@@ -32,7 +32,7 @@ function importsOf(file: string): Import[] {
   ];
 }
 
-/** `src/core/errors.ts` for a relative import, the package's name for another. */
+/** `src/model/errors.ts` for a relative import, the package's name for another. */
 function resolve({ file, from }: Import): string {
   if (from.startsWith('.')) return normalize(join(dirname(file), from)).replaceAll('\\', '/');
   const [scope = '', name] = from.split('/');
@@ -44,33 +44,68 @@ const describeImport = (one: Import) => `${one.file} imports ${one.from}`;
 
 test('the reader of imports reads them', () => {
   assert.ok(files.length > 80 && imports.length > 200);
-  assert.ok(imports.some(({ file, from }) => file === 'src/core/strategies/semver.ts' && from === 'semver'));
+  assert.ok(imports.some(({ file, from }) => file === 'src/select/strategies/semver.ts' && from === 'semver'));
 });
 
-test('core imports nothing but itself, a few pure packages and the bounded map', () => {
-  const pure = ['semver', 're2js', 'node:crypto', 'src/async/bounded-map.ts'];
-  const wrong = imports
-    .filter((one) => isIn(one.file, ['core']))
-    .filter((one) => !pure.includes(resolve(one)) && !isIn(resolve(one), ['core']));
-  assert.deepEqual(wrong.map(describeImport), []);
+/** Which rooms a room may import, types included. compose, cli and the files above them put everything together. */
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  async: ['model'],
+  select: ['model', 'async'],
+  plan: ['model', 'select'],
+  rollout: ['model', 'plan'],
+  status: ['model', 'select', 'plan', 'rollout'],
+  telemetry: ['model', 'async'],
+  certificates: ['model', 'async'],
+  config: ['model', 'receive'],
+  'api-versions': ['model', 'select', 'telemetry'],
+  receive: ['model', 'async', 'telemetry'],
+  registry: ['model', 'select', 'async'],
+  verify: ['model', 'async'],
+  kube: ['model', 'select', 'plan', 'rollout', 'async'],
+  queue: ['model', 'plan', 'async', 'registry'],
+  operations: ['model', 'async', 'queue', 'telemetry'],
+  reconcile: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry'],
+  poll: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry', 'reconcile'],
+};
+/** What is decided there hangs on the arguments alone. */
+const pureRooms = ['model', 'select', 'plan', 'rollout', 'status'];
+
+test('every room is in the table of arrows', () => {
+  const rooms = new Set(files.map((file) => file.split('/')).flatMap(([, room = '', ...rest]) => (rest.length > 0 ? [room] : [])));
+  assert.deepEqual([...rooms].sort(), [...Object.keys(arrows), 'cli', 'compose'].sort());
 });
 
-test('async imports nothing but itself, the errors of core and timers', () => {
-  const allowed = ['src/core/errors.ts', 'node:timers'];
-  const own = imports.filter((one) => isIn(one.file, ['async']));
-  assert.ok(own.length > 0);
-  const wrong = own.filter((one) => !allowed.includes(resolve(one)) && !isIn(resolve(one), ['async']));
-  assert.deepEqual(wrong.map(describeImport), []);
+for (const [room, below] of Object.entries(arrows)) {
+  test(`${room} imports ${below.length === 0 ? 'no other room' : below.join(', ')} only`, () => {
+    const own = imports.filter((one) => isIn(one.file, [room]) && one.from.startsWith('.'));
+    assert.ok(own.length > 0);
+    assert.deepEqual(own.filter((one) => !isIn(resolve(one), [room, ...below])).map(describeImport), []);
+  });
+}
+
+test('of the model, async imports the errors only; of packages, pure rooms import pure ones only', () => {
+  const ofAsync = imports.filter((one) => isIn(one.file, ['async']) && isIn(resolve(one), ['model']));
+  assert.deepEqual([...new Set(ofAsync.map(resolve))], ['src/model/errors.ts']);
+  const packages = imports.filter((one) => isIn(one.file, pureRooms) && !one.from.startsWith('.'));
+  assert.deepEqual([...new Set(packages.map(resolve))].sort(), ['node:crypto', 're2js', 'semver']);
 });
 
-test('core has no clock, no randomness, no environment, no console and no timers', () => {
-  for (const file of files.filter((file) => isIn(file, ['core']) || file === 'src/async/bounded-map.ts')) {
+test('pure rooms have no clock, no randomness, no environment, no console and no timers', () => {
+  for (const file of files.filter((file) => isIn(file, pureRooms) || file === 'src/async/bounded-map.ts')) {
     assert.doesNotMatch(
       read(file),
       /Date\.now\(|new Date\(\)|Math\.random|performance\.|process\.|console\.|setTimeout|setInterval|fetch\(/,
       file,
     );
   }
+});
+
+test('no file is longer than 300 lines', () => {
+  assert.deepEqual(
+    files.filter((file) => read(file).split('\n').length > 301),
+    [],
+  );
 });
 
 const importers: Record<string, { folders: string[]; types?: string[] }> = {
@@ -93,8 +128,8 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   '@sigstore/protobuf-specs': { folders: ['verify'] },
   '@sigstore/verify': { folders: ['verify'] },
   '@prometheus-io/client': { folders: ['telemetry'], types: ['operations'] },
-  semver: { folders: ['core'] },
-  re2js: { folders: ['core'] },
+  semver: { folders: ['select', 'plan'] },
+  re2js: { folders: ['model'] },
 };
 
 for (const [name, { folders, types = [] }] of Object.entries(importers)) {
@@ -118,7 +153,7 @@ test('traces are loaded only where they are on', () => {
 });
 
 test('only compose and the commands know everyone', () => {
-  const rooms = ['receive', 'work', 'registry', 'kube', 'poll', 'verify'];
+  const rooms = ['receive', 'reconcile', 'registry', 'kube', 'poll', 'verify'];
   const wrong = imports
     .filter((one) => !one.isType && isIn(one.file, ['receive', 'registry', 'kube', 'verify']) && isIn(resolve(one), rooms))
     .filter((one) => {
@@ -169,7 +204,7 @@ test('every provider is in the list, under its own id, with samples, a test and 
 });
 
 test('every strategy is in the list, under its own id, with a test', () => {
-  assert.deepEqual(Object.keys(strategies).sort(), membersIn('core/strategies', /^export function \w+\(.*\): TagStrategy/m));
+  assert.deepEqual(Object.keys(strategies).sort(), membersIn('select/strategies', /^export function \w+\(.*\): TagStrategy/m));
   const built = [
     strategies.semver({}),
     strategies.digest({ tag: 'latest' }),
@@ -178,12 +213,12 @@ test('every strategy is in the list, under its own id, with a test', () => {
     strategies.numerical(),
   ];
   assert.deepEqual(built.map(({ id }) => id).sort(), Object.keys(strategies).sort());
-  for (const id of Object.keys(strategies)) assert.ok(existsSync(join(root, `test/core/strategies/${id}.test.ts`)), id);
+  for (const id of Object.keys(strategies)) assert.ok(existsSync(join(root, `test/select/strategies/${id}.test.ts`)), id);
 });
 
 test('every guard is in the list, under its own id, with rows in the table of its test', () => {
-  assert.deepEqual(guards.map(({ id }) => id).sort(), membersIn('core/guards', /^export const \w+: Guard = /m));
-  const tests = ['guards/guards.test.ts', 'guard-plan.test.ts'].map((file) => readFileSync(join(root, 'test/core', file), 'utf8')).join('');
+  assert.deepEqual(guards.map(({ id }) => id).sort(), membersIn('plan/guards', /^export const \w+: Guard = /m));
+  const tests = ['guards/guards.test.ts', 'guard-plan.test.ts'].map((file) => readFileSync(join(root, 'test/plan', file), 'utf8')).join('');
   const docs = readFileSync(join(root, 'docs/guards.md'), 'utf8');
   for (const { id } of guards) {
     assert.ok(tests.includes(`/guards/${id}.ts'`) || ['cross-namespace', 'consent'].includes(id), id);

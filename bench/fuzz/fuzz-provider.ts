@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { PushEvent } from '../../src/core/push-event.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
 import { authenticate } from '../../src/receive/authenticate.ts';
 import type { Provider } from '../../src/receive/providers/provider.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';

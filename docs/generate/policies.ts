@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
-import { reasons } from '../../src/core/reasons.ts';
+import { reasons } from '../../src/model/reasons.ts';
 import { fieldTable, ruleList } from './field-table.ts';
 import { fieldsOf, type Field, type JsonSchema } from './json-schema.ts';
 import { code, table, yamlBlock } from './markdown.ts';

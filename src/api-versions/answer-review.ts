@@ -1,4 +1,4 @@
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { group } from './group.ts';
 import type { ReviewAnswer, ReviewBounds } from './convert-review.ts';
 import { measureJson } from './conversion/measure-json.ts';

@@ -1,5 +1,5 @@
-import { parseDuration } from '../core/duration.ts';
-import type { RolloutSettings } from '../core/image-policy.ts';
+import { parseDuration } from '../model/duration.ts';
+import type { RolloutSettings } from '../model/image-policy.ts';
 import type { specSchema } from './v1-spec.ts';
 import type { z } from 'zod';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PolicyStatus } from '../core/policy-status.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
 import { condition } from './condition.ts';
 import { statusSchema } from './v1-status.ts';
 

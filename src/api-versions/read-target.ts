@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { PermanentError } from '../core/errors.ts';
-import { judgeFields, type FieldContext } from '../core/field-rules.ts';
-import type { PolicyTarget, TargetFields, TargetParts } from '../core/image-policy.ts';
-import type { Repository } from '../core/image-reference.ts';
-import type { LabelSelector } from '../core/label-selector.ts';
-import { isCustomVersion, type KindRef } from '../core/workload.ts';
+import { PermanentError } from '../model/errors.ts';
+import { judgeFields, type FieldContext } from '../model/field-rules.ts';
+import type { PolicyTarget, TargetFields, TargetParts } from '../model/image-policy.ts';
+import type { Repository } from '../model/image-reference.ts';
+import type { LabelSelector } from '../model/label-selector.ts';
+import { isCustomVersion, type KindRef } from '../model/workload.ts';
 import type { specSchema } from './v1-spec.ts';
 
 type Written = z.output<typeof specSchema>['targets'][number];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { FieldContext } from '../core/field-rules.ts';
-import type { Reason } from '../core/reasons.ts';
+import type { FieldContext } from '../model/field-rules.ts';
+import type { Reason } from '../model/reasons.ts';
 
 /**
  * A rule that the API server checks in CEL (x-kubernetes-validations), and the same in code; the message says what to write instead. The CEL

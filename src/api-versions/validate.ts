@@ -1,5 +1,5 @@
 import type { CheckContext } from './rules.ts';
-import type { Reason } from '../core/reasons.ts';
+import type { Reason } from '../model/reasons.ts';
 import { specSchema } from './v1-spec.ts';
 import { specProblems } from './validation/spec-problems.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 
 /** Something that is done again and again. */
 export interface Repetition {

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { backdateMs, settlingMs } from './lives.ts';
 
 /** What the replicas share, all PEM: the authorities to be trusted, the newest first, the key of that one, and the listener's certificate and key. */

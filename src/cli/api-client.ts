@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { kubeconfigOf, processSource } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 
 /** How commands reach the API of a running image-watcher; the same for all of them. */
 export const apiOptions = {

@@ -1,5 +1,5 @@
 import { readStatus } from '../api-versions/read-status.ts';
-import { actionAnnotations } from '../core/policy-actions.ts';
+import { actionAnnotations } from '../model/policy-actions.ts';
 import type { Command } from './command.ts';
 import { parsePolicyCommand, policyHelp, statusOf, tell, withPolicy } from './policy-client.ts';
 

@@ -1,5 +1,5 @@
-import { parseDuration } from '../core/duration.ts';
-import { actionAnnotations } from '../core/policy-actions.ts';
+import { parseDuration } from '../model/duration.ts';
+import { actionAnnotations } from '../model/policy-actions.ts';
 import { UsageError, type Command } from './command.ts';
 import { parseOptions, parseOutput } from './options.ts';
 import { policyHelp, policyNameOf, policyOptions, withPolicy } from './policy-client.ts';

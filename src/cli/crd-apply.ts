@@ -2,7 +2,7 @@ import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../ap
 import { conversionSamples } from '../api-versions/conversion-samples.ts';
 import { crdName } from '../api-versions/group.ts';
 import { type CrdRequest, lacksConversion, planCrd } from '../api-versions/plan-crd.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { UsageError, type Terminal } from './command.ts';
 import { type CrdValues, clusterOf, durationOf, endpointOf, isV1alpha1, namespacedName, readCaFile, storageOf } from './crd-options.ts';

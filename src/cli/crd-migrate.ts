@@ -1,6 +1,6 @@
 import { crdName } from '../api-versions/group.ts';
 import { version as v1alpha1 } from '../api-versions/v1alpha1.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { Migration } from '../kube/migrate-storage.ts';
 import type { Retirement } from '../kube/retire-version.ts';
 import type { Terminal } from './command.ts';

@@ -1,12 +1,18 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
 import { readConfig, registryAliases, processSource } from '../config.ts';
-import { pastOf } from '../core/guards/last-change.ts';
-import { explainPlan, isAllowed, type TargetExplanation } from '../core/explain-plan.ts';
-import { isUsable, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
-import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../core/image-reference.ts';
-import { planUpdate, type Candidate } from '../core/plan-update.ts';
-import { suspendedOutcome } from '../core/suspended-outcome.ts';
-import { formatWorkload } from '../core/workload.ts';
+import { pastOf } from '../plan/guards/last-change.ts';
+import { explainPlan, isAllowed, type TargetExplanation } from '../plan/explain-plan.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
+import {
+  formatRepository,
+  sameRepository,
+  tryParseImageReference,
+  type RegistryAliases,
+  type Candidate,
+} from '../model/image-reference.ts';
+import { planUpdate } from '../plan/plan-update.ts';
+import { suspendedOutcome } from '../plan/suspended-outcome.ts';
+import { formatWorkload } from '../model/workload.ts';
 import { UsageError, type Command } from './command.ts';
 import { gatherForExplain } from './explain/gather.ts';
 import { parseOptions, parseOutput } from './options.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { UsageError, type Command } from './command.ts';
 import { clusterOf } from './crd-options.ts';
 import { parseOptions } from './options.ts';

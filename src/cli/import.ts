@@ -1,5 +1,5 @@
 import { kubeconfigOf, processSource } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { UsageError, type Command, type Terminal } from './command.ts';
 import { convertAll, type KeelImport } from './import/keel/convert-all.ts';
 import { formatImport } from './import/keel/format-import.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { processSource, readConfig, registryAliases } from '../config.ts';
 import { UsageError, type Command, type Terminal } from './command.ts';
 import { findFiles, type FoundFile } from './lint/find-files.ts';

@@ -1,7 +1,7 @@
 import { plural } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import { kubeconfigOf, processSource } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { UsageError, type Terminal } from './command.ts';
 import { parseOptions, parseOutput } from './options.ts';

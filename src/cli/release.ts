@@ -1,6 +1,6 @@
 import { readStatus } from '../api-versions/read-status.ts';
-import { actionAnnotations } from '../core/policy-actions.ts';
-import type { PolicyStatus } from '../core/policy-status.ts';
+import { actionAnnotations } from '../model/policy-actions.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Command } from './command.ts';
 import { parsePolicyCommand, policyHelp, statusOf, tell, withPolicy } from './policy-client.ts';
 

@@ -1,9 +1,9 @@
-import { actionAnnotations, parseRollback } from '../core/policy-actions.ts';
+import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
 import { UsageError, type Command } from './command.ts';
 import { parseOptions, parseOutput } from './options.ts';
 import { policyHelp, policyNameOf, policyOptions, withPolicy } from './policy-client.ts';
 import { describeStatus, waitForAnswer } from './wait-for-answer.ts';
-import { parseDuration } from '../core/duration.ts';
+import { parseDuration } from '../model/duration.ts';
 
 const options = { ...policyOptions, to: { type: 'string' }, timeout: { type: 'string' } } as const;
 

@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import { loadSettings, processSource } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { parseRoles } from '../roles.ts';
 import { openTelemetry } from '../telemetry/open-telemetry.ts';
 import { UsageError, type Command } from './command.ts';

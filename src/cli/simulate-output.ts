@@ -1,5 +1,5 @@
-import { formatRepository } from '../core/image-reference.ts';
-import type { IgnoredPush } from '../core/push-event.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import type { IgnoredPush } from '../model/push-event.ts';
 import type { SimulatedPush, SimulatedReceiver, Simulation } from '../receive/simulate-delivery.ts';
 
 /** Whether the request would be let in. `by URL only`: its sender proves nothing, the secret is the end of the URL. */

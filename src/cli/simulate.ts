@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { stdin } from 'node:process';
 import { buffer } from 'node:stream/consumers';
 import { processSource, readConfig, registryAliases } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { providerIds, providers } from '../receive/providers/index.ts';
 import type { Provider } from '../receive/providers/provider.ts';
 import { provesNothing } from '../receive/providers/url-only.ts';

@@ -1,5 +1,5 @@
 /** What is known of Secrets and service accounts: enough to say without a request whose Secrets a policy may use, and to read each only when it changed. */
-import type { SecretRef } from '../core/image-source.ts';
+import type { SecretRef } from '../model/image-source.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
 import { projectMetadata } from '../kube/project-metadata.ts';

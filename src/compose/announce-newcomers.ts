@@ -1,9 +1,9 @@
-import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../core/consent.ts';
-import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
-import { isMeant, resolveTarget } from '../core/resolve-target.ts';
-import type { Workload } from '../core/workload.ts';
+import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../plan/consent.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import { isMeant, resolveTarget } from '../model/resolve-target.ts';
+import type { Workload } from '../model/workload.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
-import type { Waker } from '../work/waker.ts';
+import type { Waker } from '../reconcile/waker.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 
 type Cache = Pick<ClusterCache, 'policiesOf' | 'workloads'>;

@@ -1,5 +1,5 @@
 import { abortable, within } from '../async/deadline.ts';
-import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 
 const patienceMs = 5_000;

@@ -4,11 +4,11 @@
  */
 import { abortable } from '../async/deadline.ts';
 import { createTtlCache } from '../async/ttl-cache.ts';
-import { policyKey, type ImagePolicy } from '../core/image-policy.ts';
-import { isNewer } from '../core/is-newer.ts';
+import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { isNewer } from '../select/is-newer.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
-import type { ApplyPorts } from '../work/apply-plan.ts';
+import type { ApplyPorts } from '../reconcile/apply-plan.ts';
 
 /** For how long a policy is believed to be what was heard of it. */
 export const confirmedForMs = 3_000;

@@ -1,13 +1,13 @@
-import type { ImagePolicy, PolicyTarget } from '../core/image-policy.ts';
-import { createPolicyIndex } from '../core/match-policies.ts';
-import { createKindQuota } from '../core/kind-quota.ts';
-import type { Workload } from '../core/workload.ts';
+import type { ImagePolicy, PolicyTarget } from '../model/image-policy.ts';
+import { createPolicyIndex } from '../model/match-policies.ts';
+import { createKindQuota } from '../plan/kind-quota.ts';
+import type { Workload } from '../model/workload.ts';
 import { createKindWatches } from '../kube/kind-watches.ts';
 import type { KindWatchOptions } from '../kube/kind-watch.ts';
 import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
-import { createHealingIndex } from '../work/healing-index.ts';
-import type { TargetState } from '../work/plan-with.ts';
-import { createTargetIndex, type TargetIndex } from '../work/wake-policies.ts';
+import { createHealingIndex } from '../reconcile/healing-index.ts';
+import type { TargetState } from '../reconcile/plan-with.ts';
+import { createTargetIndex, type TargetIndex } from '../reconcile/wake-policies.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 
 /** A client of the cluster; opens nothing yet, and throws ConfigError without a usable kubeconfig. */

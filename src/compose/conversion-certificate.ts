@@ -7,7 +7,7 @@ import { repeat, type Repetition } from '../async/repeat.ts';
 import { checkServingPair } from '../certificates/serving-pair.ts';
 import { watchCertificateFiles, type CertificateFiles } from '../certificates/watch-files.ts';
 import type { Settings } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { agreeOnSecret } from '../kube/agree-on-secret.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { readCrd } from '../kube/crd-versions.ts';

@@ -6,7 +6,7 @@ import { buildConversionApp, secureContext, type ConversionApp } from '../api-ve
 import { convertReview } from '../api-versions/convert-review.ts';
 import { makeProvisional } from '../certificates/make-certificate.ts';
 import { ConfigError } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { Check } from '../operations/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
 import { drainListener } from './drain-listener.ts';

@@ -1,4 +1,4 @@
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { RedisConnection } from '../queue/connection.ts';
 import { bytesPerRecord, forgetOldestRecords } from '../queue/forget-records.ts';
 import type { WorkQueues } from '../queue/producer.ts';

@@ -1,5 +1,5 @@
 /** What Namespaces say of consent, known without a request: from a watch of all of them, or, where only some namespaces are watched, read one by one. */
-import { PermanentError, describeError } from '../core/errors.ts';
+import { PermanentError, describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { namespaceResource, projectNamespaceConsent, readNamespaceConsent, type NamespaceConsent } from '../kube/namespace-consent.ts';
 import { createObjectStore } from '../kube/object-store.ts';

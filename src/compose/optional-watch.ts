@@ -1,4 +1,4 @@
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { isKubeError, KubeError } from '../kube/kube-error.ts';
 import type { StoredObject } from '../kube/object-store.ts';
 import { startReflector, type Reflector, type ReflectorOptions } from '../kube/reflector.ts';

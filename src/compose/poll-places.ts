@@ -1,4 +1,4 @@
-import { normaliseRegistry } from '../core/image-reference.ts';
+import { normaliseRegistry } from '../model/image-reference.ts';
 
 /** The share of a host's places that polls take at most: the others are for pushes. */
 const share = 1 / 4;

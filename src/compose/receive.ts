@@ -1,6 +1,6 @@
 /** The role `receive`: webhooks into Redis. Needs nothing but Redis. */
 import type { FastifyInstance } from 'fastify';
-import type { PushEvent } from '../core/push-event.ts';
+import type { PushEvent } from '../model/push-event.ts';
 import { drainListener } from './drain-listener.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
 import type { RedisAccess } from './redis.ts';

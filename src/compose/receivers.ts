@@ -1,6 +1,6 @@
 /** Receivers as the configuration describes them, with what they need of the world. */
 import type { ReceiverConfig } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { Receiver } from '../receive/answer-delivery.ts';
 import { createConfirmation } from '../receive/confirm-subscription.ts';
 import { fetchText } from '../receive/fetch-text.ts';

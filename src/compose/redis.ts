@@ -1,6 +1,6 @@
 /** The connection that pushes go through, and what is known of Redis. */
 import type { Settings } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { Check } from '../operations/readiness.ts';
 import { connectProducer, type RedisConnection, type RedisPlace } from '../queue/connection.ts';
 import { watchWaiting, type WaitingWatch } from '../queue/oldest-waiting.ts';

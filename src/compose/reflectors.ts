@@ -1,6 +1,6 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
-import { describeError } from '../core/errors.ts';
-import { kindKey } from '../core/workload.ts';
+import { describeError } from '../model/errors.ts';
+import { kindKey } from '../model/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import { readMetadata } from '../kube/parse-watch-event.ts';

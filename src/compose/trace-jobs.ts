@@ -1,5 +1,5 @@
-import { policyKey } from '../core/image-policy.ts';
-import { formatRepository } from '../core/image-reference.ts';
+import { policyKey } from '../model/image-policy.ts';
+import { formatRepository } from '../model/image-reference.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import type { PolicyJob, PollJob, PushJob, QueueName } from '../queue/jobs.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';

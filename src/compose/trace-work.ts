@@ -1,5 +1,5 @@
 import type { RedisConnection } from '../queue/connection.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createTraceMemory, type TracedChange } from '../queue/trace-memory.ts';
 import type { Foundation } from './foundation.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type Config } from '../config.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { readTrustRoot } from '../verify/trust-root.ts';
 
 /** What keyless signatures are verified with. */

@@ -1,8 +1,8 @@
 /** Decisions and endings as traces tell them. */
-import { formatWorkload } from '../core/workload.ts';
+import { formatWorkload } from '../model/workload.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import type { Witness } from '../work/witness.ts';
+import type { Witness } from '../reconcile/witness.ts';
 
 /** Of hundreds of policies and workloads the first few are enough. */
 const maxNames = 20;

@@ -1,8 +1,8 @@
 /** The role `work`: cache, workers, poll. */
 import { hostname } from 'node:os';
 import { within } from '../async/deadline.ts';
-import { describeError } from '../core/errors.ts';
-import type { SecretRef } from '../core/image-source.ts';
+import { describeError } from '../model/errors.ts';
+import type { SecretRef } from '../model/image-source.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-turn.ts';
@@ -14,9 +14,9 @@ import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.
 import { createWorkQueues, type QueueAccess, type TickJob } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
-import { processPolicyJob } from '../work/process-policy.ts';
-import { processPush } from '../work/process-push.ts';
-import { createWaker } from '../work/waker.ts';
+import { processPolicyJob } from '../reconcile/process-policy.ts';
+import { processPush } from '../reconcile/process-push.ts';
+import { createWaker } from '../reconcile/waker.ts';
 import { createAccessCache } from './access-cache.ts';
 import { announceChange, announceConsent } from './announce-newcomers.ts';
 import { createClusterCache } from './cluster-cache.ts';

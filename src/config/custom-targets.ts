@@ -1,8 +1,8 @@
 /** Fields of custom resources that policies may write, besides the built-in ones. */
 import { z } from 'zod';
-import { fieldPatternPattern } from '../core/field-path.ts';
-import { ruleOfPath, ruleProblem, whyNever, type FieldRule } from '../core/field-rules.ts';
-import { tryParseImageReference } from '../core/image-reference.ts';
+import { fieldPatternPattern } from '../model/field-path.ts';
+import { ruleOfPath, ruleProblem, whyNever, type FieldRule } from '../model/field-rules.ts';
+import { tryParseImageReference } from '../model/image-reference.ts';
 
 const fieldPath = z
   .string()

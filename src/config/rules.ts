@@ -1,6 +1,6 @@
 /** The rules between settings. They see values that may be wrong in other ways: all problems of a configuration are told at once. */
 import type { z } from 'zod';
-import { normaliseRegistry } from '../core/image-reference.ts';
+import { normaliseRegistry } from '../model/image-reference.ts';
 import { providers } from '../receive/providers/index.ts';
 
 interface Draft {

@@ -1,7 +1,7 @@
 /** The values of the receivers' secrets: read at the start, and those in files again when they change. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { SecretReference } from './scalars.ts';
 
 /** A secret shorter than this can be guessed: 128 bits, if every character is random. */

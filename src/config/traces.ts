@@ -1,6 +1,6 @@
 /** `traces`, and what becomes of it with the environment. */
 import { z } from 'zod';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { headerName, secretReference } from './scalars.ts';
 import { readSecret } from './secrets.ts';
 

@@ -1,8 +1,7 @@
-import { consentAnnotation } from '../core/consent.ts';
-import { parseFieldPath } from '../core/field-path.ts';
-import { formatLastUpdate, updateAnnotation } from '../core/last-update.ts';
-import type { ContainerChange, FieldChange } from '../core/plan-update.ts';
-import { readVolumeName, type Workload } from '../core/workload.ts';
+import { consentAnnotation } from '../plan/consent.ts';
+import { parseFieldPath } from '../model/field-path.ts';
+import { formatLastUpdate, updateAnnotation } from '../model/last-update.ts';
+import { readVolumeName, type Workload, type ContainerChange, type FieldChange } from '../model/workload.ts';
 
 /** One container's new image; `index` is its place in its list of the workload. */
 export type ImageChange = ContainerChange;

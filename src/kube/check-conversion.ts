@@ -1,4 +1,4 @@
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { KubeClient } from './client.ts';
 import { objectsPath, storageVersionOf } from './crd-versions.ts';
 import { KubeError, isKubeError } from './kube-error.ts';

@@ -1,6 +1,6 @@
 import { abortable } from '../async/deadline.ts';
-import { PermanentError } from '../core/errors.ts';
-import { fieldRulesOf, type CustomTarget } from '../core/field-rules.ts';
+import { PermanentError } from '../model/errors.ts';
+import { fieldRulesOf, type CustomTarget } from '../model/field-rules.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import type { TargetKind } from './target-kind.ts';

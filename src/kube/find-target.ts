@@ -1,5 +1,5 @@
-import { PermanentError } from '../core/errors.ts';
-import { isCustomVersion, type KindRef } from '../core/workload.ts';
+import { PermanentError } from '../model/errors.ts';
+import { isCustomVersion, type KindRef } from '../model/workload.ts';
 import type { TargetKind } from './target-kind.ts';
 import { targets } from './targets/index.ts';
 

@@ -1,4 +1,4 @@
-import type { TargetProblem } from '../core/plan-update.ts';
+import type { TargetProblem } from '../plan/plan-update.ts';
 import { isKubeError } from './kube-error.ts';
 import type { TargetKind } from './target-kind.ts';
 

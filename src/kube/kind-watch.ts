@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { PermanentError } from '../core/errors.ts';
-import type { TargetProblem } from '../core/plan-update.ts';
-import { kindKey, type KindRef, type Workload } from '../core/workload.ts';
+import { PermanentError } from '../model/errors.ts';
+import type { TargetProblem } from '../plan/plan-update.ts';
+import { kindKey, type KindRef, type Workload } from '../model/workload.ts';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from './client.ts';
 import { discoveryFreshMs, type Discovery } from './discovery.ts';

@@ -1,5 +1,5 @@
-import type { LabelSelector } from '../core/label-selector.ts';
-import { kindKey, type KindRef, type Workload, type WorkloadRef } from '../core/workload.ts';
+import type { LabelSelector } from '../model/label-selector.ts';
+import { kindKey, type KindRef, type Workload, type WorkloadRef } from '../model/workload.ts';
 import { findBuiltIn } from './find-target.ts';
 import type { KindState } from './kind-state.ts';
 import { startKindWatch, type KindWatch, type KindWatchOptions, type Watched } from './kind-watch.ts';

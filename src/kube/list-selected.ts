@@ -1,5 +1,5 @@
-import { formatSelector, type LabelSelector } from '../core/label-selector.ts';
-import type { Workload } from '../core/workload.ts';
+import { formatSelector, type LabelSelector } from '../model/label-selector.ts';
+import type { Workload } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
 import { listPages } from './list-pages.ts';
 import { isWanted, projectWorkload } from './project-workload.ts';

@@ -1,6 +1,6 @@
 /** What Namespaces say of consent. */
-import { consentAnnotation } from '../core/consent.ts';
-import { PermanentError } from '../core/errors.ts';
+import { consentAnnotation } from '../plan/consent.ts';
+import { PermanentError } from '../model/errors.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import type { StoredObject } from './object-store.ts';

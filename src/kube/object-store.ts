@@ -1,4 +1,4 @@
-import { isNewer } from '../core/is-newer.ts';
+import { isNewer } from '../select/is-newer.ts';
 
 /** What every stored object has; cluster-scoped ones have namespace ''. */
 export interface StoredObject {

@@ -1,5 +1,5 @@
-import { PermanentError } from '../core/errors.ts';
-import { formatWorkload, type Workload } from '../core/workload.ts';
+import { PermanentError } from '../model/errors.ts';
+import { formatWorkload, type Workload } from '../model/workload.ts';
 import { buildImagePatch, type ImageChange } from './build-image-patch.ts';
 import type { KubeClient } from './client.ts';
 import { fieldManager } from './field-manager.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import type { ConversionClient } from './merge-crd.ts';

@@ -1,8 +1,8 @@
-import { consentAnnotation } from '../core/consent.ts';
-import { findGitOpsTool } from '../core/guards/git-ops.ts';
-import { fieldLabel } from '../core/field-path.ts';
-import { parseLastUpdate, updateAnnotation, type LastUpdate } from '../core/last-update.ts';
-import { isCustomVersion, volumeName, type ImageList, type ImageVolume, type Workload, type WorkloadContainer } from '../core/workload.ts';
+import { consentAnnotation } from '../plan/consent.ts';
+import { findGitOpsTool } from '../plan/guards/git-ops.ts';
+import { fieldLabel } from '../model/field-path.ts';
+import { parseLastUpdate, updateAnnotation, type LastUpdate } from '../model/last-update.ts';
+import { isCustomVersion, volumeName, type ImageList, type ImageVolume, type Workload, type WorkloadContainer } from '../model/workload.ts';
 import { projectSecretNames } from './project-secret-names.ts';
 import { projectRollout } from './project-rollout.ts';
 import { findOwner, mainEntries } from './field-owner.ts';

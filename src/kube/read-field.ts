@@ -6,9 +6,9 @@ import {
   startPattern,
   type FieldSteps,
   type PatternProgress,
-} from '../core/field-path.ts';
-import { registryPathsOf, type FieldRule } from '../core/field-rules.ts';
-import type { WorkloadField } from '../core/workload.ts';
+} from '../model/field-path.ts';
+import { registryPathsOf, type FieldRule } from '../model/field-rules.ts';
+import type { WorkloadField } from '../model/workload.ts';
 import { findOwner, type mainEntries } from './field-owner.ts';
 
 type Entries = ReturnType<typeof mainEntries>;

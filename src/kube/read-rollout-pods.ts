@@ -1,5 +1,5 @@
-import type { PodContainer, PodState } from '../core/judge-pods.ts';
-import { volumeName, type WorkloadRef } from '../core/workload.ts';
+import type { PodContainer, PodState } from '../rollout/judge-pods.ts';
+import { volumeName, type WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
 import { findTarget } from './find-target.ts';
 import { readObject } from './read-object.ts';

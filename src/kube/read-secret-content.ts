@@ -1,5 +1,5 @@
-import { PermanentError } from '../core/errors.ts';
-import type { SecretRef } from '../core/image-source.ts';
+import { PermanentError } from '../model/errors.ts';
+import type { SecretRef } from '../model/image-source.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import { readObject } from './read-object.ts';

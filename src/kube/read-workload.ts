@@ -1,4 +1,4 @@
-import type { Workload, WorkloadRef } from '../core/workload.ts';
+import type { Workload, WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
 import { findTarget } from './find-target.ts';
 import { isWanted, projectWorkload } from './project-workload.ts';

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
-import { isNewer } from '../core/is-newer.ts';
+import { isNewer } from '../select/is-newer.ts';
 import { type ObjectName, type ObjectStore, type StoredObject } from './object-store.ts';
 import { needsNewList, parseWatchEvent, readMetadata } from './parse-watch-event.ts';
 

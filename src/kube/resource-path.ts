@@ -1,4 +1,4 @@
-import { PermanentError } from '../core/errors.ts';
+import { PermanentError } from '../model/errors.ts';
 
 /** A kind of object as the API server's URLs name it. */
 export interface Resource {

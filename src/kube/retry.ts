@@ -1,7 +1,7 @@
 /** When a request to the API server is sent again. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
-import { WaitError } from '../core/errors.ts';
+import { WaitError } from '../model/errors.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 
 /** Whether the same request may succeed a little later: the server is busy, restarting, or its conversion webhook is. */

@@ -1,4 +1,4 @@
-import type { FieldRule } from '../core/field-rules.ts';
+import type { FieldRule } from '../model/field-rules.ts';
 
 /** A kind that can be updated: where its objects are, and where in them the pod template is. */
 export interface TargetKind {

@@ -1,5 +1,5 @@
-import type { LabelSelector } from '../core/label-selector.ts';
-import type { Workload } from '../core/workload.ts';
+import type { LabelSelector } from '../model/label-selector.ts';
+import type { Workload } from '../model/workload.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
 
 /** All workloads of one kind, also by namespace and label: a selector among ten thousand workloads looks at those that have its rarest label. */

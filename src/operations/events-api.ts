@@ -1,8 +1,8 @@
 /** `/api/events` on the operations listener: every push and its fate, for those who may know. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { describeError } from '../core/errors.ts';
-import { parseImageReference, formatRepository, type RegistryAliases } from '../core/image-reference.ts';
+import { describeError } from '../model/errors.ts';
+import { parseImageReference, formatRepository, type RegistryAliases } from '../model/image-reference.ts';
 import type { Position } from '../queue/read-events.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { createAuthenticate, type OperationsAuth } from './authenticate.ts';

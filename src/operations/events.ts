@@ -1,5 +1,5 @@
 /** The questions about events that the API answers, each for what its caller may see. */
-import { hashId, type PushEvent } from '../core/push-event.ts';
+import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { EventRecord } from '../queue/event-record.ts';
 import type { EventReader, Position } from '../queue/read-events.ts';
 import { AccessError, type Access } from './caller.ts';

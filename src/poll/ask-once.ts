@@ -1,6 +1,6 @@
-import { PermanentError } from '../core/errors.ts';
-import type { ListTags } from '../work/choose-tag.ts';
-import type { HeadManifest } from '../work/resolve-candidate.ts';
+import { PermanentError } from '../model/errors.ts';
+import type { ListTags } from '../reconcile/choose-tag.ts';
+import type { HeadManifest } from '../reconcile/resolve-candidate.ts';
 
 /** The registry's answers about one repository, each asked for once, however many policies want it. */
 export interface AskOnce {

@@ -1,5 +1,5 @@
-import { isUsable, type ImagePolicy, type PolicySpec } from '../core/image-policy.ts';
-import { accessKey, type ImageSource } from '../core/image-source.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
+import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { accessDelayMs, dueIn, pollTurn, type PollTurn } from './poll-turn.ts';
 
 /** A repository to be listed on somebody's behalf, for all policies that have that and the interval in common, and how long to wait with it. */

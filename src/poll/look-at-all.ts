@@ -1,11 +1,12 @@
-import { tellGoneTags } from '../core/gone-tags.ts';
-import { isUsable, type ImagePolicy } from '../core/image-policy.ts';
-import type { ImageSource } from '../core/image-source.ts';
-import { hasChanges, type Candidate, type UpdatePlan } from '../core/plan-update.ts';
-import type { ChoosePorts, Chosen } from '../work/choice.ts';
-import { chooseBest } from '../work/choose-best.ts';
-import { rememberTags } from '../work/needed-tags.ts';
-import { planWith, type PlanPorts } from '../work/plan-with.ts';
+import type { Candidate } from '../model/image-reference.ts';
+import { tellGoneTags } from '../plan/gone-tags.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import type { ImageSource } from '../model/image-source.ts';
+import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
+import type { ChoosePorts, Chosen } from '../reconcile/choice.ts';
+import { chooseBest } from '../reconcile/choose-best.ts';
+import { rememberTags } from '../reconcile/needed-tags.ts';
+import { planWith, type PlanPorts } from '../reconcile/plan-with.ts';
 import type { AskOnce } from './ask-once.ts';
 
 /** What one policy wants to be done with what the registry holds, or why that could not be told. */

@@ -1,4 +1,4 @@
-import { WaitError } from '../core/errors.ts';
+import { WaitError } from '../model/errors.ts';
 import { backoffMs, jobBackoff } from '../async/backoff.ts';
 
 /** Lets polls through to registries: a few at a time of each host, so that pushes find a place, and none at a host that is in trouble. */

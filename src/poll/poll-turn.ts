@@ -1,5 +1,5 @@
 /** When a repository's turn to be polled comes: once per interval, at a place of its own, so that polls are spread without any memory. */
-import { formatRepository, type Repository } from '../core/image-reference.ts';
+import { formatRepository, type Repository } from '../model/image-reference.ts';
 
 /** How often ticks come; the first one after a wiped Redis looks back this far. */
 export const tickMs = 5_000;

@@ -1,17 +1,17 @@
 /** The processor of the queue `poll`: what a repository holds that no webhook announced. */
-import { PermanentError } from '../core/errors.ts';
-import { goneContainers } from '../core/gone-tags.ts';
-import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
-import { accessKey } from '../core/image-source.ts';
-import { isBestSelection } from '../core/is-selection.ts';
-import type { LookCause } from '../core/next-status.ts';
-import { outcomeOf, withNotes, withPlace } from '../core/outcome.ts';
-import { hasChanges } from '../core/plan-update.ts';
+import { PermanentError } from '../model/errors.ts';
+import { goneContainers } from '../plan/gone-tags.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { accessKey } from '../model/image-source.ts';
+import { isBestSelection } from '../plan/is-selection.ts';
+import type { LookCause } from '../status/next-status.ts';
+import { outcomeOf, withNotes, withPlace } from '../plan/outcome.ts';
+import { hasChanges } from '../plan/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import type { PushPorts } from '../work/process-push.ts';
-import { reportGoneTags } from '../work/report-gone-tags.ts';
-import { reportFailure, reportOutcome, type ReportPorts } from '../work/report.ts';
+import type { PushPorts } from '../reconcile/process-push.ts';
+import { reportGoneTags } from '../reconcile/report-gone-tags.ts';
+import { reportFailure, reportOutcome, type ReportPorts } from '../reconcile/report.ts';
 import { askOnce } from './ask-once.ts';
 import { findsOf, lookAtAll, type Decision, type Find, type Look } from './look-at-all.ts';
 import type { PollGate } from './poll-gate.ts';

@@ -1,11 +1,11 @@
 /** Notices webhooks that do not arrive: what polls find should have been announced. */
-import { isUsable, policyKey, type ImagePolicy } from '../core/image-policy.ts';
-import { formatRepository, type Repository } from '../core/image-reference.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { formatRepository, type Repository } from '../model/image-reference.ts';
 import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { ObjectEvent } from '../work/object-event.ts';
-import { formatTag } from '../work/resolve-candidate.ts';
+import type { ObjectEvent } from '../reconcile/object-event.ts';
+import { formatTag } from '../reconcile/resolve-candidate.ts';
 import type { Find } from './look-at-all.ts';
 
 export interface UnannouncedPorts {

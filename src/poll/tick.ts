@@ -1,6 +1,6 @@
 /** The clock of the polls: once per tick in the whole cluster, whichever replica does it. */
-import type { ImagePolicy, PolicySpec } from '../core/image-policy.ts';
-import type { ImageSource } from '../core/image-source.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import type { ImageSource } from '../model/image-source.ts';
 import type { PollJob } from '../queue/jobs.ts';
 import { createDuePolls } from './due-polls.ts';
 import { tickMs } from './poll-turn.ts';

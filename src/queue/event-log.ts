@@ -2,9 +2,9 @@
  * The audit record of every push: a hash per event with a life of 7 days, an index by time, one by repository. Events that nobody
  * watches have a small index of their own, so that they do not evict useful ones. What is still on its way is in the queue.
  */
-import { formatRepository } from '../core/image-reference.ts';
-import type { Outcome } from '../core/outcome.ts';
-import type { PushEvent } from '../core/push-event.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import type { Outcome } from '../plan/outcome.ts';
+import type { PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import { runTogether, type Command } from './run-together.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PushEvent } from '../core/push-event.ts';
+import type { PushEvent } from '../model/push-event.ts';
 import type { PolicyFate } from './event-log.ts';
 import { pushSchema } from './read-job.ts';
 

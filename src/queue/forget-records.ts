@@ -1,5 +1,5 @@
 /** Where Redis is nearly full: pushes matter more than what is told of those that are done. */
-import { formatRepository } from '../core/image-reference.ts';
+import { formatRepository } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import { runTogether } from './run-together.ts';

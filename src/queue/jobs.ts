@@ -1,9 +1,9 @@
 /** What travels through Redis: names, shapes, options. A rolling upgrade has both versions at work, so shapes only ever grow. */
 import type { JobsOptions } from 'bullmq';
-import { accessKey, type ImageSource } from '../core/image-source.ts';
-import type { PolicyActions } from '../core/policy-actions.ts';
-import type { TriggerSource } from '../core/policy-status.ts';
-import { hashId, type PushEvent } from '../core/push-event.ts';
+import { accessKey, type ImageSource } from '../model/image-source.ts';
+import type { PolicyActions } from '../model/policy-actions.ts';
+import type { TriggerSource } from '../model/policy-status.ts';
+import { hashId, type PushEvent } from '../model/push-event.ts';
 
 export const queueNames = ['push', 'policy', 'poll'] as const;
 export type QueueName = (typeof queueNames)[number];

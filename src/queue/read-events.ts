@@ -1,6 +1,6 @@
 /** Reads the audit records, newest first, by their indexes: what is asked for is read, never all. */
 import { Queue, type Job, type JobType } from 'bullmq';
-import { formatRepository } from '../core/image-reference.ts';
+import { formatRepository } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import { readHash, readJob, type EventRecord, type EventState } from './event-record.ts';

@@ -3,8 +3,8 @@
  * registry. Fields that are not here (`resolved` of the former version, say) are ignored.
  */
 import { z } from 'zod';
-import { describeError } from '../core/errors.ts';
-import { isDigest, isTag } from '../core/image-reference.ts';
+import { describeError } from '../model/errors.ts';
+import { isDigest, isTag } from '../model/image-reference.ts';
 import type { TickJob } from './producer.ts';
 import { schema, type PolicyJob, type PollJob, type PushJob } from './jobs.ts';
 

@@ -1,6 +1,5 @@
 /** What polls found although no webhook had announced it: shared by all replicas, kept over restarts. What was announced is known from the audit record. */
-import { formatRepository, type Repository } from '../core/image-reference.ts';
-import type { Candidate } from '../core/plan-update.ts';
+import { formatRepository, type Repository, type Candidate } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import type { EventReader } from './read-events.ts';

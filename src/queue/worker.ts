@@ -1,5 +1,5 @@
 import { DelayedError, UnrecoverableError, Worker, type Job } from 'bullmq';
-import { WaitError, describeError } from '../core/errors.ts';
+import { WaitError, describeError } from '../model/errors.ts';
 import { backoffMs, jobBackoff } from '../async/backoff.ts';
 import { within } from '../async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';

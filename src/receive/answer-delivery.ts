@@ -1,6 +1,6 @@
 /** The story of one delivery: who is it, what does it say, is it stored. Everything but the HTTP around it. */
-import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../core/push-event.ts';
-import type { RegistryAliases } from '../core/image-reference.ts';
+import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../model/push-event.ts';
+import type { RegistryAliases } from '../model/image-reference.ts';
 import type { Authentication } from './authenticate.ts';
 import { limitEntries } from './providers/entries.ts';
 import { MalformedBody, OversizedDelivery, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { ByteBudget } from '../core/byte-budget.ts';
+import { ByteBudget } from '../model/byte-budget.ts';
 
 /**
  * Each chunk of a request is an event and a buffer of its own, so a megabyte in chunks of one byte costs seconds. Senders write kilobytes at a time: so many

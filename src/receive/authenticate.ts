@@ -1,6 +1,6 @@
 /** Who may deliver: the receiver's configuration says it, never the request. */
 import { setImmediate } from 'node:timers/promises';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { authentic, ProofUnavailable, refused, type Verdict, type VerifyProof } from './proof.ts';
 import { matchesAny } from './providers/authorization-header.ts';
 import type { Delivery, Provider } from './providers/provider.ts';

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { ProofUnavailable, type FetchText } from './proof.ts';
 
 /** The public keys of an issuer, as its JWKS address publishes them. */

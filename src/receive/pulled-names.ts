@@ -1,6 +1,6 @@
 /** What images are called by those who pull them, where a repository manager (Artifactory, Nexus) announces a repository of its own. */
-import { normaliseRepository } from '../core/image-reference.ts';
-import type { ClaimedPush } from '../core/push-event.ts';
+import { normaliseRepository } from '../model/image-reference.ts';
+import type { ClaimedPush } from '../model/push-event.ts';
 
 /** For each repository by its key, or `*` for all others: what the names of its images begin with, as `HOST[:PORT][/PATH]`; `{key}` stands for the key. */
 export type PulledNames = Readonly<Record<string, string | readonly string[]>>;

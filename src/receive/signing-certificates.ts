@@ -1,7 +1,7 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { SingleFlight } from '../async/single-flight.ts';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { createAllowance } from './allowance.ts';
 import { FetchRefused, ProofUnavailable, type FetchText } from './proof.ts';
 import type { SnsTopic } from './sns-topic.ts';

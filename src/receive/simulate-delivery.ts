@@ -1,5 +1,5 @@
-import type { RegistryAliases } from '../core/image-reference.ts';
-import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../core/push-event.ts';
+import type { RegistryAliases } from '../model/image-reference.ts';
+import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../model/push-event.ts';
 import { readDelivery } from './answer-delivery.ts';
 import { MalformedBody, OversizedDelivery, type Delivery, type Provider } from './providers/provider.ts';
 import type { PulledNames } from './pulled-names.ts';

@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { PermanentError } from '../core/errors.ts';
+import { PermanentError } from '../model/errors.ts';
 
 // Whoever may write a policy names the registry, and a registry names its token server: neither may make this service ask what only a node or
 // a cloud instance should be able to ask. Loopback and private addresses stay allowed, registries live there.

@@ -1,5 +1,5 @@
-import { ByteBudget, type Reading } from '../core/byte-budget.ts';
-import { WaitError } from '../core/errors.ts';
+import { ByteBudget, type Reading } from '../model/byte-budget.ts';
+import { WaitError } from '../model/errors.ts';
 import type { Clock } from './answer-errors.ts';
 import type { HostEvent } from './host-limits.ts';
 import type { Registry } from './registries.ts';

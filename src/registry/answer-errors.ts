@@ -1,4 +1,4 @@
-import { WaitError } from '../core/errors.ts';
+import { WaitError } from '../model/errors.ts';
 import type { HttpAnswer } from './http.ts';
 
 /** Time and chance, as parameters. */

@@ -1,5 +1,5 @@
-import { WaitError } from '../core/errors.ts';
-import type { ImageSource } from '../core/image-source.ts';
+import { WaitError } from '../model/errors.ts';
+import type { ImageSource } from '../model/image-source.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { type Challenge, challengedScope, parseChallenges, pullScope, type TokenScope } from './challenge.ts';
 import { basicAuthorization, type Credential } from './credential.ts';

@@ -1,6 +1,6 @@
-import { describeError } from '../core/errors.ts';
-import { formatRepository } from '../core/image-reference.ts';
-import { accessKey, type ImageSource } from '../core/image-source.ts';
+import { describeError } from '../model/errors.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { abortable } from '../async/deadline.ts';
 import { createAttempts, isRefusal } from './attempt.ts';
 import { BoundedMap } from '../async/bounded-map.ts';

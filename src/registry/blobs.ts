@@ -1,5 +1,5 @@
 /** Blobs of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-blobs */
-import { formatRepository, isDigest } from '../core/image-reference.ts';
+import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import { checkDigest } from './content-digest.ts';
 import type { HttpRequest } from './http.ts';

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
-import { formatRepository } from '../core/image-reference.ts';
-import { accessKey, type ImageSource } from '../core/image-source.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { createAnswerBudget } from './answer-budget.ts';
 import { createAuthentication } from './authentication.ts';
 import { readBlob } from './blobs.ts';

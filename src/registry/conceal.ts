@@ -1,6 +1,6 @@
-import { describeError, PermanentError } from '../core/errors.ts';
-import { formatRepository } from '../core/image-reference.ts';
-import type { ImageSource } from '../core/image-source.ts';
+import { describeError, PermanentError } from '../model/errors.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import type { ImageSource } from '../model/image-source.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 import type { Registries } from './registries.ts';

@@ -1,4 +1,4 @@
-import { accessKey } from '../core/image-source.ts';
+import { accessKey } from '../model/image-source.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
 import type { HttpAnswer } from './http.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isDigest } from '../core/image-reference.ts';
+import { isDigest } from '../model/image-reference.ts';
 import type { HttpAnswer } from './http.ts';
 
 /** What the Docker-Content-Digest header says; undefined when it is missing or no digest. */

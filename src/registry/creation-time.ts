@@ -1,5 +1,5 @@
 /** When an image was created, by its own word: https://github.com/opencontainers/image-spec/blob/main/annotations.md */
-import { isCredibleTime } from '../core/strategies/newest.ts';
+import { isCredibleTime } from '../select/strategies/newest.ts';
 
 /** Annotations of a manifest, or labels of a configuration. */
 type Notes = Readonly<Record<string, string>> | undefined;

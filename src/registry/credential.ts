@@ -1,4 +1,4 @@
-import type { ImageSource } from '../core/image-source.ts';
+import type { ImageSource } from '../model/image-source.ts';
 
 /** What a registry wants to see. */
 export interface Credential {

@@ -1,4 +1,4 @@
-import { PermanentError } from '../core/errors.ts';
+import { PermanentError } from '../model/errors.ts';
 import type { Clock } from './answer-errors.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 

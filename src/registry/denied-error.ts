@@ -1,5 +1,5 @@
-import { formatRepository } from '../core/image-reference.ts';
-import type { ImageSource } from '../core/image-source.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import type { ImageSource } from '../model/image-source.ts';
 import { describeBody } from './answer-errors.ts';
 import type { Try } from './authentication.ts';
 import type { HttpRequest } from './http.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { WaitError } from '../core/errors.ts';
-import type { Reason } from '../core/reasons.ts';
+import { WaitError } from '../model/errors.ts';
+import type { Reason } from '../model/reasons.ts';
 import type { Clock } from './answer-errors.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { type CircuitState, type Circuit, createCircuit } from './circuit.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as send } from 'undici';
-import { PermanentError } from '../core/errors.ts';
+import { PermanentError } from '../model/errors.ts';
 import { isForbiddenAddress, refusedAddress } from './address-guard.ts';
 import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
 import { explainConnectionError, isClosedConnection } from './connection-errors.ts';

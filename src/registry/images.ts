@@ -1,7 +1,7 @@
 /** What an image is, read from its manifests and its configuration: https://github.com/opencontainers/image-spec */
-import { isAttestation, isImageConfigType, whyNoImage } from '../core/artifact.ts';
-import { formatRepository, isDigest } from '../core/image-reference.ts';
-import { accessKey, type ImageSource } from '../core/image-source.ts';
+import { isAttestation, isImageConfigType, whyNoImage } from '../model/artifact.ts';
+import { formatRepository, isDigest } from '../model/image-reference.ts';
+import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { readBlob } from './blobs.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { creationTime, latestTime, notedTime } from './creation-time.ts';

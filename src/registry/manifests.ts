@@ -1,6 +1,6 @@
 /** Manifests of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
-import { formatRepository, isDigest, isTag } from '../core/image-reference.ts';
-import { accessKey } from '../core/image-source.ts';
+import { formatRepository, isDigest, isTag } from '../model/image-reference.ts';
+import { accessKey } from '../model/image-source.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import { checkDigest, claimedDigest, digestLike } from './content-digest.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';

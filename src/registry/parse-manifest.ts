@@ -1,6 +1,6 @@
 /** Reads what others wrote: only the fields that are needed, and nothing that has another shape than it should. */
 import { z } from 'zod';
-import { isDigest } from '../core/image-reference.ts';
+import { isDigest } from '../model/image-reference.ts';
 
 /** What a manifest says of a thing that it points at. */
 export type Descriptor = z.output<typeof descriptor>;

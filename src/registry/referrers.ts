@@ -1,5 +1,5 @@
 /** What refers to a manifest: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-referrers */
-import { formatRepository, isDigest } from '../core/image-reference.ts';
+import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpRequest } from './http.ts';
 import { nextPage } from './next-page.ts';

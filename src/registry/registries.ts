@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { Agent } from 'undici';
-import { PermanentError } from '../core/errors.ts';
-import { normaliseRegistry, type Repository } from '../core/image-reference.ts';
+import { PermanentError } from '../model/errors.ts';
+import { normaliseRegistry, type Repository } from '../model/image-reference.ts';
 import { guardedLookup, isPrivateAddress } from './address-guard.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 

@@ -1,4 +1,4 @@
-import type { ImageSource } from '../core/image-source.ts';
+import type { ImageSource } from '../model/image-source.ts';
 import type { Clock } from './answer-errors.ts';
 import type { AnswerBudget } from './answer-budget.ts';
 import type { AuthenticatedHttp } from './authentication.ts';

@@ -1,6 +1,6 @@
 /** Tag lists of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
-import { isArtifactTag } from '../core/artifact.ts';
-import { formatRepository, isTag } from '../core/image-reference.ts';
+import { isArtifactTag } from '../model/artifact.ts';
+import { formatRepository, isTag } from '../model/image-reference.ts';
 import type { BudgetedReading } from './answer-budget.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';

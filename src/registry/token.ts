@@ -1,6 +1,6 @@
 /** The token flow of the distribution specification: https://distribution.github.io/distribution/spec/auth/token/ */
 import { hash } from 'node:crypto';
-import type { Repository } from '../core/image-reference.ts';
+import type { Repository } from '../model/image-reference.ts';
 import { type Clock, unexpectedAnswer } from './answer-errors.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { basicAuthorization, type Credential } from './credential.ts';

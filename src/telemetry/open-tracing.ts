@@ -18,7 +18,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import { within } from '../async/deadline.ts';
-import { PermanentError, WaitError, describeError } from '../core/errors.ts';
+import { PermanentError, WaitError, describeError } from '../model/errors.ts';
 import { tellFailures, type ExportNews } from './tell-failures.ts';
 import type { OpenSpan, SpanStart, Tracing } from './tracing.ts';
 

@@ -1,6 +1,6 @@
 import { ExportResultCode } from '@opentelemetry/core';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 
 /** failing: batches are lost from now on · working: they arrive again · dropped: spans came faster than they could be sent. */
 export type ExportNews = { readonly kind: 'failing' | 'dropped'; readonly why: string } | { readonly kind: 'working' };

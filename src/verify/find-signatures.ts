@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { formatRepository } from '../core/image-reference.ts';
-import type { ImageSource } from '../core/image-source.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import type { ImageSource } from '../model/image-source.ts';
 import type { FoundSignature } from './found-signature.ts';
 import { annotation } from './simple-bundle.ts';
 import { signaturePredicate } from './statement.ts';

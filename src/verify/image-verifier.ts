@@ -1,8 +1,8 @@
 import type { TrustMaterial } from '@sigstore/verify';
 import { BoundedMap } from '../async/bounded-map.ts';
-import { PermanentError } from '../core/errors.ts';
-import type { ImageSource } from '../core/image-source.ts';
-import type { Verdict, Verification } from '../core/verification.ts';
+import { PermanentError } from '../model/errors.ts';
+import type { ImageSource } from '../model/image-source.ts';
+import type { Verdict, Verification } from '../model/verification.ts';
 import { findSignatures, type SignatureRegistry } from './find-signatures.ts';
 import { judgeSignatures } from './judge-signatures.ts';
 import { readKeys, type ReadSecret } from './read-keys.ts';

@@ -1,5 +1,5 @@
 import { bundleFromJSON, isBundleWithDsseEnvelope, isBundleWithPublicKey, type BundleWithDsseEnvelope } from '@sigstore/bundle';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { BundleSignature } from './found-signature.ts';
 import { judgeKeyless } from './judge-keyless.ts';
 import { isSignedBy } from './public-key.ts';

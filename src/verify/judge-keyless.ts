@@ -1,5 +1,5 @@
 import type { Bundle } from '@sigstore/bundle';
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { verifyKeyless } from './keyless-signer.ts';
 import type { Judgement, Trust } from './trust.ts';
 

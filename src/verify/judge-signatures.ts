@@ -1,4 +1,4 @@
-import type { Verdict } from '../core/verification.ts';
+import type { Verdict } from '../model/verification.ts';
 import type { FoundSignature } from './found-signature.ts';
 import { judgeBundle } from './judge-bundle.ts';
 import { judgeSimple } from './judge-simple.ts';

@@ -1,4 +1,4 @@
-import { describeError } from '../core/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { SimpleSignature } from './found-signature.ts';
 import { judgeKeyless } from './judge-keyless.ts';
 import { isSignedBy } from './public-key.ts';

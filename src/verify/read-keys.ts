@@ -1,6 +1,6 @@
-import { describeError } from '../core/errors.ts';
-import type { SecretRef } from '../core/image-source.ts';
-import type { KeyRef } from '../core/verification.ts';
+import { describeError } from '../model/errors.ts';
+import type { SecretRef } from '../model/image-source.ts';
+import type { KeyRef } from '../model/verification.ts';
 import { readPublicKey, type PublicKey } from './public-key.ts';
 
 /** The `data` of a Secret (values in base64), or why there is none, in words for a user: `does not exist`. */

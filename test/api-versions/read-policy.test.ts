@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readPolicy, type ReadContext } from '../../src/api-versions/read-policy.ts';
 import { apiVersion } from '../../src/api-versions/v1.ts';
-import { isUsable, type PolicySpec } from '../../src/core/image-policy.ts';
-import { selectTag } from '../../src/core/select-tag.ts';
+import { isUsable, type PolicySpec } from '../../src/model/image-policy.ts';
+import { selectTag } from '../../src/select/select-tag.ts';
 
 const context: ReadContext = { aliases: new Map(), customTargets: [], defaultPollIntervalMs: 3_600_000 };
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validateSpec } from '../../src/api-versions/validate.ts';
-import { reasons } from '../../src/core/reasons.ts';
+import { reasons } from '../../src/model/reasons.ts';
 import { acceptedSpecs } from './refused-specs/accepted.ts';
 import { refusedSpecs } from './refused-specs/index.ts';
 import { specWith } from './refused-specs/specs.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
 import { simulate } from '../../src/cli/simulate.ts';
-import { isDigest } from '../../src/core/image-reference.ts';
+import { isDigest } from '../../src/model/image-reference.ts';
 import { providerIds } from '../../src/receive/providers/index.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { readSamples, sampleSecret, type Sample } from '../receive/providers/read-samples.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { confirmedForMs, createPolicyCheck } from '../../src/compose/check-policy.ts';
-import type { ImagePolicy } from '../../src/core/image-policy.ts';
+import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { createObjectStore } from '../../src/kube/object-store.ts';
-import { policyOf } from '../core/samples.ts';
+import { policyOf } from '../model/samples.ts';
 
 /** Policy shop/web as the cache has it; what the API server has is set by the test, and whether the watch is heard from. */
 function world() {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { createNamespaceConsents } from '../../src/compose/namespace-consents.ts';
 import { loadSettings } from '../../src/config.ts';
-import type { CrossNamespace } from '../../src/core/consent.ts';
+import type { CrossNamespace } from '../../src/plan/consent.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';

@@ -5,10 +5,10 @@ import { traceJobs } from '../../src/compose/trace-jobs.ts';
 import { tracePorts } from '../../src/compose/trace-ports.ts';
 import type { PolicyJob, PushJob } from '../../src/queue/jobs.ts';
 import type { TracedChange } from '../../src/queue/trace-memory.ts';
-import { processPush } from '../../src/work/process-push.ts';
-import { policyOf } from '../core/samples.ts';
-import { out } from '../core/rollout-samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, type World } from '../work/world.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { policyOf } from '../model/samples.ts';
+import { out } from '../rollout/rollout-samples.ts';
+import { contextOf, createWorld, image, pushOf, runs, type World } from '../reconcile/world.ts';
 import { fakeTracing } from './fake-tracing.ts';
 
 const current = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -10,7 +10,7 @@ import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts'
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { reasons } from '../../src/core/reasons.ts';
+import { reasons } from '../../src/model/reasons.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ignoredReasons } from '../../src/core/reasons.ts';
+import { ignoredReasons } from '../../src/model/reasons.ts';
 import { eventOutcomes } from '../../src/operations/event-view.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');

@@ -1,7 +1,7 @@
 /** What somebody who may write ImagePolicies in one namespace can do to, and learn of, another one: nothing without the consent of its owners. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { PolicyStatus } from '../../src/core/policy-status.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { kubeconfigWithGrants } from '../harness/service-account.ts';

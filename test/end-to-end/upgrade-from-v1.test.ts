@@ -8,7 +8,7 @@ import { deflateRawSync } from 'node:zlib';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { crdName } from '../../src/api-versions/group.ts';
-import type { HistoryEntry, PolicyStatus } from '../../src/core/policy-status.ts';
+import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { readStoredObjects, writeStoredText } from '../harness/etcd-objects.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { consentAnnotation } from '../../src/core/consent.ts';
-import { PermanentError } from '../../src/core/errors.ts';
-import type { Workload } from '../../src/core/workload.ts';
+import { consentAnnotation } from '../../src/plan/consent.ts';
+import { PermanentError } from '../../src/model/errors.ts';
+import type { Workload } from '../../src/model/workload.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { patchImages } from '../../src/kube/patch-images.ts';
 import { readWorkload } from '../../src/kube/read-workload.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeRollout } from '../../src/core/judge-rollout.ts';
+import { judgeRollout } from '../../src/rollout/judge-rollout.ts';
 import { projectRollout } from '../../src/kube/project-rollout.ts';
-import { workloadOf } from '../core/samples.ts';
+import { workloadOf } from '../model/samples.ts';
 
 const since = new Date('2026-03-01T12:00:00Z');
 /** How a raw object of generation 2 is judged a second after its change. */

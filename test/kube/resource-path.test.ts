@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PermanentError } from '../../src/core/errors.ts';
+import { PermanentError } from '../../src/model/errors.ts';
 import { findTarget } from '../../src/kube/find-target.ts';
 import { listPath, namespacePath, objectPath } from '../../src/kube/resource-path.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWorkloadStore } from '../../src/kube/workload-store.ts';
-import { workloadOf } from '../core/samples.ts';
+import { workloadOf } from '../model/samples.ts';
 
 const named = (name: string, labels: Record<string, string>, resourceVersion = '1', namespace = 'shop') =>
   workloadOf({ web: 'nginx:1' }, { name, namespace, uid: name, labels, resourceVersion });

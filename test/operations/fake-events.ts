@@ -1,7 +1,7 @@
 /** Events in memory as the API's ports, and the app around them. */
 import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import type { PushEvent } from '../../src/core/push-event.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
 import { buildOperationsApp } from '../../src/operations/app.ts';
 import type { OperationsAuth } from '../../src/operations/authenticate.ts';
 import type { ApiOptions } from '../../src/operations/events-api.ts';

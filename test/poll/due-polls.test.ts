@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accessKey, type ImageSource, type PullAccess } from '../../src/core/image-source.ts';
+import { accessKey, type ImageSource, type PullAccess } from '../../src/model/image-source.ts';
 import { createDuePolls } from '../../src/poll/due-polls.ts';
-import { policyOf, specOf, web } from '../core/samples.ts';
+import { policyOf, specOf, web } from '../model/samples.ts';
 
 const hour = 3_600_000;
 const access = (secret: string): PullAccess => ({ secrets: [{ namespace: 'ops', name: secret, namedBy: 'policy' }] });

@@ -7,10 +7,10 @@ import type { PollJob } from '../../src/queue/jobs.ts';
 import { createWorkQueues } from '../../src/queue/producer.ts';
 import { readPollJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
-import { policyOf, specOf } from '../core/samples.ts';
+import { policyOf, specOf } from '../model/samples.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { createWorld } from '../work/world.ts';
+import { createWorld } from '../reconcile/world.ts';
 
 const hour = 3_600_000;
 let redis: Redis;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WaitError } from '../../src/core/errors.ts';
+import { WaitError } from '../../src/model/errors.ts';
 import { createPollGate, type PollGateOptions } from '../../src/poll/poll-gate.ts';
 
 const hour = 3_600_000;

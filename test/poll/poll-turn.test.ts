@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { accessDelayMs, dueIn, pollTurn, tickMs } from '../../src/poll/poll-turn.ts';
-import { web } from '../core/samples.ts';
+import { web } from '../model/samples.ts';
 
 const hour = 3_600_000;
 const turn = fc

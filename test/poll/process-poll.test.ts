@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PermanentError, WaitError } from '../../src/core/errors.ts';
-import { processPolicyJob } from '../../src/work/process-policy.ts';
-import { createSharedAnswers } from '../../src/work/shared-answers.ts';
+import { PermanentError, WaitError } from '../../src/model/errors.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { createSharedAnswers } from '../../src/reconcile/shared-answers.ts';
 import { processPoll, type PollPorts } from '../../src/poll/process-poll.ts';
 import type { PollGate } from '../../src/poll/poll-gate.ts';
 import { policyJobId, type PollJob } from '../../src/queue/jobs.ts';
-import { strategies } from '../../src/core/strategies/index.ts';
-import { processPush } from '../../src/work/process-push.ts';
-import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../core/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from '../work/world.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../model/samples.ts';
+import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from '../reconcile/world.ts';
 
 const hour = 3_600_000;
 const receivedAt = new Date(startTime).toISOString();

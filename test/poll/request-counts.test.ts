@@ -3,11 +3,11 @@ import { after, before, test } from 'node:test';
 import { processPoll } from '../../src/poll/process-poll.ts';
 import { createRegistryClient, type RegistryClient } from '../../src/registry/client.ts';
 import type { RequestRecord } from '../../src/registry/http.ts';
-import { latestSpec, policyOf, specOf, webDeployment } from '../core/samples.ts';
+import { latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts';
 import { fakeImage, startFakeRegistry, type FakeRegistry } from '../harness/fake-registry.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
-import { contextOf, createWorld, runs, startTime } from '../work/world.ts';
+import { contextOf, createWorld, runs, startTime } from '../reconcile/world.ts';
 
 const hour = 3_600_000;
 const path = 'shop/web';

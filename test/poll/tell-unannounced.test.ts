@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Find } from '../../src/poll/look-at-all.ts';
 import { tellUnannounced } from '../../src/poll/tell-unannounced.ts';
-import { digestOf, latestSpec, policyOf, web } from '../core/samples.ts';
-import { createWorld, startTime, type World } from '../work/world.ts';
+import { digestOf, latestSpec, policyOf, web } from '../model/samples.ts';
+import { createWorld, startTime, type World } from '../reconcile/world.ts';
 
 const selected = (tag: string, digest?: string) => ({
   observedGeneration: 1,

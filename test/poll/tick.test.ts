@@ -5,7 +5,7 @@ import { tickMs } from '../../src/poll/poll-turn.ts';
 import { createTick, type ScheduledPoll, type TickPorts } from '../../src/poll/tick.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createWorkQueues } from '../../src/queue/producer.ts';
-import { policyOf, specOf, web } from '../core/samples.ts';
+import { policyOf, specOf, web } from '../model/samples.ts';
 import { startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { PushEvent } from '../../src/core/push-event.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createEventLog } from '../../src/queue/event-log.ts';
 import { forgetOldestRecords } from '../../src/queue/forget-records.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PushEvent } from '../../src/core/push-event.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';

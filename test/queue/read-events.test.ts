@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { PushEvent } from '../../src/core/push-event.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import { eventKeys } from '../../src/queue/event-keys.ts';
 import { createEventLog, type PolicyFate } from '../../src/queue/event-log.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import type { PushEvent } from '../../src/core/push-event.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectProducer, connectWorker, type RedisPlace } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Repository } from '../../src/core/image-reference.ts';
-import type { PushEvent } from '../../src/core/push-event.ts';
+import type { Repository } from '../../src/model/image-reference.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import { createEventLog } from '../../src/queue/event-log.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';

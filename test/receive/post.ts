@@ -1,5 +1,5 @@
 /** A delivery of Harbor, and what is counted of deliveries. */
-import { digestOf } from '../core/samples.ts';
+import { digestOf } from '../model/samples.ts';
 import type { TestApp } from './start-app.ts';
 
 export const digest = digestOf('a');

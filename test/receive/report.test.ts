@@ -1,7 +1,7 @@
 /** What the receiver tells of deliveries, and what it must never tell. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashId } from '../../src/core/push-event.ts';
+import { hashId } from '../../src/model/push-event.ts';
 import { ProofUnavailable } from '../../src/receive/proof.ts';
 import { countOf, digest, post, push } from './post.ts';
 import { limits, startApp } from './start-app.ts';

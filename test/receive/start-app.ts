@@ -1,7 +1,7 @@
 /** The real Fastify app for one receiver, without a port; requests come by `inject`. */
 import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import type { PushEvent } from '../../src/core/push-event.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
 import { buildReceiveApp, type ReceiveOptions } from '../../src/receive/app.ts';
 import type { Receiver } from '../../src/receive/answer-delivery.ts';
 import type { ListenLimits } from '../../src/receive/listen-limits.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LookupFunction } from 'node:net';
 import { test } from 'node:test';
-import { PermanentError } from '../../src/core/errors.ts';
+import { PermanentError } from '../../src/model/errors.ts';
 import { guardedLookup, isForbiddenAddress } from '../../src/registry/address-guard.ts';
 
 const forbidden = [

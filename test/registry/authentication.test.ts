@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PermanentError, WaitError } from '../../src/core/errors.ts';
+import { PermanentError, WaitError } from '../../src/model/errors.ts';
 import type { Credential, CredentialSource, ReadOptions } from '../../src/registry/credential.ts';
 import { fakeDigest } from '../harness/fake-registry.ts';
 import { asked, startWorld } from './start-world.ts';

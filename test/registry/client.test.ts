@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PermanentError } from '../../src/core/errors.ts';
+import { PermanentError } from '../../src/model/errors.ts';
 import { createRegistryClient } from '../../src/registry/client.ts';
 import type { Credential } from '../../src/registry/credential.ts';
 import { pushImage, pushIndex } from '../harness/push-image.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ImageSource } from '../../src/core/image-source.ts';
+import type { ImageSource } from '../../src/model/image-source.ts';
 import { conditional } from '../../src/registry/conditional.ts';
 import type { HttpAnswer, HttpRequest } from '../../src/registry/http.ts';
 import { Registries } from '../../src/registry/registries.ts';

@@ -1,8 +1,8 @@
 /** What a registry refuses is not asked for again at once on behalf of those who heard nothing new. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { PermanentError } from '../../src/core/errors.ts';
-import type { ImageSource } from '../../src/core/image-source.ts';
+import { PermanentError } from '../../src/model/errors.ts';
+import type { ImageSource } from '../../src/model/image-source.ts';
 import { fakeDigest } from '../harness/fake-registry.ts';
 import { asked, offering, startWorld } from './start-world.ts';
 

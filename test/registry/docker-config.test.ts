@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normaliseRepository } from '../../src/core/image-reference.ts';
+import { normaliseRepository } from '../../src/model/image-reference.ts';
 import { findCredentials, parseDockerConfig } from '../../src/registry/credentials/docker-config.ts';
 
 const auth = (text: string) => Buffer.from(text).toString('base64');

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { LookupFunction } from 'node:net';
 import { test } from 'node:test';
-import { PermanentError, WaitError } from '../../src/core/errors.ts';
-import type { ImageSource } from '../../src/core/image-source.ts';
+import { PermanentError, WaitError } from '../../src/model/errors.ts';
+import type { ImageSource } from '../../src/model/image-source.ts';
 import type { RegistryClient } from '../../src/registry/client.ts';
 import { type FakeAnswer, fakeDigest, type FakeRegistry, startFakeRegistry } from '../harness/fake-registry.ts';
 import { offering, asked, startWorld } from './start-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WaitError } from '../../src/core/errors.ts';
+import { WaitError } from '../../src/model/errors.ts';
 import { type HostEvent, HostLimits, type HostLimitsOptions, type Visit } from '../../src/registry/host-limits.ts';
 
 const start = Date.UTC(2026, 0, 1);

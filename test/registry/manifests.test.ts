@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import { test } from 'node:test';
-import { WaitError } from '../../src/core/errors.ts';
+import { WaitError } from '../../src/model/errors.ts';
 import { type FakeAnswer, fakeDigest, startFakeRegistry } from '../harness/fake-registry.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { asked, startWorld } from './start-world.ts';

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { Repository } from '../../src/core/image-reference.ts';
+import type { Repository } from '../../src/model/image-reference.ts';
 import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '../../src/registry/client.ts';
 import type { Credential, CredentialSource } from '../../src/registry/credential.ts';
 import { type FakeRegistry, startFakeRegistry } from '../harness/fake-registry.ts';

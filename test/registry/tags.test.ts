@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WaitError } from '../../src/core/errors.ts';
+import { WaitError } from '../../src/model/errors.ts';
 import type { HostEvent } from '../../src/registry/host-limits.ts';
 import { type FakeAnswer, fakeDigest } from '../harness/fake-registry.ts';
 import { waitFor } from '../harness/wait-for.ts';

@@ -9,17 +9,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { PolicySpec, PolicyTarget } from '../../src/core/image-policy.ts';
-import type { LastUpdate } from '../../src/core/last-update.ts';
-import type { ContainerChange } from '../../src/core/plan-update.ts';
-import type { HistoryEntry } from '../../src/core/policy-status.ts';
-import { strategies } from '../../src/core/strategies/index.ts';
-import { workloadKey, type ImageList, type Workload, type WorkloadContainer } from '../../src/core/workload.ts';
+import type { PolicySpec, PolicyTarget } from '../../src/model/image-policy.ts';
+import type { LastUpdate } from '../../src/model/last-update.ts';
+import type { HistoryEntry } from '../../src/model/policy-status.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
+import { workloadKey, type ImageList, type Workload, type WorkloadContainer, type ContainerChange } from '../../src/model/workload.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { lookAtPolicy, processPolicyJob } from '../../src/work/process-policy.ts';
-import { givenUp, rolloutOf } from '../core/rollout-samples.ts';
-import { digestOf, policyOf, specOf, workloadOf } from '../core/samples.ts';
-import { change, contextOf, createWorld, startTime } from '../work/world.ts';
+import { lookAtPolicy, processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { givenUp, rolloutOf } from '../rollout/rollout-samples.ts';
+import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
+import { change, contextOf, createWorld, startTime } from '../reconcile/world.ts';
 
 const runs = Number(process.env['PROPERTY_RUNS'] ?? 3_000);
 const own = 'registry.example.com/shop/web';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findSignatures } from '../../src/verify/find-signatures.ts';
 import type { FoundSignature } from '../../src/verify/found-signature.ts';
-import { digestOf, web } from '../core/samples.ts';
+import { digestOf, web } from '../model/samples.ts';
 import { bundleType, ecSigner, signBundle, signSimple } from './cosign.ts';
 import { createFakeSignatures, type FakeSignatures } from './fake-signatures.ts';
 

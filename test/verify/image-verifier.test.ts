@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { formatRepository } from '../../src/core/image-reference.ts';
-import type { Verification } from '../../src/core/verification.ts';
-import { wantSigner } from '../../src/core/wanted-signer.ts';
+import { formatRepository } from '../../src/model/image-reference.ts';
+import type { Verification } from '../../src/model/verification.ts';
+import { wantSigner } from '../../src/model/wanted-signer.ts';
 import type { SignatureRegistry } from '../../src/verify/find-signatures.ts';
 import { createImageVerifier } from '../../src/verify/image-verifier.ts';
 import type { ReadSecret } from '../../src/verify/read-keys.ts';
 import { readTrustRoot } from '../../src/verify/trust-root.ts';
-import { digestOf, web } from '../core/samples.ts';
+import { digestOf, web } from '../model/samples.ts';
 import { ecSigner, pemOf, releaser, signBundle, signBundleKeyless, signSimple, type Signer } from './cosign.ts';
 import { createFakeSignatures } from './fake-signatures.ts';
 import { createSigstore } from './sigstore.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { wantSigner } from '../../src/core/wanted-signer.ts';
-import type { Verdict } from '../../src/core/verification.ts';
+import { wantSigner } from '../../src/model/wanted-signer.ts';
+import type { Verdict } from '../../src/model/verification.ts';
 import type { FoundSignature } from '../../src/verify/found-signature.ts';
 import { judgeSignatures } from '../../src/verify/judge-signatures.ts';
 import { readPublicKey } from '../../src/verify/public-key.ts';
 import type { Trust } from '../../src/verify/trust.ts';
 import { readTrustRoot } from '../../src/verify/trust-root.ts';
-import { digestOf } from '../core/samples.ts';
+import { digestOf } from '../model/samples.ts';
 import {
   bundleType,
   ecSigner,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxPatternLength } from '../../core/pattern.ts';
+import { maxPatternLength } from '../../model/pattern.ts';
 import { withRules } from '../rules.ts';
 
 /** A repetition count above 128, but not the code point in `\x{1F433}`. The same syntax in RE2 and in JavaScript. */

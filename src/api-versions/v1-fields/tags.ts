@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxPatternLength } from '../../core/pattern.ts';
+import { maxPatternLength } from '../../model/pattern.ts';
 import { has, withChecks, withRules } from '../rules.ts';
 import { checkExtract } from '../validation/check-extract.ts';
 import { pattern } from './pattern.ts';

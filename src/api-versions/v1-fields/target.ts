@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldPathPattern } from '../../core/field-path.ts';
+import { fieldPathPattern } from '../../model/field-path.ts';
 import { fieldOf, has, withChecks, withRules } from '../rules.ts';
 import { checkFieldPath } from '../validation/check-field-path.ts';
 import { checkTargetKind } from '../validation/check-target-kind.ts';

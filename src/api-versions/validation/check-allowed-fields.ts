@@ -1,8 +1,8 @@
-import { fieldPathPattern } from '../../core/field-path.ts';
-import { judgeFields } from '../../core/field-rules.ts';
-import type { TargetFields } from '../../core/image-policy.ts';
-import { tryParseImageReference } from '../../core/image-reference.ts';
-import { isCustomVersion } from '../../core/workload.ts';
+import { fieldPathPattern } from '../../model/field-path.ts';
+import { judgeFields } from '../../model/field-rules.ts';
+import type { TargetFields } from '../../model/image-policy.ts';
+import { tryParseImageReference } from '../../model/image-reference.ts';
+import { isCustomVersion } from '../../model/workload.ts';
 import { fieldOf, type CheckContext, type Finding } from '../rules.ts';
 import { checkFieldPath } from './check-field-path.ts';
 

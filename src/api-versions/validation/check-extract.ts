@@ -1,5 +1,5 @@
-import { parseTemplate } from '../../core/extract-template.ts';
-import { compilePattern } from '../../core/pattern.ts';
+import { parseTemplate } from '../../select/extract-template.ts';
+import { compilePattern } from '../../model/pattern.ts';
 import { fieldOf, type Finding } from '../rules.ts';
 import { findingOf } from './finding-of.ts';
 

@@ -1,4 +1,4 @@
-import { compilePattern, maxPatternLength } from '../../core/pattern.ts';
+import { compilePattern, maxPatternLength } from '../../model/pattern.ts';
 import { fieldOf, type Finding } from '../rules.ts';
 import { checkPatterns } from './check-patterns.ts';
 

@@ -1,4 +1,4 @@
-import { parseImageReference } from '../../core/image-reference.ts';
+import { parseImageReference } from '../../model/image-reference.ts';
 import type { Finding } from '../rules.ts';
 import { findingOf } from './finding-of.ts';
 

@@ -1,5 +1,5 @@
-import { compilePattern, maxPatternLength, maxPolicyPatternSize } from '../../core/pattern.ts';
-import { estimatePatternSize } from '../../core/pattern-size.ts';
+import { compilePattern, maxPatternLength, maxPolicyPatternSize } from '../../model/pattern.ts';
+import { estimatePatternSize } from '../../model/pattern-size.ts';
 import { fieldOf, type Finding } from '../rules.ts';
 import { findingOf } from './finding-of.ts';
 

@@ -1,4 +1,4 @@
-import { isSatisfiable, parseVersionRange } from '../../core/version-range.ts';
+import { isSatisfiable, parseVersionRange } from '../../select/version-range.ts';
 import type { Finding } from '../rules.ts';
 import { findingOf } from './finding-of.ts';
 

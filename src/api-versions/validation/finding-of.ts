@@ -1,7 +1,7 @@
-import { PermanentError } from '../../core/errors.ts';
+import { PermanentError } from '../../model/errors.ts';
 import type { Finding } from '../rules.ts';
 
-/** What core has against a value: the PermanentError of building something from it, as a finding. */
+/** What a pure room has against a value: the PermanentError of building something from it, as a finding. */
 export function findingOf(build: () => unknown): Finding[] {
   try {
     build();

@@ -1,6 +1,6 @@
 /** What is valid in a policy of either version, and may mean something else than its author thinks: `lint` warns of it, and nobody refuses it. */
-import { compilePattern } from '../../core/pattern.ts';
-import { describePrereleases, parseVersionRange } from '../../core/version-range.ts';
+import { compilePattern } from '../../model/pattern.ts';
+import { describePrereleases, parseVersionRange } from '../../select/version-range.ts';
 import { findingOf } from './finding-of.ts';
 import { valueAt, type Keys } from './json-path.ts';
 import { problem, type Problem } from './problem.ts';

@@ -1,4 +1,4 @@
-import type { Reason } from '../../core/reasons.ts';
+import type { Reason } from '../../model/reasons.ts';
 import { formatKeys, type Keys } from './json-path.ts';
 
 /** One thing that is wrong with a document: where, what to do about it, and the reason for conditions. */

@@ -1,4 +1,4 @@
-import { compilePattern } from '../../core/pattern.ts';
+import { compilePattern } from '../../model/pattern.ts';
 import type { Finding } from '../rules.ts';
 import { specSchema } from '../v1alpha1.ts';
 import { checkImageName, describeSpelling, isSpeltRight } from './check-image-name.ts';

@@ -1,9 +1,9 @@
-import { asSeenBy, needsConsent, unseenProblem, type ConsentRules } from '../../core/consent.ts';
-import { PermanentError } from '../../core/errors.ts';
-import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/image-policy.ts';
-import type { PlanInput, TargetProblem } from '../../core/plan-update.ts';
-import type { CustomTarget } from '../../core/field-rules.ts';
-import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../core/workload.ts';
+import { asSeenBy, needsConsent, unseenProblem, type ConsentRules } from '../../plan/consent.ts';
+import { PermanentError } from '../../model/errors.ts';
+import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../model/image-policy.ts';
+import type { PlanInput, TargetProblem } from '../../plan/plan-update.ts';
+import type { CustomTarget } from '../../model/field-rules.ts';
+import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../model/workload.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/kube-error.ts';
 import type { TargetKind } from '../../kube/target-kind.ts';

@@ -1,5 +1,5 @@
 import { LineCounter, parseAllDocuments, type Document, type Tags } from 'yaml';
-import { describeError } from '../../core/errors.ts';
+import { describeError } from '../../model/errors.ts';
 import type { Keys } from '../../api-versions/validation/json-path.ts';
 import { offsetOf } from './offset-of.ts';
 

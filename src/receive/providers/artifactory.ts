@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 import { matchesAny } from './authorization-header.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac } from './hmac.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 import { verifyAnyHeader } from './any-header.ts';
 import { readStructuredCloudEvent, type CloudEvent } from './cloud-events.ts';
 import { ecrHost } from './ecr-host.ts';

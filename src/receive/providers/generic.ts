@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { normaliseRegistry, tryParseImageReference } from '../../core/image-reference.ts';
-import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import { normaliseRegistry, tryParseImageReference } from '../../model/image-reference.ts';
+import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 import { verifyAuthorizationHeader } from './authorization-header.ts';
 import { readBinaryCloudEvent, readStructuredCloudEvent, type CloudEvent } from './cloud-events.ts';
 import { entries, readEntries } from './entries.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isDigest } from '../../core/image-reference.ts';
-import type { IgnoredReason } from '../../core/reasons.ts';
-import type { ClaimedPush } from '../../core/push-event.ts';
+import { isDigest } from '../../model/image-reference.ts';
+import type { IgnoredReason } from '../../model/reasons.ts';
+import type { ClaimedPush } from '../../model/push-event.ts';
 import { formPayload } from './form-payload.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac } from './hmac.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IgnoredReason } from '../../core/reasons.ts';
+import type { IgnoredReason } from '../../model/reasons.ts';
 import { formPayload } from './form-payload.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac, type HmacScheme } from './hmac.ts';

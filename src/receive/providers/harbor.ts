@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 import { verifyAuthorizationHeader } from './authorization-header.ts';
 import { entries } from './entries.ts';
 import { parseJsonBody } from './json-body.ts';

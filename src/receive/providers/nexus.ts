@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IgnoredReason } from '../../core/reasons.ts';
+import type { IgnoredReason } from '../../model/reasons.ts';
 import { headerOf } from './header-of.ts';
 import { verifyHmac } from './hmac.ts';
 import { parseJsonBody } from './json-body.ts';

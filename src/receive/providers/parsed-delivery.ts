@@ -1,4 +1,4 @@
-import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 import type { ParsedDelivery } from './provider.ts';
 
 /** What was read of each part of a delivery, sorted into pushes and what is ignored. */

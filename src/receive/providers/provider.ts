@@ -1,4 +1,4 @@
-import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 
 /** A delivery as it came in; header names are in lower case. */
 export interface Delivery {

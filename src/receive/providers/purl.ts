@@ -1,4 +1,4 @@
-import type { ClaimedPush } from '../../core/push-event.ts';
+import type { ClaimedPush } from '../../model/push-event.ts';
 
 /** The specification knows four of images. */
 const maxQualifiers = 32;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClaimedPush, IgnoredPush } from '../../core/push-event.ts';
+import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 import { readEntries } from './entries.ts';
 import { parseJsonBody } from './json-body.ts';
 import { optionalText as text } from './optional-text.ts';

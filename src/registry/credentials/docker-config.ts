@@ -2,7 +2,7 @@
  * Docker's config.json as Kubernetes stores it in pull secrets, matched as the kubelet does, with two differences on the safe side: a path
  * matches whole segments only (`host/team` is not `host/team-b`), and one entry that cannot be read does not spoil the others.
  */
-import { normaliseRegistry, type Repository } from '../../core/image-reference.ts';
+import { normaliseRegistry, type Repository } from '../../model/image-reference.ts';
 import { matchesGlob } from './glob.ts';
 
 /** One registry (host, or host and path) of a config.json. */

@@ -1,4 +1,4 @@
-import type { SecretRef } from '../../core/image-source.ts';
+import type { SecretRef } from '../../model/image-source.ts';
 import type { CredentialSource } from '../credential.ts';
 import { offerOfSecret, type ReadSecret } from './secret-offer.ts';
 

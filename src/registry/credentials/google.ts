@@ -1,5 +1,5 @@
 /** Google: the service account of the workload, by one request to the metadata server: https://cloud.google.com/artifact-registry/docs/docker/authentication#token */
-import { describeError } from '../../core/errors.ts';
+import { describeError } from '../../model/errors.ts';
 import type { CredentialSource, NoCredential } from '../credential.ts';
 import { createExpiringCredentials, type ExpiringCredential } from './expiring-credentials.ts';
 import { fetchJson, type JsonAnswer } from './fetch-json.ts';

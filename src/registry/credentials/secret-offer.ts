@@ -1,4 +1,4 @@
-import type { ImageSource, SecretRef } from '../../core/image-source.ts';
+import type { ImageSource, SecretRef } from '../../model/image-source.ts';
 import type { Credential, CredentialOffer, NoCredential } from '../credential.ts';
 import { type DockerConfig, type DockerConfigEntry, findCredentials, parseDockerConfig } from './docker-config.ts';
 

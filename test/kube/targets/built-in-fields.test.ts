@@ -1,16 +1,16 @@
 /** Every built-in field of custom resources, on a real API server with definitions of the real shapes: it is found, read, guarded by its repository and written. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { builtInTargets } from '../../../src/core/built-in-targets.ts';
-import { matchesPattern, parseFieldPath } from '../../../src/core/field-path.ts';
-import { judgeFields, registryPathsOf, type CustomTarget } from '../../../src/core/field-rules.ts';
-import type { TargetFields } from '../../../src/core/image-policy.ts';
-import { planUpdate } from '../../../src/core/plan-update.ts';
+import { builtInTargets } from '../../../src/model/built-in-targets.ts';
+import { matchesPattern, parseFieldPath } from '../../../src/model/field-path.ts';
+import { judgeFields, registryPathsOf, type CustomTarget } from '../../../src/model/field-rules.ts';
+import type { TargetFields } from '../../../src/model/image-policy.ts';
+import { planUpdate } from '../../../src/plan/plan-update.ts';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { createDiscovery } from '../../../src/kube/discovery.ts';
 import { patchImages } from '../../../src/kube/patch-images.ts';
 import { readWorkload } from '../../../src/kube/read-workload.ts';
-import { allKnown, digestOf, noAliases, specOf } from '../../core/samples.ts';
+import { allKnown, digestOf, noAliases, specOf } from '../../model/samples.ts';
 import { startControlPlane, type ControlPlane } from '../../harness/control-plane.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { patchImages } from '../../../src/kube/patch-images.ts';
-import { refOf, type WorkloadContainer } from '../../../src/core/workload.ts';
+import { refOf, type WorkloadContainer } from '../../../src/model/workload.ts';
 import { listSelected } from '../../../src/kube/list-selected.ts';
 import { projectWorkload } from '../../../src/kube/project-workload.ts';
 import { readWorkload } from '../../../src/kube/read-workload.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tryParseImageReference } from '../../../src/core/image-reference.ts';
+import { tryParseImageReference } from '../../../src/model/image-reference.ts';
 import { parseDockerConfig, type DockerConfig } from '../../../src/registry/credentials/docker-config.ts';
 import { pickCredential } from '../../../src/registry/credentials/secret-offer.ts';
 import { family } from '../family.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseChallenges } from '../../../src/registry/challenge.ts';
 import { createRegistryClient, type RegistryClient } from '../../../src/registry/client.ts';
-import type { Repository } from '../../../src/core/image-reference.ts';
+import type { Repository } from '../../../src/model/image-reference.ts';
 import { fakeDigest, startFakeRegistry, type FakeRegistry } from '../../harness/fake-registry.ts';
 import { family } from '../family.ts';
 

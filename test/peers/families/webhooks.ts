@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { formatRepository } from '../../../src/core/image-reference.ts';
-import { acceptPush, isPushEvent } from '../../../src/core/push-event.ts';
+import { formatRepository } from '../../../src/model/image-reference.ts';
+import { acceptPush, isPushEvent } from '../../../src/model/push-event.ts';
 import { providers } from '../../../src/receive/providers/index.ts';
 import { MalformedBody, type ParsedDelivery, type Provider } from '../../../src/receive/providers/provider.ts';
 import { family } from '../family.ts';

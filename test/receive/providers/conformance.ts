@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { isDigest } from '../../../src/core/image-reference.ts';
-import { acceptPush, isPushEvent, type PushEvent } from '../../../src/core/push-event.ts';
+import { isDigest } from '../../../src/model/image-reference.ts';
+import { acceptPush, isPushEvent, type PushEvent } from '../../../src/model/push-event.ts';
 import { authenticate } from '../../../src/receive/authenticate.ts';
 import { MalformedBody, OversizedDelivery, type Delivery, type Provider } from '../../../src/receive/providers/provider.ts';
 import { cpuCost } from '../cpu-cost.ts';

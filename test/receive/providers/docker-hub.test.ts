@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acceptPush, isPushEvent } from '../../../src/core/push-event.ts';
+import { acceptPush, isPushEvent } from '../../../src/model/push-event.ts';
 import { dockerHub } from '../../../src/receive/providers/docker-hub.ts';
 import { MalformedBody } from '../../../src/receive/providers/provider.ts';
 import { testProvider } from './conformance.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acceptPush, isPushEvent } from '../../../src/core/push-event.ts';
+import { acceptPush, isPushEvent } from '../../../src/model/push-event.ts';
 import { ecrHost } from '../../../src/receive/providers/ecr-host.ts';
 import { ecr } from '../../../src/receive/providers/ecr.ts';
 import { MalformedBody } from '../../../src/receive/providers/provider.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { acceptPush, isPushEvent } from '../../../src/core/push-event.ts';
+import { acceptPush, isPushEvent } from '../../../src/model/push-event.ts';
 import { gitea } from '../../../src/receive/providers/gitea.ts';
 import { MalformedBody } from '../../../src/receive/providers/provider.ts';
 import { testProvider } from './conformance.ts';

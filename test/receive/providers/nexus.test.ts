@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { acceptPush } from '../../../src/core/push-event.ts';
+import { acceptPush } from '../../../src/model/push-event.ts';
 import { nexus } from '../../../src/receive/providers/nexus.ts';
 import { MalformedBody } from '../../../src/receive/providers/provider.ts';
 import { testProvider } from './conformance.ts';

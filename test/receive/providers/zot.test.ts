@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acceptPush, isPushEvent, type ClaimedPush } from '../../../src/core/push-event.ts';
+import { acceptPush, isPushEvent, type ClaimedPush } from '../../../src/model/push-event.ts';
 import { MalformedBody } from '../../../src/receive/providers/provider.ts';
 import { zot } from '../../../src/receive/providers/zot.ts';
 import { testProvider } from './conformance.ts';

@@ -1,8 +1,8 @@
 /** What every source of credentials promises, whatever it asks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { normaliseRepository } from '../../../src/core/image-reference.ts';
-import type { ImageSource } from '../../../src/core/image-source.ts';
+import { normaliseRepository } from '../../../src/model/image-reference.ts';
+import type { ImageSource } from '../../../src/model/image-source.ts';
 import type { Credential, CredentialOffer, CredentialSource } from '../../../src/registry/credential.ts';
 
 export interface SourceSample {

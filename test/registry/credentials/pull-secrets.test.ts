@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PullSecret } from '../../../src/core/image-source.ts';
+import type { PullSecret } from '../../../src/model/image-source.ts';
 import { pullSecretCredentials } from '../../../src/registry/credentials/pull-secrets.ts';
 import { imageAt, testSource } from './conformance.ts';
 import { secretWorld } from './secret-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normaliseRepository } from '../../../src/core/image-reference.ts';
+import { normaliseRepository } from '../../../src/model/image-reference.ts';
 import { offerOfSecret, type SecretContent } from '../../../src/registry/credentials/secret-offer.ts';
 
 const image = normaliseRepository('r.example.com', 'team/app');

@@ -1,4 +1,4 @@
-import type { SecretRef } from '../../../src/core/image-source.ts';
+import type { SecretRef } from '../../../src/model/image-source.ts';
 import type { ReadSecret, SecretContent } from '../../../src/registry/credentials/secret-offer.ts';
 
 /** Secrets by `namespace/name`; each is read from a cache, as those of the cluster are. */

@@ -1,7 +1,7 @@
 import type { Spec } from '../../../api-versions/v1-spec.ts';
-import { describeError } from '../../../core/errors.ts';
-import { formatRepository, parseImageReference } from '../../../core/image-reference.ts';
-import { compilePattern } from '../../../core/pattern.ts';
+import { describeError } from '../../../model/errors.ts';
+import { formatRepository, parseImageReference } from '../../../model/image-reference.ts';
+import { compilePattern } from '../../../model/pattern.ts';
 import { convertPollSchedule } from './poll-interval.ts';
 import { convertSelection } from './selection.ts';
 import { readKeelSettings, type KeelSettings } from './settings.ts';

@@ -1,5 +1,5 @@
-import { describeError } from '../../../core/errors.ts';
-import { compilePattern } from '../../../core/pattern.ts';
+import { describeError } from '../../../model/errors.ts';
+import { compilePattern } from '../../../model/pattern.ts';
 import type { NoSelection, Selection } from './selection.ts';
 import { convertForcedVersion } from './version-selection.ts';
 

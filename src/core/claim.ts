@@ -1,5 +1,0 @@
-import type { Condition } from './policy-status.ts';
-import type { Reason } from './reasons.ts';
-
-/** A condition that is the case, before it is compared with what was. */
-export type Claim = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };

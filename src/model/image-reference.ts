@@ -1,0 +1,152 @@
+/**
+ * Image names as value objects: parsed once at the edge, compared by value everywhere else.
+ * Grammar and defaults follow distribution/reference; Docker Hub's many host names are one registry.
+ */
+import { PermanentError } from './errors.ts';
+
+/** A repository in normal form: `{registry: 'docker.io', path: 'library/nginx'}`. */
+export interface Repository {
+  readonly registry: string;
+  readonly path: string;
+}
+
+/** A parsed image name. `name` is the text before tag and digest exactly as it was written, so that a rewrite can keep it. */
+export interface ImageReference {
+  readonly repository: Repository;
+  readonly name: string;
+  readonly tag?: string;
+  readonly digest?: string;
+}
+
+/** Other names of registries → the name that is used: `registry.internal:5000` → `registry.local:5000`. */
+export type RegistryAliases = Pick<ReadonlyMap<string, string>, 'get'>;
+
+const dockerHub = 'docker.io';
+const dockerHubNames = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com', 'hub.docker.com', '']);
+const hostPattern = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/;
+const pathPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
+const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+const digestPattern = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
+const maxPort = 65_535;
+const maxNameLength = 255;
+/** Longer text is no name however it is normalised; workloads hold anything, and trimming slashes takes time squared. */
+const maxTextLength = 1024;
+
+/** Whether the text is a tag by the OCI grammar (at most 128 characters). */
+export function isTag(text: string): boolean {
+  return tagPattern.test(text);
+}
+
+/** Whether the text is a sha256 or sha512 digest. */
+export function isDigest(text: string): boolean {
+  return digestPattern.test(text);
+}
+
+/** The normal form of a registry host: lower case, no scheme, no `:443`, one name for Docker Hub, aliases resolved. */
+export function normaliseRegistry(host: string, aliases?: RegistryAliases): string {
+  const bare = host
+    .trim()
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/\/+$/, '')
+    .replace(/:443$/, '');
+  const canonical = dockerHubNames.has(bare) ? dockerHub : bare;
+  return aliases?.get(canonical) ?? canonical;
+}
+
+/**
+ * The normal form of a repository: registry as in `normaliseRegistry`, path in lower case, `library/` for single names on Docker Hub.
+ * Throws PermanentError(InvalidPolicy) with what is wrong.
+ */
+export function normaliseRepository(registry: string, path: string, aliases?: RegistryAliases): Repository {
+  const tooLong = () => new PermanentError('InvalidPolicy', `the image name "${shorten(path)}" is longer than ${maxNameLength} characters`);
+  if (registry.length + path.length > maxTextLength) throw tooLong();
+  const host = normaliseRegistry(registry, aliases);
+  const lower = path.toLowerCase().replace(/^\/+/, '').replace(/\/+$/, '');
+  if (!isHost(host)) throw new PermanentError('InvalidPolicy', `"${shorten(registry)}" is not a registry host`);
+  if (!pathPattern.test(lower)) {
+    throw new PermanentError(
+      'InvalidPolicy',
+      `"${shorten(path)}" is not a repository path: lower-case letters, digits and . _ - between slashes`,
+    );
+  }
+  const full = host === dockerHub && !lower.includes('/') ? `library/${lower}` : lower;
+  if (host.length + 1 + full.length > maxNameLength) throw tooLong();
+  return { registry: host, path: full };
+}
+
+/** Parses `[host[:port]/]path[:tag][@digest]`; throws PermanentError(InvalidPolicy) with what is wrong. */
+export function parseImageReference(text: string, aliases?: RegistryAliases): ImageReference {
+  const [beforeDigest = '', digest, ...tooMany] = text.trim().split('@');
+  refuseStrangers(text, beforeDigest, digest);
+  if (tooMany.length > 0 || (digest !== undefined && !isDigest(digest))) {
+    throw new PermanentError('InvalidPolicy', `"${shorten(text)}" has a digest that is not sha256:<64 hex digits>`);
+  }
+  const colon = beforeDigest.lastIndexOf(':');
+  const hasTag = colon > beforeDigest.lastIndexOf('/');
+  const name = hasTag ? beforeDigest.slice(0, colon) : beforeDigest;
+  const tag = hasTag ? beforeDigest.slice(colon + 1) : undefined;
+  if (tag !== undefined && !isTag(tag)) {
+    throw new PermanentError(
+      'InvalidPolicy',
+      `"${shorten(text)}" has a tag that is not valid: letters, digits and . _ -, at most 128, none of . - first`,
+    );
+  }
+  const [host, path] = splitName(name);
+  const repository = normaliseRepository(host, path, aliases);
+  return { repository, name, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+}
+
+/** Parses an image name, or undefined where it is none (workloads may hold anything). */
+export function tryParseImageReference(text: string, aliases?: RegistryAliases): ImageReference | undefined {
+  try {
+    return parseImageReference(text, aliases);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `docker.io/library/nginx`: the one text form of a repository, used as key, in logs and in messages. */
+export function formatRepository(repository: Repository): string {
+  return `${repository.registry}/${repository.path}`;
+}
+
+/** Whether two repositories are the same; both must be in normal form. */
+export function sameRepository(a: Repository, b: Repository): boolean {
+  return a.registry === b.registry && a.path === b.path;
+}
+
+/** What is often taken for an image name; a password must not come back in a message. */
+function refuseStrangers(text: string, beforeDigest: string, digest: string | undefined): void {
+  if (text.trim() === '') throw new PermanentError('InvalidPolicy', 'the image name is empty');
+  if (/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(text.trim())) {
+    throw new PermanentError('InvalidPolicy', 'an image name has no scheme: leave out what is before the host, with ://');
+  }
+  if (digest?.includes('/') && !beforeDigest.includes('/')) {
+    throw new PermanentError('InvalidPolicy', 'an image name holds no user or password: leave out what is before the host, with @');
+  }
+}
+
+function isHost(text: string): boolean {
+  return hostPattern.test(text) && Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= maxPort;
+}
+
+/** The first segment is a host when it has a dot or a port, or is `localhost` (distribution/reference). */
+function splitName(name: string): [host: string, path: string] {
+  const slash = name.indexOf('/');
+  const first = slash === -1 ? '' : name.slice(0, slash);
+  const isHost = first.includes('.') || first.includes(':') || first.toLowerCase() === 'localhost';
+  return isHost ? [first, name.slice(slash + 1)] : [dockerHub, name];
+}
+
+function shorten(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
+}
+
+/** The image that should run. The digest is absent while the registry has not been asked yet. */
+export interface Candidate {
+  readonly tag: string;
+  readonly digest?: string;
+  /** When the image was created, where the choice hangs on that. */
+  readonly createdAt?: string;
+}

@@ -1,0 +1,48 @@
+import type { ContainerChange } from '../model/workload.ts';
+import { countReversions } from './guards/reverted.ts';
+import type { Guard, GuardContext } from './guards/guard.ts';
+import { imageOwner } from './guards/image-owner.ts';
+import { guards } from './guards/index.ts';
+import type { KeptContainer, TargetPlan, UpdatePlan, Withheld } from './plan-update.ts';
+
+/**
+ * Narrows a plan. What a guard refuses becomes the target's problem, with the guard's reason, and nothing of it is changed; what it keeps or lets wait is
+ * withheld, with what would have been changed.
+ */
+export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readonly Guard[] = guards): UpdatePlan {
+  const reverted = plan.targets.flatMap((target) => countReversions(target, context));
+  const targets = plan.targets.map((target) => guardTarget(target, context, chain));
+  return { ...plan, targets, ...(reverted.length > 0 && { reverted }) };
+}
+
+/** The guards that a rollback has to pass: whoever asks for one has decided already what the others would protect. */
+export const rollbackGuards: readonly Guard[] = guards.filter(({ bindsRollback }) => bindsRollback);
+
+function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly Guard[]): TargetPlan {
+  let left = target;
+  for (const guard of chain) {
+    if (left.changes.length === 0) return left;
+    const verdict = guard.judge(left, context);
+    if (verdict === undefined) continue;
+    const { containers, ...found } = verdict;
+    if (found.kind === 'refused') return { ...left, changes: [], problem: { reason: found.reason, message: found.message } };
+    const isMeant = ({ container }: ContainerChange) => containers === undefined || containers.includes(container);
+    left = withhold(left, { ...found, changes: left.changes.filter(isMeant) });
+  }
+  return left;
+}
+
+function withhold(target: TargetPlan, withheld: Withheld): TargetPlan {
+  const { reason, message, changes } = withheld;
+  const kept = changes.map((change): KeptContainer => {
+    const { container, from } = change;
+    const owner = imageOwner(target.workload, change)?.imageOwner;
+    return { container, image: from, reason, message, ...(owner !== undefined && { owner }) };
+  });
+  return {
+    ...target,
+    changes: target.changes.filter((change) => !changes.includes(change)),
+    kept: [...target.kept, ...kept],
+    withheld: [...(target.withheld ?? []), withheld],
+  };
+}

@@ -1,0 +1,13 @@
+import { formatWorkload } from '../../model/workload.ts';
+import type { Guard } from './guard.ts';
+
+/** A dry run tells what would be done, and does nothing. */
+export const dryRun: Guard = {
+  id: 'dry-run',
+  bindsRollback: true,
+  judge({ target, changes }, { spec }) {
+    if (spec.mode !== 'DryRun') return undefined;
+    const what = changes.map(({ container, from, to }) => `${container} from ${from} to ${to}`).join(' and ');
+    return { kind: 'kept', reason: 'DryRun', message: `dry run: ${formatWorkload(target)} would be changed: ${what}` };
+  },
+};

@@ -1,0 +1,26 @@
+import { actionAnnotations } from '../../model/policy-actions.ts';
+import { formatWorkload } from '../../model/workload.ts';
+import { foreignChanges } from './foreign-change.ts';
+import type { Guard } from './guard.ts';
+import { isNewerImage } from '../../select/select-tag.ts';
+import { holdVerdict, isReleased } from './released.ts';
+
+/** What a human put in the place of our image stays until there is a newer one than that, or it is released. */
+export const held: Guard = {
+  id: 'held',
+  bindsRollback: false,
+  judge(target, context) {
+    const { candidate, policy, spec, now } = context;
+    const holding = foreignChanges(target, context).filter(({ by, last, at }) => {
+      const since = at ?? (last.at === undefined ? undefined : new Date(last.at));
+      return by === 'human' && !isNewerImage(candidate, last, spec) && !isReleased(since, policy.actions, now);
+    });
+    if (holding.length === 0) return undefined;
+    const what = holding.map(({ change, last, who }) => `${who} changed ${change.container} from ${last.image} to ${change.from}`);
+    const message =
+      `${formatWorkload(target.target)} is held: ${what.join('; ')}. It is changed again when there is something newer than ` +
+      `${holding[0]?.last.tag}, or when it is released: annotation ${actionAnnotations.release}: "<time>"`;
+    const containers = holding.map(({ change }) => change.container);
+    return holdVerdict({ reason: 'Held', message, containers }, policy.actions, now);
+  },
+};

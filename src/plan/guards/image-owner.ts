@@ -1,0 +1,13 @@
+import { findContainer, type Workload, type WorkloadContainer, type ContainerChange } from '../../model/workload.ts';
+
+type Owner = Pick<WorkloadContainer, 'imageOwner' | 'imageSetAt'>;
+
+/** Who wrote what a change would replace, and when; undefined where the workload has no such place. Of several fields, the one that changes. */
+export function imageOwner(workload: Workload | undefined, { container, fields }: ContainerChange): Owner | undefined {
+  if (fields === undefined) return workload && findContainer(workload, container);
+  const path = (fields.find(({ to }) => to !== undefined) ?? fields[0])?.path ?? '';
+  const field = workload?.fields?.[path];
+  if (field === undefined || !('value' in field)) return undefined;
+  const { owner, setAt } = field;
+  return { ...(owner !== undefined && { imageOwner: owner }), ...(setAt !== undefined && { imageSetAt: setAt }) };
+}

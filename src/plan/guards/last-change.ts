@@ -1,0 +1,83 @@
+import type { AppliedChange, PlanInput, TargetPlan } from '../plan-update.ts';
+import { fieldManager } from '../../model/field-manager.ts';
+import type { ImagePolicy } from '../../model/image-policy.ts';
+import { tryParseImageReference } from '../../model/image-reference.ts';
+import type { TriggerSource } from '../../model/policy-status.ts';
+import { lastUpdateOf, updatedTag } from '../../model/last-update.ts';
+import { findContainer, isSameObject, isSameWorkload, type Workload, type WorkloadRef } from '../../model/workload.ts';
+import type { GuardContext } from './guard.ts';
+
+/** What we made of a container last. */
+export interface LastChange {
+  readonly image: string;
+  readonly tag: string;
+  readonly digest?: string;
+  /** Absent where it was in this very look. */
+  readonly at?: string;
+}
+
+/** A change of an earlier reconcile. */
+interface RecordedChange extends LastChange {
+  readonly from?: string;
+  readonly trigger: TriggerSource;
+}
+
+/**
+ * By what was done in this look, by the history, or, where that is too short, by what the workload remembers; undefined where the policy never changed the
+ * container, or too long ago to know.
+ */
+export function lastChange(
+  { target, workload }: Pick<TargetPlan, 'target' | 'workload'>,
+  container: string,
+  { applied = [], candidate, policy }: Pick<GuardContext, 'applied' | 'candidate' | 'policy'>,
+): LastChange | undefined {
+  const isHere = (change: AppliedChange) => isSameObject(change.workload, workload ?? target) && change.container === container;
+  const now = applied.findLast(isHere);
+  return now === undefined ? recordedChange(target, workload, container, policy) : { ...candidate, image: now.became ?? now.to };
+}
+
+/** What planning takes into account of what a policy did before. */
+export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'startsOver'> {
+  const { history = [], lastAppliedTag } = policy.status;
+  return {
+    hasApplied: history.length > 0 || lastAppliedTag !== undefined,
+    startsOver: (workload, container, image) => {
+      const last = recordedChange(workload, workload, container, policy);
+      // Changes of this name that are not of this object: it was created anew.
+      if (last === undefined) return history.some((entry) => isOf(entry, workload, container)) ? {} : undefined;
+      const isRunning = image === last.image || image.startsWith(`${last.image}@`);
+      if (!isRunning || last.trigger !== 'Rollback') return undefined;
+      const left = tryParseImageReference(last.from ?? '')?.tag;
+      return left === undefined ? {} : { left };
+    },
+  };
+}
+
+function recordedChange(
+  target: WorkloadRef,
+  workload: Workload | undefined,
+  container: string,
+  policy: Partial<Pick<ImagePolicy, 'uid' | 'status'>>,
+): RecordedChange | undefined {
+  const entry = policy.status?.history?.find((one) => isOf(one, target, container) && isSameObject(one, workload ?? target));
+  const found = workload && findContainer(workload, container);
+  const update = workload && lastUpdateOf(workload, container);
+  if (update !== undefined && update.policy === policy.uid && (entry === undefined || Date.parse(update.at) > Date.parse(entry.at))) {
+    const { at, to, digest, trigger, from } = update;
+    // What runs by our hand is what the cluster made of it.
+    const image = found?.imageOwner === fieldManager ? found.image : to;
+    return { image, tag: updatedTag(update), at, trigger, from, ...(digest !== undefined && { digest }) };
+  }
+  if (entry === undefined) return undefined;
+  const { to, tag, digest, at, trigger, from } = entry;
+  return { image: to, tag, at, trigger, ...(from !== undefined && { from }), ...(digest !== undefined && { digest }) };
+}
+
+/** Whether an entry of the history is about this container. */
+export function isOf(
+  entry: TargetPlan['target'] & { readonly container: string },
+  target: TargetPlan['target'],
+  container: string,
+): boolean {
+  return entry.container === container && isSameWorkload(entry, target);
+}

@@ -1,0 +1,13 @@
+import { formatWorkload } from '../../model/workload.ts';
+import type { Guard } from './guard.ts';
+
+/** Who paused a workload does not expect that something else than what was seen then rolls out with the resumption. */
+export const paused: Guard = {
+  id: 'paused',
+  bindsRollback: false,
+  judge({ target, workload }, { candidate }) {
+    if (workload?.paused !== true) return undefined;
+    const message = `${formatWorkload(target)} is paused, so ${candidate.tag} waits until it is resumed: kubectl rollout resume`;
+    return { kind: 'kept', reason: 'TargetPaused', message };
+  },
+};

@@ -1,0 +1,30 @@
+import { actionAnnotations } from '../../model/policy-actions.ts';
+import type { RejectedImage } from '../../model/policy-status.ts';
+import { describeRejection } from '../rejections.ts';
+import type { Guard, GuardContext } from './guard.ts';
+import { isNewerImage } from '../../select/select-tag.ts';
+import { holdVerdict, isReleased } from './released.ts';
+
+/** What failed a rollout, or was left by a rollback, is not tried again. */
+export const rejected: Guard = {
+  id: 'rejected',
+  bindsRollback: false,
+  judge(_, context) {
+    const { candidate, policy, now } = context;
+    const entry = policy.status?.rejected?.find((one) => isMeant(one, context) && !isReleased(new Date(one.at), policy.actions, now));
+    if (entry === undefined) return undefined;
+    const wasLeft = entry.reason === 'RollbackRequested';
+    const left = `${candidate.tag} is not newer than ${entry.tag ?? entry.digest}, which was rolled back. Push something newer`;
+    const hint = `, or release it: annotation ${actionAnnotations.release}: "<time>"`;
+    const message = (wasLeft ? left : describeRejection(entry)) + hint;
+    const verdict = holdVerdict({ reason: 'RejectedDigest', message }, policy.actions, now);
+    // Who went back has what he wants; what failed by itself is for somebody to mend.
+    return wasLeft || verdict.kind === 'waits' ? verdict : { ...verdict, kind: 'refused' };
+  },
+};
+
+/** A human who went back does not want what lies between, either. */
+function isMeant({ digest, tag, reason }: RejectedImage, { candidate, spec }: GuardContext): boolean {
+  if (candidate.digest === digest) return true;
+  return reason === 'RollbackRequested' && tag !== undefined && !isNewerImage(candidate, { tag, digest }, spec);
+}

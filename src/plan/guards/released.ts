@@ -1,0 +1,25 @@
+import { releaseTime, type PolicyActions } from '../../model/policy-actions.ts';
+import { toSeconds } from '../../model/status-text.ts';
+import type { Verdict } from './guard.ts';
+
+/**
+ * Whether what is held since a moment has been let go: a release speaks of everything up to its time. A time that is still to come is when the hold ends.
+ */
+export function isReleased(since: Date | undefined, actions: PolicyActions | undefined, now: Date): boolean {
+  const released = releaseTime(actions);
+  if (released === undefined || released > now) return false;
+  return since === undefined || released >= since;
+}
+
+/** A hold, which waits where a release with a time to come is written. */
+export function holdVerdict(
+  hold: Pick<Verdict, 'reason' | 'message' | 'containers'>,
+  actions: PolicyActions | undefined,
+  now: Date,
+): Verdict {
+  const released = releaseTime(actions);
+  if (released !== undefined && released > now)
+    return { ...hold, kind: 'waits', until: released, message: `${hold.message}; released at ${toSeconds(released)}` };
+  if (actions?.release === undefined || released !== undefined) return { ...hold, kind: 'kept' };
+  return { ...hold, kind: 'kept', message: `${hold.message} ("${actions.release}" is no time such as 2026-01-31T12:00:00Z)` };
+}

@@ -1,0 +1,50 @@
+import type { Candidate } from '../../model/image-reference.ts';
+import { lastUpdateOf, recentChanges, recentMs } from '../../model/last-update.ts';
+import { toSeconds } from '../../model/status-text.ts';
+import { formatWorkload } from '../../model/workload.ts';
+import type { Guard } from './guard.ts';
+import { isOf } from './last-change.ts';
+
+/**
+ * The same image again and again means that something changes it back each time, such as another policy: it is slowed down, so that no container restarts for
+ * ever. New images are no loop, however many there are. The workload remembers what was done to each of its containers, whoever did it; where somebody
+ * removes that, the history of the policy counts, as far as it goes.
+ */
+export const repeats: Guard = {
+  id: 'repeats',
+  bindsRollback: false,
+  judge({ target, workload, changes }, { policy, candidate, now, repeatsPerHour }) {
+    const history = (policy.status?.history ?? []).map((entry) => ({ ...entry, at: [entry.at] }));
+    const loops = changes.flatMap(({ container }) => {
+      const remembered = recentChanges(workload && lastUpdateOf(workload, container), now);
+      const recorded = history.filter((entry) => isOf(entry, target, container));
+      const until = [remembered, recorded].flatMap((known) => roomAt(known, candidate, now, repeatsPerHour));
+      return until.length === 0 ? [] : [{ container, until: Math.max(...until) }];
+    });
+    if (loops.length === 0) return undefined;
+    const until = new Date(Math.min(...loops.map((loop) => loop.until)));
+    const containers = loops.map(({ container }) => container);
+    const message =
+      `${containers.join(' and ')} of ${formatWorkload(target)} was changed to ${candidate.tag} ${repeatsPerHour} times within an hour, and something ` +
+      `changes it back: see who else does (another ImagePolicy?). Changed again at ${toSeconds(until)}`;
+    return { kind: 'waits', reason: 'TooManyChanges', message, containers, until };
+  },
+};
+
+/** When there is room for one more change to the candidate: as soon as the last that counts leaves the hour. Nothing where there is room now. */
+function roomAt(
+  changes: readonly (Pick<Candidate, 'tag' | 'digest'> & { readonly at: readonly string[] })[],
+  candidate: Candidate,
+  now: Date,
+  repeatsPerHour: number,
+): number[] {
+  const isSame = ({ tag, digest }: Candidate) =>
+    tag === candidate.tag && (candidate.digest === undefined || digest === undefined || digest === candidate.digest);
+  const times = changes
+    .filter(isSame)
+    .flatMap(({ at }) => at.map((time) => Date.parse(time)))
+    .filter((at) => at > now.getTime() - recentMs)
+    .toSorted((a, b) => b - a);
+  const last = times[repeatsPerHour - 1];
+  return last === undefined ? [] : [last + recentMs];
+}

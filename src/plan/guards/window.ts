@@ -1,0 +1,16 @@
+import { nextOpening } from '../next-opening.ts';
+import { toSeconds } from '../../model/status-text.ts';
+import { formatWorkload } from '../../model/workload.ts';
+import type { Guard } from './guard.ts';
+
+/** Outside of the policy's windows an update waits for the next one. */
+export const window: Guard = {
+  id: 'window',
+  bindsRollback: false,
+  judge({ target }, { spec, candidate, now }) {
+    const until = nextOpening(spec.windows, now);
+    if (until === undefined) return undefined;
+    const message = `${candidate.tag} is applied to ${formatWorkload(target)} when the next window opens: ${toSeconds(until)}`;
+    return { kind: 'waits', reason: 'Window', message, until };
+  },
+};

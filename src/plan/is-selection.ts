@@ -1,0 +1,29 @@
+import type { Candidate } from '../model/image-reference.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import { isNewerImage } from '../select/select-tag.ts';
+import type { UpdatePlan } from './plan-update.ts';
+
+/**
+ * Whether a candidate that somebody pointed at (a push, say) is what the policy selects of all tags: as far as can be told without asking for
+ * all of them. Never for one that is older than what was selected before or than what runs.
+ */
+export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: Pick<ImagePolicy, 'status'>, plan: UpdatePlan): boolean {
+  const { strategy } = spec;
+  if (strategy.movingTag !== undefined) return true;
+  const before = status.latest;
+  if (before !== undefined && strategy.reject(before.tag) === undefined)
+    return candidate.tag === before.tag || isNewerImage(candidate, before, spec);
+  return !isOlderThanRunning(plan);
+}
+
+/**
+ * The same for the best of all that the registry holds. Where images are compared, what runs may be gone from the registry and is selected still: the time of
+ * its creation is known nowhere else.
+ */
+export function isBestSelection({ strategy, allowDowngrade }: PolicySpec, plan: UpdatePlan): boolean {
+  return strategy.knowing === undefined || allowDowngrade || !isOlderThanRunning(plan);
+}
+
+function isOlderThanRunning(plan: UpdatePlan): boolean {
+  return plan.targets.some(({ kept }) => kept.some(({ reason }) => reason === 'OlderThanRunning'));
+}

@@ -1,0 +1,58 @@
+import { days, type UpdateWindow } from '../model/image-policy.ts';
+import { localTimeAt, zoneChanges } from '../model/local-time.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** A weekly window may fall into the hour that a change of the clocks skips: then it is the week after. */
+const horizonMs = 15 * dayMs;
+
+/**
+ * When the first of the windows opens; undefined where one is open now, or there are none. A window is open exactly while the clocks on the wall show a
+ * time inside of it, whatever becomes of the clocks: what a change skips is skipped, and what it repeats is open twice.
+ */
+export function nextOpening(windows: readonly UpdateWindow[], now: Date): Date | undefined {
+  const at = now.getTime();
+  if (windows.length === 0 || windows.some((window) => isOpen(window, at))) return undefined;
+  const openings = windows.map((window) => openingAfter(window, at)).filter((opening) => opening !== undefined);
+  // A zone that never gets there would be closed for ever: asked again at the end of the horizon.
+  return new Date(openings.length === 0 ? at + horizonMs : Math.min(...openings));
+}
+
+function isOpen(window: UpdateWindow, at: number): boolean {
+  return isOpenAt(window, localTimeAt(window.timeZone, at));
+}
+
+/** By what the clocks show, as milliseconds since the midnight of 1970-01-01 on these clocks. */
+function isOpenAt({ days: wanted, from, to }: UpdateWindow, local: number): boolean {
+  const [opens, closes] = [minuteOf(from), minuteOf(to)];
+  const minute = Math.floor((local % dayMs) / minuteMs);
+  const isDay = (time: number) => wanted === undefined || wanted.some((name) => name === dayOf(time));
+  if (opens < closes) return isDay(local) && minute >= opens && minute < closes;
+  return (isDay(local) && minute >= opens) || (isDay(local - dayMs) && minute < closes);
+}
+
+/** It opens where the clocks show `from`, or where they jump into it. */
+function openingAfter(window: UpdateWindow, now: number): number | undefined {
+  const changes = zoneChanges(window.timeZone, now, now + horizonMs);
+  for (const [index, start] of [now, ...changes].entries()) {
+    const end = changes[index] ?? now + horizonMs;
+    const offset = localTimeAt(window.timeZone, start) - start;
+    if (isOpenAt(window, start + offset)) return start;
+    const midnight = Math.floor((start + offset) / dayMs) * dayMs;
+    for (let day = midnight; day - offset < end; day += dayMs) {
+      const opening = day + minuteOf(window.from) * minuteMs;
+      if (opening - offset >= start && opening - offset < end && isOpenAt(window, opening)) return opening - offset;
+    }
+  }
+  return undefined;
+}
+
+function minuteOf(text: string): number {
+  const [hours = '0', minutes = '0'] = text.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}
+
+/** 1970-01-01 was a Thursday. */
+function dayOf(local: number): (typeof days)[number] | undefined {
+  return days[(Math.floor(local / dayMs) + 4) % 7];
+}

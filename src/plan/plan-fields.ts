@@ -1,0 +1,181 @@
+/** Plans the fields of a custom resource that together make an image, as if they were one container. */
+import { fieldLabel, parseFieldPath } from '../model/field-path.ts';
+import { registryPathsOf, type RegistryPaths } from '../model/field-rules.ts';
+import type { PolicySpec, TargetFields } from '../model/image-policy.ts';
+import {
+  formatRepository,
+  sameRepository,
+  tryParseImageReference,
+  type ImageReference,
+  type RegistryAliases,
+  type Candidate,
+} from '../model/image-reference.ts';
+import type { KeptContainer, TargetProblem, Verdict } from './plan-update.ts';
+import { formatWorkload, type Workload, type WorkloadField, type ContainerChange, type FieldChange } from '../model/workload.ts';
+
+export interface FieldsInput {
+  readonly spec: PolicySpec;
+  readonly candidate: Candidate;
+  readonly aliases: RegistryAliases;
+  readonly judge: (running: ImageReference, container: string, image: string) => Verdict;
+}
+
+type Usable = Extract<WorkloadField, { readonly value: unknown }>;
+/** The fields that make an image, those that are only read included. */
+type Paths = TargetFields & RegistryPaths;
+type Part = keyof Paths;
+
+/** What becomes of the fields, or why they cannot be written. */
+export function planFields(
+  fields: TargetFields,
+  workload: Workload,
+  input: FieldsInput,
+): ContainerChange | KeptContainer | { readonly problem: TargetProblem } {
+  if (workload.containers.length > 0) return { problem: hasContainers(workload) };
+  const paths = withRegistry(fields, workload);
+  const values = readValues(paths, workload);
+  if ('problem' in values) return values;
+  const main = fields.tag ?? fields.image ?? fields.digest ?? '';
+  const image = compose(textsOf(values), input.spec);
+  const running = readRunning(textsOf(values), fields, input);
+  if (running === undefined) {
+    // Not what it holds: who may write policies may not be somebody who may read the resource.
+    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is no image of ${formatRepository(input.spec.repository)}`;
+    return { problem: { reason: 'ContainerNotFound', message } };
+  }
+  const container = fieldLabel(main);
+  const verdict = input.judge(running, container, image);
+  if (verdict !== 'change') {
+    const { value, owner } = values.get('tag') ?? values.get('image') ?? values.get('digest') ?? { value: null };
+    const message =
+      typeof value === 'number' ? `${verdict.message} (${main} holds a number: as one, 1.20 is 1.2; quote it)` : verdict.message;
+    return { container, image, ...verdict, message, ...(owner !== undefined && { owner }) };
+  }
+  const wanted = new Map([...textsOf(values), ...newTexts(running, fields, input)]);
+  const changes = entriesOf(paths).map(([part, path]): FieldChange => {
+    const from = values.get(part)?.value ?? null;
+    const to = wanted.get(part) ?? '';
+    return { path, from, ...(to !== (from ?? '') && { to }) };
+  });
+  return { container, index: 0, from: image, to: compose(wanted, input.spec), fields: changes };
+}
+
+/** The image that the fields make, where all of them are there and it is one of the policy's repository. */
+export function imageOfFields(
+  fields: TargetFields,
+  workload: Workload,
+  input: Pick<FieldsInput, 'spec' | 'aliases'>,
+): ImageReference | undefined {
+  const values = readValues(withRegistry(fields, workload), workload);
+  return 'problem' in values ? undefined : readRunning(textsOf(values), fields, input);
+}
+
+/** With where the registry may be. Where `global` is not set, nothing can be in it, and that it is not set is the guard. */
+function withRegistry(fields: TargetFields, workload: Workload): Paths {
+  if (fields.repository === undefined) return fields;
+  const { global, globalRegistry, ...beside } = registryPathsOf(fields.repository);
+  if (global === undefined || globalRegistry === undefined) return { ...fields, ...beside };
+  const field = fieldOf(workload, global);
+  const isSet = 'unusable' in field || field.value !== null;
+  return { ...fields, ...beside, ...(isSet ? { globalRegistry } : { global }) };
+}
+
+function readValues(paths: Paths, workload: Workload): ReadonlyMap<Part, Usable> | { readonly problem: TargetProblem } {
+  const values = new Map<Part, Usable>();
+  for (const [part, path] of entriesOf(paths)) {
+    const field = fieldOf(workload, path);
+    const isRegistry = part === 'registry' || part === 'globalRegistry';
+    if (isRegistry && ('unusable' in field ? field.unusable === 'NotText' : typeof field.value === 'number'))
+      return { problem: noRegistry(path, workload) };
+    if ('unusable' in field) return { problem: explain(field.unusable, path, workload) };
+    if (part === 'repository' && field.value === null) return { problem: withoutRepository(path, workload) };
+    values.set(part, field);
+  }
+  return values;
+}
+
+/** Of what a pattern may match, only what is there was read. */
+function fieldOf({ fields = {} }: Workload, path: string): WorkloadField {
+  return (Object.hasOwn(fields, path) ? fields[path] : undefined) ?? { unusable: 'ParentMissing' };
+}
+
+function hasContainers(workload: Workload): TargetProblem {
+  const message = `${formatWorkload(workload)} has a pod template, whose containers are found by their image: remove fields`;
+  return { reason: 'UnsupportedTargetKind', message };
+}
+
+function withoutRepository(path: string, workload: Workload): TargetProblem {
+  const message = `${formatWorkload(workload)} has no ${path}, and without it nobody knows whose tag is beside it: write the repository of the image there`;
+  return { reason: 'ContainerNotFound', message };
+}
+
+function noRegistry(path: string, workload: Workload): TargetProblem {
+  const message = `${formatWorkload(workload)}: ${path} holds no text, so nobody knows from which registry the image is: write its host there, or remove it`;
+  return { reason: 'FieldNotText', message };
+}
+
+function entriesOf(paths: Paths): [Part, string][] {
+  const parts: readonly Part[] = ['image', 'repository', 'registry', 'globalRegistry', 'global', 'tag', 'digest'];
+  return parts.flatMap((part) => (paths[part] === undefined ? [] : [[part, paths[part]]]));
+}
+
+function textsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
+  return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
+}
+
+/** Where no field holds the repository it is the policy's; a registry stands before it, as charts write it. */
+function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec, registry = texts.get('registry') ?? ''): string {
+  const whole = texts.get('image');
+  if (whole !== undefined) return whole;
+  const [tag = '', digest = ''] = [texts.get('tag'), texts.get('digest')];
+  const name = texts.get('repository') ?? formatRepository(repository);
+  return `${registry === '' ? '' : `${registry}/`}${name}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
+}
+
+/** What runs, where it is of the policy's repository. A digest alone follows the moving tag; no other choice may be written without a tag. */
+function readRunning(
+  texts: ReadonlyMap<Part, string>,
+  fields: TargetFields,
+  { spec, aliases }: Pick<FieldsInput, 'spec' | 'aliases'>,
+): ImageReference | undefined {
+  const ofPolicy = (image: string) => {
+    const reference = tryParseImageReference(image, aliases);
+    return reference !== undefined && sameRepository(reference.repository, spec.repository) ? reference : undefined;
+  };
+  const running = ofPolicy(compose(texts, spec));
+  // Nobody knows whether the chart follows its global registry: it must be the policy's image either way.
+  const global = texts.get('globalRegistry') ?? '';
+  if (running === undefined || (global !== '' && ofPolicy(compose(texts, spec, global)) === undefined)) return undefined;
+  const { movingTag } = spec.strategy;
+  if (fields.image !== undefined || fields.tag !== undefined || movingTag === undefined) return running;
+  return { ...running, tag: movingTag };
+}
+
+function newTexts({ name }: ImageReference, fields: TargetFields, { spec, candidate }: FieldsInput): Map<Part, string> {
+  const { tag } = candidate;
+  const digest = spec.pin === 'Digest' ? candidate.digest : undefined;
+  const pinned = digest === undefined ? tag : `${tag}@${digest}`;
+  if (fields.image !== undefined) return new Map([['image', `${name}:${pinned}`]]);
+  if (fields.digest === undefined) return new Map([['tag', pinned]]);
+  return new Map<Part, string>([
+    ...(fields.tag === undefined ? [] : [['tag', tag] as const]),
+    ...(digest === undefined ? [] : [['digest', digest] as const]),
+  ]);
+}
+
+function explain(unusable: 'ParentMissing' | 'NotText', path: string, workload: Workload): TargetProblem {
+  const where = `${formatWorkload(workload)}: ${path}`;
+  if (unusable === 'NotText')
+    return { reason: 'FieldNotText', message: `${where} holds neither text nor a number: name the field that does` };
+  const parent = parseFieldPath(path).slice(0, -1).join('.');
+  return {
+    reason: 'FieldPathMissing',
+    message: `${where} cannot be written, because there is no ${parent} to hold it: mend the path, or write the field once by hand`,
+  };
+}
+
+function listPaths(paths: Paths): string {
+  return entriesOf(paths)
+    .flatMap(([part, path]) => (part === 'global' ? [] : [path]))
+    .join(', ');
+}

@@ -1,0 +1,292 @@
+/**
+ * What would change, as a value: computed without I/O, read by apply, status, Events, metrics and dry runs alike.
+ *
+ * | the container runs …                      | pin: Tag                       | pin: Digest                      |
+ * | ----------------------------------------- | ------------------------------ | -------------------------------- |
+ * | another repository                        | not looked at                  | not looked at                    |
+ * | an older candidate                        | change                         | change                           |
+ * | the candidate itself                      | keep: UpToDate or Retagged     | change when the digest differs   |
+ * | a newer candidate                         | keep: OlderThanRunning         | keep: OlderThanRunning           |
+ * | an equal candidate, earlier by name       | change, unless it is one image | change, unless it is one image   |
+ * | an equal candidate, later by name         | keep: UpToDate                 | keep: UpToDate                   |
+ * | the candidate's digest, without a tag     | keep: UpToDate                 | keep: UpToDate                   |
+ * | no candidate, a lower version             | change                         | change                           |
+ * | no candidate, a higher version (semver)   | keep: OlderThanRunning         | keep: OlderThanRunning           |
+ * | no candidate, policy never applied a tag  | change                         | change                           |
+ * | no candidate, rolled back to by us, or of | change                         | change                           |
+ * |   a workload that was created anew        |                                |                                  |
+ * | no candidate otherwise                    | keep: NotComparable            | keep: NotComparable              |
+ *
+ * With allowDowngrade, what would be kept as OlderThanRunning is changed.
+ */
+import { compareBuild, parse } from 'semver';
+import {
+  formatRepository,
+  sameRepository,
+  tryParseImageReference,
+  type ImageReference,
+  type RegistryAliases,
+  type Candidate,
+} from '../model/image-reference.ts';
+import type { PolicySpec, PolicyTarget } from '../model/image-policy.ts';
+import { formatSelector } from '../model/label-selector.ts';
+import { mergeTargetPlans } from './merge-target-plans.ts';
+import { planFields } from './plan-fields.ts';
+import type { Reversion } from '../model/policy-status.ts';
+import type { Reason } from '../model/reasons.ts';
+import { isNewerImage } from '../select/select-tag.ts';
+import { meantImages, resolveTarget, type WorkloadView } from '../model/resolve-target.ts';
+import { cut } from '../model/status-text.ts';
+import {
+  formatWorkload,
+  isCustomVersion,
+  readVolumeName,
+  refOf,
+  type ImagePlace,
+  type Workload,
+  type WorkloadContainer,
+  type WorkloadIdentity,
+  type WorkloadRef,
+  type ContainerChange,
+} from '../model/workload.ts';
+
+/** A change that was made. */
+export interface AppliedChange extends ContainerChange {
+  readonly workload: WorkloadIdentity;
+  /** What the API server made of it, where admission rewrote the image. */
+  readonly became?: string;
+}
+
+/** A container that stays as it is, and why. */
+export interface KeptContainer {
+  readonly container: string;
+  readonly image: string;
+  readonly reason: Reason;
+  readonly message: string;
+  /** The field manager that wrote the image. */
+  readonly owner?: string;
+}
+
+/** A target that cannot be changed as it is. */
+export interface TargetProblem {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** Changes that are not made, or not yet, because of a guard. Their containers are among those that are kept. */
+export type Withheld = { readonly reason: Reason; readonly message: string; readonly changes: readonly ContainerChange[] } & (
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'waits'; readonly until: Date }
+);
+
+export interface TargetPlan {
+  /** The workload; of a selector that finds none, the selector stands for its name. */
+  readonly target: WorkloadRef;
+  readonly workload?: Workload;
+  readonly changes: readonly ContainerChange[];
+  readonly kept: readonly KeptContainer[];
+  readonly problem?: TargetProblem;
+  readonly withheld?: readonly Withheld[];
+}
+
+export interface UpdatePlan {
+  readonly candidate: Candidate;
+  readonly targets: readonly TargetPlan[];
+  /** What GitOps tools have put back. */
+  readonly reverted?: readonly Reversion[];
+}
+
+/** That a policy starts over with a container. */
+export interface Start {
+  readonly left?: string;
+}
+
+export interface PlanInput extends WorkloadView {
+  readonly spec: PolicySpec;
+  readonly candidate: Candidate;
+  /** Whether the policy has ever changed something. */
+  readonly hasApplied: boolean;
+  /** Whether the policy starts over with a container that runs this image, as before its first change: because it rolled back to it, from the tag `left`, or the workload was created anew. */
+  readonly startsOver?: (workload: Workload, container: string, image: string) => Start | undefined;
+  readonly aliases: RegistryAliases;
+  /** What a tag pointed to when the policy selected or applied it, where that is known. */
+  readonly digestOf?: (tag: string) => string | undefined;
+  /** Why nothing is known of the workloads of a target's kind, or undefined. */
+  readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
+  /** What is said of a target of which the policy sees nothing, where it must not know why (`unseenProblem`). */
+  readonly unseenProblem: (target: WorkloadRef) => TargetProblem | undefined;
+}
+
+/** Plans the change of every target to the candidate. */
+export function planUpdate(input: PlanInput): UpdatePlan {
+  return { candidate: input.candidate, targets: mergeTargetPlans(input.spec.targets.flatMap((target) => planTarget(target, input))) };
+}
+
+/** Whether the plan changes anything at all, or would if no guard withheld it: then the registry has to say what the candidate is. */
+export function hasChanges(plan: UpdatePlan): boolean {
+  return plan.targets.some(wantsChange);
+}
+
+/** Whether something of a target is changed or withheld. */
+export function wantsChange({ changes, withheld = [] }: TargetPlan): boolean {
+  return changes.length > 0 || withheld.length > 0;
+}
+
+const maxNameLength = 253;
+
+function planTarget(target: PolicyTarget, input: PlanInput): TargetPlan[] {
+  const { selector } = target;
+  const ref = refOf({ ...target, name: selector === undefined ? target.name : cut(formatSelector(selector), maxNameLength) });
+  const unknown = input.kindProblem(target);
+  if (unknown !== undefined) return [{ target: ref, changes: [], kept: [], problem: unknown }];
+  const workloads = resolveTarget(target, input);
+  if (workloads.length > 0) return workloads.map((workload) => planWorkload(target, workload, input));
+  const unseen = input.unseenProblem(ref);
+  if (unseen !== undefined) return [{ target: ref, changes: [], kept: [], problem: unseen }];
+  const missing =
+    selector === undefined ? `${formatWorkload(ref)} does not exist` : `no ${ref.kind} in ${ref.namespace} matches ${ref.name}`;
+  const hint = ref.kind === 'ReplicaSet' ? ' (those of a Deployment are changed through it: name the Deployment)' : '';
+  return [{ target: ref, changes: [], kept: [], problem: { reason: 'TargetNotFound', message: missing + hint } }];
+}
+
+function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput): TargetPlan {
+  const ref = refOf(workload);
+  const planned = target.fields === undefined ? planContainers(target, workload, input) : [planOfFields(target.fields, workload, input)];
+  const changes = planned.filter((part) => 'to' in part);
+  const kept = planned.filter((part) => 'image' in part);
+  const unusable = planned.find((part) => 'problem' in part);
+  if (unusable !== undefined) return { target: ref, workload, changes: [], kept: [], problem: unusable.problem };
+  const problem = target.fields === undefined ? findMissing(workload, target, [...changes, ...kept], input) : undefined;
+  return { target: ref, workload, changes, kept, ...(problem !== undefined && { problem }) };
+}
+
+function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Workload, input: PlanInput): ReturnType<typeof planFields> {
+  return planFields(fields, workload, {
+    ...input,
+    judge: (running, container, image) => judge(running, input.startsOver?.(workload, container, image), input),
+  });
+}
+
+function planContainers(target: PolicyTarget, workload: Workload, input: PlanInput): (ContainerChange | KeptContainer)[] {
+  return meantImages(target, workload)
+    .map(({ container, place }) => planContainer(container, place, workload, input))
+    .filter((part) => part !== undefined);
+}
+
+function planContainer(
+  container: WorkloadContainer,
+  place: ImagePlace,
+  workload: Workload,
+  input: PlanInput,
+): ContainerChange | KeptContainer | undefined {
+  const running = readOwn(container.image, input);
+  if (running === undefined) return undefined;
+  const verdict = judge(running, input.startsOver?.(workload, container.name, container.image), input);
+  if (verdict === 'change') return { container: container.name, ...place, from: container.image, to: rewrite(running, input) };
+  const owner = container.imageOwner;
+  return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
+}
+
+/** What runs, where it is an image of the policy's repository. */
+function readOwn(image: string, { spec, aliases }: Pick<PlanInput, 'spec' | 'aliases'>): ImageReference | undefined {
+  const running = tryParseImageReference(image, aliases);
+  return running !== undefined && sameRepository(running.repository, spec.repository) ? running : undefined;
+}
+
+/** Containers that are named have to be there, each of them; the others are brought up to date all the same. */
+function findMissing(
+  workload: Workload,
+  { containers: wanted, volumes = false }: PolicyTarget,
+  found: readonly { readonly container: string }[],
+  input: PlanInput,
+): TargetProblem | undefined {
+  const missing = wanted?.filter((name) => !found.some(({ container }) => container === name)) ?? [];
+  if (found.length > 0 && missing.length === 0) return undefined;
+  const what = missing.length === 0 ? 'no container' : `no container ${missing.map((name) => `"${name}"`).join(' or ')}`;
+  const orVolume = volumes && found.length === 0 ? ', and no image volume of it' : '';
+  const message = `${formatWorkload(workload)} has ${what} that runs ${formatRepository(input.spec.repository)}${orVolume}`;
+  const unmeant = volumes ? undefined : workload.volumes?.find(({ image }) => readOwn(image, input) !== undefined)?.name;
+  if (unmeant !== undefined)
+    return {
+      reason: 'ContainerNotFound',
+      message: `${message}; its volume "${readVolumeName(unmeant)}" holds it: to update it, write volumes: true`,
+    };
+  const hasTemplate = workload.containers.length > 0 || !isCustomVersion(workload.apiVersion);
+  const hint = hasTemplate ? '' : ': it has no pod template in spec.template, so say with fields where its image is';
+  return { reason: 'ContainerNotFound', message: message + hint };
+}
+
+/** Whether what runs is to be replaced, or why it stays. */
+export type Verdict = 'change' | { readonly reason: Reason; readonly message: string };
+
+function judge(
+  running: ImageReference,
+  start: Start | undefined,
+  { spec, candidate, hasApplied, digestOf = () => undefined }: PlanInput,
+): Verdict {
+  const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
+  const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
+  if (isCandidate) {
+    const rank = spec.strategy.compare(tag, candidate.tag);
+    if (rank < 0) return 'change';
+    if (rank > 0) return older(tag, spec, candidate);
+    if (tag === candidate.tag) return judgeSame(running, tag, spec, candidate);
+    const digest = running.digest ?? digestOf(tag);
+    if (isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec)) return 'change';
+    return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
+  }
+  if (tag === undefined && running.digest === candidate.digest) {
+    return { reason: 'UpToDate', message: `already runs ${candidate.tag}, by its digest` };
+  }
+  const versions = compareVersions(spec, tag, candidate.tag);
+  if (versions !== undefined && versions < 0) return 'change';
+  if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
+  if (!hasApplied || (start !== undefined && mayFollow(start, spec, candidate))) return 'change';
+  const what = tag ?? running.digest ?? running.name;
+  return {
+    reason: 'NotComparable',
+    message: `"${what}" runs, which the policy does not select${because(spec, tag)}: change the image by hand once, or the policy`,
+  };
+}
+
+/** Names say what is no candidate; where creation times do, it may be that nobody can read them any more, and then nothing older than what was left is applied. */
+function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candidate): boolean {
+  return (
+    strategy.knowing === undefined ||
+    left === undefined ||
+    strategy.reject(left) !== undefined ||
+    strategy.compare(candidate.tag, left) >= 0
+  );
+}
+
+/** Where it is not the name that is not selected, the name alone would not tell. */
+function because({ strategy }: PolicySpec, tag: string | undefined): string {
+  const why = strategy.knowing === undefined || tag === undefined ? undefined : strategy.reject(tag);
+  return why === undefined ? '' : ` (${why})`;
+}
+
+function judgeSame(running: ImageReference, tag: string, spec: PolicySpec, candidate: Candidate): Verdict {
+  const upToDate = { reason: 'UpToDate', message: `already runs ${tag}` } as const;
+  if (candidate.digest === undefined || running.digest === candidate.digest) return upToDate;
+  if (spec.pin === 'Digest') return 'change';
+  if (running.digest === undefined) return upToDate;
+  return { reason: 'Retagged', message: `${tag} moved to ${candidate.digest}; the policy pins tags, so nothing changes` };
+}
+
+function older(tag: string, spec: PolicySpec, candidate: Candidate): Verdict {
+  if (spec.allowDowngrade) return 'change';
+  return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
+}
+
+/** As versions, by the part that the policy compares; undefined where one of them is none. */
+function compareVersions({ strategy }: PolicySpec, running: string | undefined, candidate: string): number | undefined {
+  const read = (tag: string | undefined) => parse(tag === undefined || strategy.partOf === undefined ? tag : strategy.partOf(tag));
+  const [a, b] = [read(running), read(candidate)];
+  return a === null || b === null ? undefined : compareBuild(a, b);
+}
+
+/** The text form that the workload used is kept: `nginx:1.2` becomes `nginx:1.3`. */
+function rewrite(running: ImageReference, { spec, candidate }: PlanInput): string {
+  const pinned = spec.pin === 'Digest' && candidate.digest !== undefined ? `@${candidate.digest}` : '';
+  return `${running.name}:${candidate.tag}${pinned}`;
+}

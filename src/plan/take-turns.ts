@@ -1,0 +1,76 @@
+/**
+ * Who may be applied now, and who waits, where images have to be of some age. The one that waits keeps its place, however many newer ones come
+ * meanwhile: they start when it is through. So frequent pushes delay an update, but never starve it.
+ *
+ * | the candidate of this look … | nobody waits        | another one waits  | its time has come             |
+ * | ---------------------------- | ------------------- | ------------------ | ----------------------------- |
+ * | would change nothing         | as it is            | goes on waiting    | apply what waits              |
+ * | has been known long enough   | apply it            | apply the candidate | apply the candidate           |
+ * | is too young                 | the candidate waits | goes on waiting    | apply what waits, then the candidate waits |
+ */
+import type { Candidate } from '../model/image-reference.ts';
+import type { PolicyStatus, Waiting } from '../model/policy-status.ts';
+import { toSeconds } from '../model/status-text.ts';
+import { isPlace, isSameImage, type PlacedWaiting } from './waiting.ts';
+
+export interface TurnInput {
+  readonly minAgeMs: number;
+  readonly candidate: Candidate;
+  /** What waits, if it still may. */
+  readonly holder?: PlacedWaiting;
+  /** Where the first sight of a digest is told. */
+  readonly status: Pick<PolicyStatus, 'waiting' | 'latest' | 'history'>;
+  /** Whether it would change anything. */
+  readonly isWanted: (candidate: Candidate) => boolean;
+  readonly now: number;
+}
+
+/** What may be planned now: nothing where that has to wait; and what waits afterwards, if it is still wanted then. */
+export interface Turn {
+  readonly apply?: Candidate;
+  readonly next?: PlacedWaiting;
+}
+
+/** Judges whose turn it is. */
+export function takeTurns({ candidate, holder, ...input }: TurnInput): Turn {
+  const { isWanted, now } = input;
+  const held = holder !== undefined && isWanted(holder) ? startWait(holder, input) : undefined;
+  const heldIsDue = held !== undefined && dueAt(held) <= now;
+  if (!isWanted(candidate)) return heldIsDue ? { apply: toCandidate(held) } : { apply: candidate, ...(held && { next: held }) };
+  const own = startWait(candidate, input);
+  const others = held === undefined || isSameImage(held, candidate) ? undefined : held;
+  if (dueAt(own) <= now) return { apply: candidate, ...(others && { next: others }) };
+  if (others === undefined) return { next: own };
+  return heldIsDue ? { apply: toCandidate(others), next: own } : { next: others };
+}
+
+function startWait(image: Candidate, { minAgeMs, status, now }: Omit<TurnInput, 'candidate' | 'holder'>): PlacedWaiting {
+  const { tag, digest } = image;
+  // Rounded up: at that time it is over.
+  const since = Math.ceil((firstSight(image, status, minAgeMs) ?? now) / 1_000) * 1_000;
+  const until = Math.ceil((since + minAgeMs) / 1_000) * 1_000;
+  const times = { since: toSeconds(new Date(since)), until: toSeconds(new Date(until)) };
+  return { tag, ...(digest !== undefined && { digest }), ...times, reason: 'MinAge' };
+}
+
+/** In ms since 1970; undefined for what was never seen. */
+function firstSight({ digest }: Candidate, { waiting, latest, history = [] }: TurnInput['status'], minAgeMs: number): number | undefined {
+  if (digest === undefined) return undefined;
+  const times = [
+    ...(isPlace(waiting) && waiting.digest === digest
+      ? [waiting.since === undefined ? Date.parse(waiting.until) - minAgeMs : Date.parse(waiting.since)]
+      : []),
+    ...(latest?.digest === digest ? [Date.parse(latest.selectedAt)] : []),
+    // What was applied was old enough then.
+    ...history.filter((entry) => entry.digest === digest).map(({ at }) => Date.parse(at) - minAgeMs),
+  ].filter((time) => !Number.isNaN(time));
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+function dueAt({ until }: Waiting): number {
+  return Date.parse(until);
+}
+
+function toCandidate({ tag, digest }: PlacedWaiting): Candidate {
+  return { tag, ...(digest !== undefined && { digest }) };
+}

@@ -1,0 +1,86 @@
+import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
+import type { LabelSelector } from '../model/label-selector.ts';
+import { kindKey, workloadKey, type KindRef, type Workload } from '../model/workload.ts';
+import { isNewer } from '../select/is-newer.ts';
+import { sameActions } from '../model/policy-actions.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import type { ReconcilePorts } from './reconcile-policy.ts';
+import { untilSeen } from './until-seen.ts';
+import { wakeJobs } from './wake-policies.ts';
+
+export interface CatchUpPorts extends ReconcilePorts {
+  readonly clock: () => Date;
+  /** The policy as the API server knows it. */
+  readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
+  /** The workloads that a selector finds, as the API server knows them. */
+  readonly readSelected: (
+    target: KindRef & { namespace: string; selector: LabelSelector },
+    signal: AbortSignal,
+  ) => Promise<readonly Workload[]>;
+}
+
+/**
+ * Ports that see at least what the replica saw that made the job. Each replica has a watch of its own, and ours may be some milliseconds behind;
+ * a look at the older state would end the job, and the same cause makes no second one. Costs requests only where we are behind.
+ */
+export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
+  const { namespace, name, uid } = job.policy;
+  const cached = ports.findPolicy(namespace, name);
+  const isAsked = job.actions === undefined || sameActions(cached?.actions, job.actions);
+  const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked;
+  const policy = isBehind ? await ports.readPolicy(namespace, name, signal) : cached;
+  if (policy === undefined) return ports;
+  if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
+  const workloads = await readTargets(job, policy, ports, signal);
+  return {
+    ...ports,
+    // What the cache held and holds no more was deleted; of what it has not seen yet, it cannot tell.
+    findPolicy: (...names) =>
+      isBehind && policyKey(policy) === names.join('/') ? newest(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
+    findWorkload: (ref) => newer(ports.findWorkload(ref), workloads.get(workloadKey(ref))),
+    listWorkloads: (kind, inNamespace, ...asked) => {
+      const cached = [...ports.listWorkloads(kind, inNamespace, ...asked)];
+      const known = new Set(cached.map(workloadKey));
+      const read = [...workloads.values()].filter((one) => one.namespace === inNamespace && kindKey(one) === kindKey(kind));
+      return [...cached, ...read.filter((one) => !known.has(workloadKey(one)))];
+    },
+  };
+}
+
+/** Contents are read anew where the registry refuses; which Secrets there are is known from our watches only. */
+function isSeen(job: PolicyJob, policy: ImagePolicy, ports: CatchUpPorts): boolean {
+  const own = wakeJobs(policy, ports, ports.clock(), ports.secretVersions).find(({ source }) => source === 'SecretChange');
+  return own === undefined || own.cause === job.cause;
+}
+
+async function readTargets(
+  job: PolicyJob,
+  policy: ImagePolicy,
+  ports: CatchUpPorts,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Workload>> {
+  const found = new Map<string, Workload>();
+  const isKnown = job.source !== 'TargetChange' || wakeJobs(policy, ports, ports.clock()).some(({ cause }) => cause === job.cause);
+  if (isKnown || !isUsable(policy.spec)) return found;
+  await ports.awaitTargets(policy, policy.spec, signal);
+  const read = async (target: PolicyTarget) => {
+    const state = ports.targetState(target, policy);
+    if (state === 'starting' || 'problem' in state) return;
+    const workloads = target.selector === undefined ? [await ports.readWorkload(target, signal)] : await ports.readSelected(target, signal);
+    for (const workload of workloads) if (workload !== undefined) found.set(workloadKey(workload), workload);
+  };
+  await Promise.all(policy.spec.targets.map(read));
+  return found;
+}
+
+/** Annotations do not count up the generation. */
+function newest(cached: ImagePolicy | undefined, read: ImagePolicy): ImagePolicy {
+  if (cached?.uid !== read.uid || cached.generation !== read.generation) return newer(cached, read) ?? read;
+  return isNewer(read.resourceVersion, cached.resourceVersion) ? read : cached;
+}
+
+/** The cache goes on while a job lasts: what it holds by then may be newer than what was read. */
+function newer<T extends { readonly uid: string; readonly generation: number }>(cached: T | undefined, read: T | undefined): T | undefined {
+  if (cached === undefined || read === undefined) return cached ?? read;
+  return cached.uid === read.uid && cached.generation >= read.generation ? cached : read;
+}

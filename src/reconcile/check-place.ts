@@ -1,0 +1,23 @@
+import type { ImagePolicy } from '../model/image-policy.ts';
+import { isPlace, isSameImage, type PlacedWaiting } from '../plan/waiting.ts';
+import type { ChoosePorts, Chosen } from './choice.ts';
+import { findLack } from './examine-tag.ts';
+
+/**
+ * What waits, if it still may: the policy selects it, and the registry says the same of it as before. Costs one question to the registry where it is not
+ * what was just chosen.
+ */
+export async function checkPlace(
+  policy: ImagePolicy,
+  { candidate, spec }: Chosen,
+  ports: ChoosePorts,
+  signal: AbortSignal,
+): Promise<PlacedWaiting | undefined> {
+  const { waiting } = policy.status;
+  if (spec.minAgeMs === undefined || !isPlace(waiting) || spec.strategy.reject(waiting.tag) !== undefined) return undefined;
+  if (waiting.tag === candidate.tag) return isSameImage(waiting, candidate) ? waiting : undefined;
+  const source = ports.sourceOf(policy, spec);
+  const head = await ports.headManifest(source, waiting.tag, signal);
+  if (head === undefined || head.digest !== waiting.digest) return undefined;
+  return (await findLack(waiting.tag, head.digest, spec, source, ports, signal)) === undefined ? waiting : undefined;
+}

@@ -1,0 +1,55 @@
+import { PermanentError } from '../model/errors.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import type { ImageSource } from '../model/image-source.ts';
+import { naturalOrder } from '../select/natural-order.ts';
+import type { TagStrategy } from '../model/tag-strategy.ts';
+import { inSlices } from '../async/in-slices.ts';
+
+/** Instructions of patterns times characters of tags: some seconds at most, in slices. 100,000 tags of 20 characters and a pattern of 95 instructions. */
+const maxSteps = 200_000_000;
+
+/** All tags of a repository; undefined when the registry does not know it. */
+export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;
+
+/**
+ * The tags among which a policy chooses: everything that the registry holds, and what was announced, which the registry may not list yet. Throws
+ * PermanentError when there is nothing.
+ */
+export async function listCandidates(
+  strategy: TagStrategy,
+  source: ImageSource,
+  listTags: ListTags,
+  signal: AbortSignal,
+  announced?: string,
+): Promise<readonly string[]> {
+  if (strategy.movingTag !== undefined) return [strategy.movingTag];
+  const listed = await listTags(source, signal);
+  const tags = announced === undefined ? listed : [...(listed ?? []), announced];
+  const name = formatRepository(source);
+  if (tags === undefined)
+    throw new PermanentError('RepositoryNotFound', `the registry does not know ${name}: check the name, or push an image`);
+  const candidates: string[] = [];
+  let steps = 0;
+  await inSlices(tags, signal, (tag) => {
+    steps += strategy.costOf?.(tag) ?? 0;
+    if (steps > maxSteps) throw tooCostly(name, tags.length);
+    if (strategy.reject(tag) === undefined) candidates.push(tag);
+  });
+  if (candidates.length > 0) return candidates;
+  throw noneSelected(strategy, source, tags);
+}
+
+function tooCostly(name: string, count: number): PermanentError {
+  const what = `the patterns of tags are too large for the ${count} tags of ${name}`;
+  return new PermanentError('InvalidTagPolicy', `${what}: write smaller repetition counts, or remove tags from the registry`);
+}
+
+/** Says why not, of the tag that looks newest: of one with a number in it, if there is one. */
+export function noneSelected(strategy: TagStrategy, source: ImageSource, tags: readonly string[]): PermanentError {
+  const numbered = tags.filter((tag) => /[0-9]/.test(tag));
+  const [example] = (numbered.length > 0 ? numbered : tags).toSorted((a, b) => naturalOrder(b, a));
+  const why = example === undefined ? '' : `; for example ${strategy.reject(example)}`;
+  const what = `none of the ${tags.length} tags of ${formatRepository(source)} is ${strategy.description}${why}`;
+  const { note } = strategy;
+  return new PermanentError('NoMatchingTag', note === undefined || what.includes(note) ? what : `${what}; ${note}`);
+}

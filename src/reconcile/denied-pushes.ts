@@ -1,0 +1,53 @@
+/** Which pushes are tried again while a registry refuses all credentials: an outage of its token service looks the same as a mistake. */
+import type { LookCause } from '../status/next-status.ts';
+import type { Outcome } from '../plan/outcome.ts';
+import type { TriggerSource } from '../model/policy-status.ts';
+
+/** Causes that nothing repeats. Users ask again themselves, polls come again, and changed policies, targets and Secrets are causes of their own. */
+const notRepeated: ReadonlySet<TriggerSource> = new Set<TriggerSource>(['Webhook', 'WaitOver', 'Approval']);
+
+/** Of a policy that is refused for ever, pushes would pile up for a day: so many of the newest are kept. */
+const maxWaiting = 32;
+const maxPolicies = 10_000;
+/** By then every push is over. */
+const lifeMs = 24 * 3_600_000;
+
+/** The pushes that wait, by policy, as far as this process knows: each is added again whenever its time comes. */
+export interface DeniedPushes {
+  /** The outcome, with the time of the next try only where one follows. */
+  settle(outcome: Outcome, uid: string, cause: LookCause, isLastTry: boolean): Outcome;
+}
+
+/** When the cause became known, for `ImageSource.heardAt`; undefined where the registry is to be asked in any case. */
+export function heardAt({ source, receivedAt }: LookCause, isLastTry: boolean): number | undefined {
+  return notRepeated.has(source) && !isLastTry ? Date.parse(receivedAt) : undefined;
+}
+
+/** Knows of no pushes. */
+export function createDeniedPushes(now: () => number): DeniedPushes {
+  // Those that were used last come last.
+  const policies = new Map<string, { readonly pushes: Map<string, number>; usedAt: number }>();
+  /** The oldest give way to newer ones: what they announced, the poll finds. */
+  const mayWait = (uid: string, { eventId, receivedAt, source }: LookCause): boolean => {
+    const { pushes } = policies.get(uid) ?? { pushes: new Map<string, number>() };
+    policies.delete(uid);
+    policies.set(uid, { pushes, usedAt: now() });
+    for (const [longestAgo, { usedAt }] of policies) {
+      if (policies.size <= maxPolicies && now() - usedAt < lifeMs) break;
+      policies.delete(longestAgo);
+    }
+    const id = eventId ?? source;
+    pushes.set(id, Date.parse(receivedAt));
+    if (pushes.size <= maxWaiting) return true;
+    const [oldest] = [...pushes].reduce((first, other) => (other[1] < first[1] ? other : first));
+    pushes.delete(oldest);
+    return oldest !== id;
+  };
+  return {
+    settle({ retryAt, ...outcome }, uid, cause, isLastTry) {
+      if (retryAt !== undefined && notRepeated.has(cause.source) && !isLastTry && mayWait(uid, cause)) return { ...outcome, retryAt };
+      if (retryAt === undefined && (outcome.kind !== 'ignored' || outcome.reason === 'PolicyGone')) policies.delete(uid);
+      return outcome;
+    },
+  };
+}

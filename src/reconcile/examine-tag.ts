@@ -1,0 +1,113 @@
+import { asSeenBy } from '../plan/consent.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import { formatRepository, type Repository, type Candidate } from '../model/image-reference.ts';
+import type { ImageSource } from '../model/image-source.ts';
+import { describeMissing, missingPlatforms } from '../select/missing-platforms.ts';
+import { hasChanges } from '../plan/plan-update.ts';
+import type { Reason } from '../model/reasons.ts';
+import { isForVolumesAlone } from '../plan/running-references.ts';
+import type { ChoiceRequest } from './choice.ts';
+import { isKnown } from './needed-tags.ts';
+import { planWith, type PlanPorts } from './plan-with.ts';
+import type { ReadPlatforms, WhyNoImage } from './read-images.ts';
+import { formatTag, resolveCandidate, toUse, type HeadManifest } from './resolve-candidate.ts';
+
+export interface ExaminePorts {
+  readonly headManifest: HeadManifest;
+  readonly whyNoImage: WhyNoImage;
+  readonly readPlatforms: ReadPlatforms;
+  readonly now: () => number;
+}
+
+/** In whose eyes a tag is looked at. */
+export interface Examination {
+  readonly policy: ImagePolicy;
+  readonly spec: PolicySpec;
+  readonly source: ImageSource;
+  readonly request: ChoiceRequest;
+}
+
+/** What the registry says of a tag, or why it cannot be used. */
+type Examined = { readonly candidate: Candidate } | { readonly reason: Reason; readonly message: string };
+
+/** Asks the registry what a tag is, and whether that has what the policy asks of an image. A tag that would change nothing costs no request. */
+export async function examineTag(
+  tag: string,
+  { policy, spec, source, request }: Examination,
+  ports: ExaminePorts & PlanPorts,
+  signal: AbortSignal,
+): Promise<Examined> {
+  // Whether an image is newer than what runs, where the names do not say it, is not known yet.
+  const isComparable = spec.strategy.knowing === undefined || request.hint === undefined;
+  if (isComparable && spec.pin === 'Tag' && !hasChanges(planWith(policy, spec, { tag }, ports))) return { candidate: { tag } };
+  if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined)
+    return findByName(tag, { policy, spec, source }, ports, signal);
+  const isHinted = request.hint?.tag === tag;
+  // A poll that asks about digests mostly finds nothing new.
+  const resolveTag = request.isOnlyFound === true ? ports.headManifest : toUse(ports.headManifest);
+  const lackOf = async (digest: string) => findLack(tag, digest, spec, source, ports, signal);
+  const isNew = (digest: string) => !isKnown({ tag, digest }, policy, spec, ports);
+  const { resolved } = request;
+  // What was asked for others did not wait for all platforms, nor for what is new to this policy.
+  const isDone =
+    request.hint?.digest !== undefined || (spec.platforms === undefined && resolved?.digest !== undefined && isNew(resolved.digest));
+  const candidate =
+    resolved?.tag === tag && isDone
+      ? resolved
+      : await resolveCandidate(source, (isHinted ? request.hint : undefined) ?? { tag }, resolveTag, {
+          announced: request.announced && isHinted,
+          announcedAt: request.announcedAt,
+          signal,
+          now: ports.now,
+          mayBePushed: async (digest) => isNew(digest) && (await lackOf(digest)) === undefined,
+        });
+  if (candidate?.digest === undefined)
+    return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
+  const mayChange = !isComparable || hasChanges(planWith(policy, spec, candidate, ports));
+  const noImage = mayChange ? await ports.whyNoImage(source, candidate.digest, signal) : undefined;
+  if (noImage !== undefined && !mayBeArtifact(policy, spec, ports)) return notAnImage(spec.repository, tag, noImage);
+  const lack = await lackOf(candidate.digest);
+  return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
+}
+
+/** A name that is better than what runs is enough to be found, unless it is known to stand for something else. Whoever uses it asks, and reports, for itself. */
+async function findByName(
+  tag: string,
+  { policy, spec, source }: Pick<Examination, 'policy' | 'spec' | 'source'>,
+  ports: ExaminePorts & PlanPorts,
+  signal: AbortSignal,
+): Promise<Examined> {
+  try {
+    const head = await ports.headManifest(source, tag, signal, 'use');
+    const noImage = head && (await ports.whyNoImage(source, head.digest, signal));
+    if (noImage !== undefined && !mayBeArtifact(policy, spec, ports)) return notAnImage(source, tag, noImage);
+  } catch {
+    signal.throwIfAborted();
+  }
+  return { candidate: { tag } };
+}
+
+/** What only image volumes have is mounted, not run, and a plain artifact can be mounted, too. Of artifacts no creation time is known. */
+function mayBeArtifact(policy: ImagePolicy, spec: PolicySpec, ports: PlanPorts): boolean {
+  return spec.strategy.knowing === undefined && isForVolumesAlone(spec, asSeenBy(policy, ports), ports.aliases);
+}
+
+function notAnImage(repository: Repository, tag: string, why: string): Examined {
+  return { reason: 'NotAnImage', message: `${formatTag(repository, tag)} is no image that can run: ${why}` };
+}
+
+/** Why an image is not for this policy; what a digest is never changes, so that asking again costs nothing. */
+export async function findLack(
+  tag: string,
+  digest: string,
+  { platforms }: PolicySpec,
+  source: ImageSource,
+  { readPlatforms }: Pick<ExaminePorts, 'readPlatforms'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (platforms === undefined) return undefined;
+  const image = await readPlatforms(source, digest, signal);
+  if (image === undefined) throw new Error(`${formatRepository(source)} holds no image ${digest}, which it named a moment ago`);
+  const missing = missingPlatforms(platforms, image.platforms);
+  return missing.length === 0 ? undefined : describeMissing(tag, missing, image.platforms);
+}

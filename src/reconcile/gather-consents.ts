@@ -1,0 +1,69 @@
+import { judgeConsent, needsConsent, type Consent, type ConsentRules } from '../plan/consent.ts';
+import { PermanentError } from '../model/errors.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import { wantsChange, type UpdatePlan } from '../plan/plan-update.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
+import { inParallel } from '../async/in-parallel.ts';
+
+const maxParallel = 16;
+
+export interface ConsentPorts extends ConsentRules {
+  /** The workload as the API server knows it. */
+  readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
+  /** The annotation of consent of a Namespace, as the API server knows it, null where it has none; throws PermanentError(NoConsent) where that may not be read. */
+  readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
+  /** Makes what `namespaceConsent` says of these Namespaces current, as far as it is not; never fails because one may not be read. */
+  readonly learnNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
+}
+
+/** Learns what the Namespaces say that a policy's targets are in, so that it can be told which of them the policy may see. */
+export async function learnConsents(policy: ImagePolicy, spec: PolicySpec, ports: ConsentPorts, signal: AbortSignal): Promise<void> {
+  const { crossNamespace, learnNamespaceConsents } = ports;
+  const asked = spec.targets.filter((target) => needsConsent({ ...target, name: '' }, policy, crossNamespace));
+  if (asked.length > 0) await learnNamespaceConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
+}
+
+interface Gathering {
+  /** What was read of workloads in this look; what is read here is added. */
+  readonly fresh: Map<string, Workload | undefined>;
+  readonly ports: ConsentPorts;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What the owners of targets in other namespaces say, read anew for each patch: a consent may have been withdrawn. Asks only of workloads that the plan
+ * changes, which it can only do where they were seen to consent before.
+ */
+export async function gatherConsents(policy: ImagePolicy, plan: UpdatePlan, gathering: Gathering): Promise<ReadonlyMap<string, Consent>> {
+  const { crossNamespace } = gathering.ports;
+  const asked = plan.targets.filter((planned) => wantsChange(planned) && needsConsent(planned.target, policy, crossNamespace));
+  // Hundreds of targets in one namespace: its word is read once.
+  const namespaces = new Map<string, Promise<string | null>>();
+  const readNamespaceConsent: ConsentPorts['readNamespaceConsent'] = (namespace, signal) => {
+    const answer = namespaces.get(namespace) ?? gathering.ports.readNamespaceConsent(namespace, signal);
+    namespaces.set(namespace, answer);
+    return answer;
+  };
+  const sharing = { ...gathering, ports: { ...gathering.ports, readNamespaceConsent } };
+  const answers = await inParallel(asked, maxParallel, ({ target }) => ask(target, policy, sharing));
+  return new Map(
+    asked.flatMap(({ target }, index): [string, Consent][] => {
+      const answer = answers[index];
+      if (answer?.status === 'rejected') throw answer.reason;
+      return answer === undefined ? [] : [[workloadKey(target), answer.value]];
+    }),
+  );
+}
+
+async function ask(target: WorkloadRef, policy: ImagePolicy, { fresh, ports, signal }: Gathering): Promise<Consent> {
+  const workload = await ports.readWorkload(target, signal);
+  fresh.set(workloadKey(target), workload);
+  const onTarget = workload?.allowPoliciesFrom;
+  try {
+    const onNamespace = onTarget === undefined ? await ports.readNamespaceConsent(target.namespace, signal) : undefined;
+    return judgeConsent(policy, target, { onTarget, onNamespace }, ports.crossNamespace);
+  } catch (error) {
+    if (error instanceof PermanentError) return { granted: false };
+    throw error;
+  }
+}

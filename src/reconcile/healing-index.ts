@@ -1,0 +1,36 @@
+import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { mayBeHealedBySecret } from './wake-policies.ts';
+
+type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
+
+/** The policies that are Stalled by what a changed Secret may heal, by their namespace: mostly none, so that the many changes of Secrets cost nothing. */
+export interface HealingIndex {
+  put(policy: ImagePolicy): void;
+  remove(policy: PolicyName): void;
+  /** Of one namespace or (undefined) of all. */
+  stalledIn(namespace: string | undefined): readonly PolicyName[];
+}
+
+/** An empty index. */
+export function createHealingIndex(): HealingIndex {
+  const byNamespace = new Map<string, Map<string, PolicyName>>();
+  const remove = (policy: PolicyName) => {
+    const policies = byNamespace.get(policy.namespace);
+    policies?.delete(policyKey(policy));
+    if (policies?.size === 0) byNamespace.delete(policy.namespace);
+  };
+  return {
+    remove,
+    put(policy) {
+      remove(policy);
+      if (!mayBeHealedBySecret(policy)) return;
+      const { namespace, name } = policy;
+      const policies = byNamespace.get(namespace) ?? new Map<string, PolicyName>();
+      byNamespace.set(namespace, policies.set(policyKey(policy), { namespace, name }));
+    },
+    stalledIn(namespace) {
+      const found = namespace === undefined ? [...byNamespace.values()] : [byNamespace.get(namespace) ?? new Map<string, PolicyName>()];
+      return found.flatMap((policies) => [...policies.values()]);
+    },
+  };
+}

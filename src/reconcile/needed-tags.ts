@@ -1,0 +1,35 @@
+import type { Candidate } from '../model/image-reference.ts';
+import { asSeenBy, type Asker } from '../plan/consent.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import { knownDigests, runningTags } from '../plan/running-references.ts';
+import { inSlices } from '../async/in-slices.ts';
+import type { PlanPorts } from './plan-with.ts';
+
+/** The tags with which a candidate is compared: what the targets run, what was selected before and what waits. */
+export function neededTags(policy: Asker & Pick<ImagePolicy, 'status'>, spec: PolicySpec, ports: PlanPorts): string[] {
+  const { status } = policy;
+  const running = runningTags(spec, asSeenBy(policy, ports), ports.aliases);
+  const remembered = [status.latest?.tag, status.waiting?.tag].filter((tag) => tag !== undefined);
+  return [...new Set([...running, ...remembered])].filter((tag) => spec.strategy.reject(tag) === undefined);
+}
+
+/** Whether a policy knew this digest of a tag before the registry was asked. */
+export function isKnown(
+  { tag, digest }: Candidate,
+  policy: Asker & Pick<ImagePolicy, 'status'>,
+  spec: PolicySpec,
+  ports: PlanPorts,
+): boolean {
+  return digest !== undefined && knownDigests(tag, spec, policy.status, asSeenBy(policy, ports), ports.aliases).has(digest);
+}
+
+/**
+ * The spec with a strategy that remembers, for one reconcile, what it says of each tag. It is asked about the tags that run first, in slices: plans compare all of
+ * them at once.
+ */
+export async function rememberTags(policy: Asker, spec: PolicySpec, ports: PlanPorts, signal: AbortSignal): Promise<PolicySpec> {
+  const strategy = spec.strategy.remembering?.();
+  if (strategy === undefined) return spec;
+  await inSlices(runningTags(spec, asSeenBy(policy, ports), ports.aliases), signal, (tag) => strategy.reject(tag));
+  return { ...spec, strategy };
+}

@@ -1,0 +1,137 @@
+import type { Candidate } from '../model/image-reference.ts';
+import { WaitError } from '../model/errors.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import type { LookCause } from '../status/next-status.ts';
+import type { Outcome } from '../plan/outcome.ts';
+import type { AppliedChange } from '../plan/plan-update.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import type { JobContext } from '../queue/worker.ts';
+import { answerAlarm } from './answer-alarm.ts';
+import { catchUp } from './catch-up.ts';
+import { heardAt, type DeniedPushes } from './denied-pushes.ts';
+import type { SharedAnswers } from './shared-answers.ts';
+import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
+import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
+import { watchRollouts, type WatchPorts } from './watch-rollouts.ts';
+
+export interface PolicyPorts extends WatchPorts {
+  readonly sharedAnswers: SharedAnswers;
+  readonly deniedPushes: DeniedPushes;
+}
+
+type Attempt = Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>;
+
+/**
+ * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it, and throws WaitError where a registry that
+ * refuses is tried again. `prepare` may give the look other ports; its failure counts as the look's.
+ */
+export async function lookAtPolicy(
+  request: ReconcileRequest,
+  cause: LookCause,
+  context: Attempt,
+  ports: PolicyPorts,
+  prepare: () => Promise<PolicyPorts> = () => Promise.resolve(ports),
+): Promise<Outcome> {
+  const outcome = await lookAndReport(request, cause, context, ports, prepare);
+  if (outcome.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
+  return outcome;
+}
+
+async function lookAndReport(
+  request: ReconcileRequest,
+  cause: LookCause,
+  context: Attempt,
+  ports: PolicyPorts,
+  prepare: () => Promise<PolicyPorts>,
+): Promise<Outcome> {
+  const { namespace, name } = request.policy;
+  const key = policyKey(request.policy);
+  const report: ReportPorts = { ...ports, now: ports.clock };
+  let policy = ports.findPolicy(namespace, name);
+  let applied: readonly AppliedChange[] = [];
+  try {
+    const prepared = await prepare();
+    policy = prepared.findPolicy(namespace, name);
+    const heard = heardAt(cause, context.isLastTry);
+    const found = await reconcilePolicy(
+      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt) },
+      {
+        ...prepared,
+        onPartlyApplied: (changes) => (applied = changes),
+        ...(heard !== undefined && { sourceOf: (...of) => ({ ...prepared.sourceOf(...of), heardAt: heard }) }),
+      },
+      context.signal,
+    );
+    const outcome = ports.deniedPushes.settle(found, request.policy.uid, cause, context.isLastTry);
+    if (policy === undefined) await reportGone(key, outcome, cause, report);
+    else await reportOutcome(policy, outcome, onlyAsked(cause, policy), report, context.signal);
+    return outcome;
+  } catch (error) {
+    await reportFailure(
+      policy,
+      error,
+      cause,
+      { ...context, key, applied, ...(request.hint !== undefined && { hint: request.hint }) },
+      report,
+      context.signal,
+    );
+    throw error;
+  }
+}
+
+/** Clocks of receivers and workers may differ by as much. */
+const clockSkewMs = 10_000;
+
+/** When the registry announced what a job is about, as far as that is believed: a time to come would have the registry asked until then. */
+export function announcedAt(receivedAt: string, { clock }: Pick<PolicyPorts, 'clock'>): number {
+  const now = clock().getTime();
+  const at = Date.parse(receivedAt);
+  return at <= now + clockSkewMs ? at : now - clockSkewMs;
+}
+
+/** The processor of the queue `policy`. */
+export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
+  if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
+  const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
+  const ports = job.alarm === undefined ? allPorts : await answerAlarm(job.alarm, policy, allPorts, context.signal);
+  if (ports === undefined) return;
+  const resolved = context.failures === 0 ? recallAnswer(job, ports) : undefined;
+  const request: ReconcileRequest = {
+    policy,
+    announced: source === 'Webhook',
+    announcedAt: announcedAt(receivedAt, ports),
+    ...(hint !== undefined && { hint }),
+    ...(resolved !== undefined && { resolved }),
+  };
+  const cause: LookCause = {
+    source,
+    receivedAt,
+    ...(eventId !== undefined && { eventId }),
+    ...(receiver !== undefined && { receiver }),
+    isHinted: hint !== undefined,
+    ...(source === 'Request' && actions?.requestedAt !== undefined && { request: actions.requestedAt }),
+  };
+  const prepare = () => catchUp(job, ports, context.signal);
+  const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
+  const isOpen = ports.findPolicy(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
+  // Afterwards a look as always: it tells what the policy selects, and that it is held.
+  if (rollback !== undefined && isOpen)
+    await lookAtPolicy({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
+  await lookAtPolicy(request, cause, context, ports, prepare);
+}
+
+/** What the registry said on behalf of this very policy, as its spec is now, when this process made the job. */
+function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: PolicyPorts): Candidate | undefined {
+  const policy = ports.findPolicy(namespace, name);
+  if (hint === undefined || policy === undefined || !isUsable(policy.spec)) return undefined;
+  return ports.sharedAnswers.recall(cause, ports.sourceOf(policy, policy.spec), hint.tag);
+}
+
+/** A job that names what nobody asked for must not answer it: the same could be asked for later. */
+function onlyAsked({ request, rollback, ...cause }: LookCause, { actions = {} }: ImagePolicy): LookCause {
+  return {
+    ...cause,
+    ...(request !== undefined && request === actions.requestedAt && { request }),
+    ...(rollback !== undefined && rollback === actions.rollbackTo && { rollback }),
+  };
+}

@@ -1,0 +1,164 @@
+/** The processor of the queue `push`: whose push is it, and what becomes of it there. */
+import { WaitError } from '../model/errors.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import type { Repository } from '../model/image-reference.ts';
+import { accessKey, type ImageSource } from '../model/image-source.ts';
+import type { LookCause } from '../status/next-status.ts';
+import type { Outcome } from '../plan/outcome.ts';
+import { suspendedOutcome } from '../plan/suspended-outcome.ts';
+import type { EventLog } from '../queue/event-log.ts';
+import type { PolicyJob, PushJob } from '../queue/jobs.ts';
+import type { JobContext } from '../queue/worker.ts';
+import { rejectHint } from './choose-candidate.ts';
+import { inSlices } from '../async/in-slices.ts';
+import { isKnown } from './needed-tags.ts';
+import { announcedAt, lookAtPolicy, type PolicyPorts } from './process-policy.ts';
+import { reportOutcome, type ReportPorts } from './report.ts';
+import { resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
+
+export interface PushPorts extends PolicyPorts {
+  readonly matchPolicies: (repository: Repository) => readonly ImagePolicy[];
+  /** Whether changes of policies reach us at present. */
+  readonly isWatching: () => boolean;
+}
+
+/** How a push ends for a policy that is not even asked about it. */
+interface Ending {
+  readonly policy: ImagePolicy;
+  readonly ending: Outcome | undefined;
+}
+
+const catchUpMs = { least: 1_000, most: 5_000 } as const;
+
+/** Brings one push to all policies that watch its repository. With several of them, each gets a job, whose fate is the push's. */
+export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
+  const policies = ports.matchPolicies(push.repository);
+  const endings: Ending[] = [];
+  // Each of a thousand policies may have patterns of its own.
+  await inSlices(policies, context.signal, (policy) => void endings.push({ policy, ending: endsEarly(policy, push) }));
+  if (endings.every(({ ending }) => ending !== undefined) && !ports.isWatching()) {
+    // "Nobody wants it" is final, and must not be said from memory.
+    const age = ports.now() - Date.parse(push.receivedAt);
+    const pauseMs = Math.min(Math.max(age, catchUpMs.least), catchUpMs.most);
+    throw new WaitError('Retrying', new Date(ports.now() + pauseMs), 'the API server does not tell of changed policies at present');
+  }
+  ports.witness?.matched?.(policies.map(policyKey));
+  if (policies.length === 0) {
+    ports.metrics.unwatched.inc();
+    const { registry, path } = push.repository;
+    ports.logger.debug({ event: push.id, registry, repository: path, tag: push.tag, reason: 'NoPolicy' }, 'push not watched');
+    await ports.eventLog.unwatched(push, ports.clock());
+    return;
+  }
+  const [first] = policies;
+  if (policies.length === 1 && first !== undefined) return reconcileOne(push, first, context, ports);
+  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), fanOut(push, endings, context, ports)]);
+}
+
+/** That it matched is recorded with what became of it: one write to Redis less, and none while the image is on its way. */
+async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, allPorts: PushPorts): Promise<void> {
+  const { eventLog } = allPorts;
+  const settled: EventLog['settled'] = (id, key, fate) => eventLog.settled(id, key, fate, push);
+  const ports: PushPorts = { ...allPorts, eventLog: { ...eventLog, settled } };
+  await lookAtPolicy(
+    { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, ports) },
+    causeOf(push),
+    context,
+    ports,
+  );
+}
+
+async function fanOut(push: PushJob, endings: readonly Ending[], context: JobContext, ports: PushPorts): Promise<void> {
+  const report: ReportPorts = { ...ports, now: ports.clock };
+  const interested = endings.flatMap(({ policy, ending }) => (ending === undefined ? [policy] : []));
+  const jobs = await Promise.all(
+    bySource(push, interested, ports).map(async ({ source, policies }) => {
+      await resolveOnce(push, { source, policies }, context, ports);
+      return policies.map((policy) => toPolicyJob(push, policy));
+    }),
+  );
+  if (interested.length > 0) await ports.addPolicyJobs(jobs.flat());
+  // Whoever wants nothing holds up nobody who does.
+  await Promise.all(
+    endings.flatMap(({ policy, ending }) =>
+      ending === undefined ? [] : [reportOutcome(policy, ending, causeOf(push), report, context.signal)],
+    ),
+  );
+}
+
+/** How the push ends for a policy that is not even asked about it; undefined for one that wants to look. */
+function endsEarly(policy: ImagePolicy, { tag }: PushJob): Outcome | undefined {
+  return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectHint(policy.spec, tag) : undefined);
+}
+
+interface SourceGroup {
+  readonly source: ImageSource;
+  readonly policies: ImagePolicy[];
+}
+
+/** Policies that may be told the same, together. */
+function bySource(push: PushJob, policies: readonly ImagePolicy[], { sourceOf }: PushPorts): SourceGroup[] {
+  const groups = new Map<string, SourceGroup>();
+  for (const policy of policies) {
+    const source: ImageSource = isUsable(policy.spec) ? sourceOf(policy, policy.spec) : push.repository;
+    const group = groups.get(accessKey(source)) ?? { source, policies: [] };
+    group.policies.push(policy);
+    groups.set(accessKey(source), group);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * One question to the registry for all policies that this process does; when it fails or finds nothing, each policy asks (and reports) for itself. That it is
+ * asked here, too, waits for the registry once instead of in each job.
+ */
+async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, { signal }: JobContext, ports: PushPorts): Promise<void> {
+  const { tag } = push;
+  const isNewTo = (policy: ImagePolicy, digest: string) => isUsable(policy.spec) && !isKnown({ tag, digest }, policy, policy.spec, ports);
+  try {
+    const askedAt = ports.now();
+    const patience = {
+      announced: true,
+      announcedAt: announcedAt(push.receivedAt, ports),
+      signal,
+      now: ports.now,
+      // Whoever knows it already asks for himself, and holds up nobody.
+      mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
+    };
+    const heard = { ...source, heardAt: Date.parse(push.receivedAt) };
+    const found = await resolveCandidate(heard, hintOf(push), toUse(ports.headManifest), patience);
+    if (found !== undefined) ports.sharedAnswers.remember(jobCauseOf(push), source, found, askedAt);
+  } catch (error) {
+    if (error instanceof WaitError && error.reason === 'NotShownYet') throw error;
+    ports.logger.debug({ err: error, event: push.id }, 'shared manifest request failed');
+  }
+}
+
+function toPolicyJob(push: PushJob, policy: ImagePolicy): PolicyJob {
+  return {
+    schema: 1,
+    policy: nameOf(policy),
+    source: 'Webhook',
+    cause: jobCauseOf(push),
+    receivedAt: push.receivedAt,
+    eventId: push.id,
+    receiver: push.receiver,
+    hint: hintOf(push),
+  };
+}
+
+function jobCauseOf({ id }: PushJob): string {
+  return `push:${id}`;
+}
+
+function hintOf(push: PushJob): Hint {
+  return { tag: push.tag, ...(push.digest !== undefined && { digest: push.digest }) };
+}
+
+function causeOf(push: PushJob): LookCause {
+  return { source: 'Webhook', receivedAt: push.receivedAt, eventId: push.id, receiver: push.receiver, isHinted: true };
+}
+
+function nameOf({ namespace, name, uid }: ImagePolicy): PolicyJob['policy'] {
+  return { namespace, name, uid };
+}

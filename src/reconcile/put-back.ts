@@ -1,0 +1,182 @@
+import { rollbacksOf, type RefusedRollback, type Rollback } from '../rollout/automatic-rollback.ts';
+import { PermanentError } from '../model/errors.ts';
+import { guardPlan, rollbackGuards } from '../plan/guard-plan.ts';
+import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { parseImageReference, tryParseImageReference } from '../model/image-reference.ts';
+import { withUpdates } from '../model/last-update.ts';
+import type { UpdatePlan } from '../plan/plan-update.ts';
+import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
+import { noteNoRollback, settleRollbacks, withRolloutConditions, type Refusal } from '../status/settle-rollouts.ts';
+import { cut } from '../model/status-text.ts';
+import { workloadKey, type Workload } from '../model/workload.ts';
+import { defaultParallel } from './apply-plan.ts';
+import { gatherConsents } from './gather-consents.ts';
+import { inParallel } from '../async/in-parallel.ts';
+import { reportNoRollback, reportRefused, reportRollback } from './report-rollouts.ts';
+import { verifyEarlier } from './verify-candidate.ts';
+import type { Watched, WatchPorts } from './watch-rollouts.ts';
+
+const maxTries = 5;
+
+/** A workload that is to be put back, with what a look a moment ago found failed. */
+export interface Failed {
+  readonly workload: Workload;
+  readonly entries: readonly HistoryEntry[];
+}
+
+type Ending =
+  | { readonly kind: 'back'; readonly workload: Workload; readonly rollbacks: readonly Rollback[] }
+  | { readonly kind: 'refused'; readonly workload: Workload; readonly rollbacks: readonly Rollback[]; readonly refusal: Refusal };
+
+/**
+ * Puts the images before failed changes back, with the same guarded patch as every change, several workloads at a time. The failure is in the status
+ * already; what a crash leaves between the patch and the status is found by what runs. What must not be rolled back (`refused`) is only reported.
+ */
+export async function putBack(
+  { failed, refused }: { readonly failed: readonly Failed[]; readonly refused: readonly RefusedRollback[] },
+  watched: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { maxParallel = defaultParallel } = watched.spec;
+  const results = await inParallel(failed, maxParallel, (one) => putWorkloadBack(one, watched, ports, signal));
+  const endings = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
+  await record({ endings, refused }, watched, ports, signal);
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+}
+
+/** Undefined where there is nothing to put back any more. */
+async function putWorkloadBack(
+  { workload: found, entries }: Failed,
+  watched: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<Ending | undefined> {
+  let workload: Workload | undefined = found;
+  for (let tries = 0; tries < maxTries && workload !== undefined; tries++) {
+    // The change of the policy causes a look of its own.
+    if (hasChanged(watched.policy, ports)) return undefined;
+    const rollbacks = rollbacksOf(watched.policy, workload, ports.aliases, entries);
+    const open = rollbacks.filter(({ isDone }) => !isDone);
+    if (rollbacks.length === 0) return undefined;
+    if (open.length === 0) return { kind: 'back', workload, rollbacks };
+    const result = await tryPatch(workload, open, watched, ports, signal);
+    if (result === 'patched') return { kind: 'back', workload, rollbacks };
+    if (result === 'outdated') return undefined;
+    if (result !== 'conflict') return { kind: 'refused', workload, rollbacks: open, refusal: result };
+    ports.onConflict();
+    workload = await ports.readWorkload(found, signal);
+    watched.fresh.set(workloadKey(found), workload);
+  }
+  if (workload !== undefined) throw new Error(`${workloadKey(found)} changed under ${maxTries} rollbacks in a row`);
+  return undefined;
+}
+
+function hasChanged({ namespace, name, uid, generation }: ImagePolicy, { findPolicy }: WatchPorts): boolean {
+  const now = findPolicy(namespace, name);
+  return now?.uid !== uid || now.generation > generation;
+}
+
+async function tryPatch(
+  workload: Workload,
+  open: readonly Rollback[],
+  watched: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<'patched' | 'conflict' | 'outdated' | Refusal> {
+  const { policy } = watched;
+  const planned = open.map(({ entry, container, place }) => ({
+    container: container.name,
+    ...place,
+    from: container.image,
+    to: entry.from,
+  }));
+  const now = ports.clock();
+  const changes = planned.flatMap((change) => {
+    const digest = tryParseImageReference(change.to)?.digest;
+    return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest });
+  });
+  const tag = open.map(({ entry }) => entry.from).join(', ');
+  const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, kept: [] }] };
+  // The registry may take its time, so what policy and owners say is asked after it.
+  const why = (await whyNotVerified(open, watched, ports, signal)) ?? (await whyNotAllowed(plan, watched, ports, signal));
+  if (why !== undefined) return { reason: 'RollbackRefused', why };
+  if (hasChanged(policy, ports)) return 'outdated';
+  const cause = `image-watcher: ImagePolicy ${policyKey(policy)} put back ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
+  try {
+    if (!(await ports.isCurrent(policy, signal))) return 'conflict';
+    const result = await ports.patchImages(workload, changes, cause, signal);
+    return result.kind;
+  } catch (error) {
+    if (error instanceof PermanentError) return { reason: 'RollbackFailed', why: error.message };
+    throw error;
+  }
+}
+
+/** What the owners of the workload and the configuration say now. */
+async function whyNotAllowed(
+  plan: UpdatePlan,
+  { policy, spec, fresh }: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const consents = await gatherConsents(policy, plan, { fresh, ports, signal });
+  const { crossNamespace, repeatsPerHour } = ports;
+  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: ports.clock(), consents };
+  const [target] = guardPlan(plan, context, rollbackGuards).targets;
+  return (target?.problem ?? target?.withheld?.[0])?.message;
+}
+
+/** Whether the images before have the signatures that the policy demands now. */
+async function whyNotVerified(
+  open: readonly Rollback[],
+  { policy, spec }: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    for (const from of new Set(open.map(({ entry }) => entry.from))) {
+      await verifyEarlier(policy, spec, parseImageReference(from, ports.aliases), ports, signal);
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof PermanentError) return error.message;
+    throw error;
+  }
+}
+
+/** One write for all that was put back and all that could not be. */
+async function record(
+  { endings, refused }: { readonly endings: readonly Ending[]; readonly refused: readonly RefusedRollback[] },
+  { policy }: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (endings.length === 0 && refused.length === 0) return;
+  let before: PolicyStatus = policy.status;
+  let after: PolicyStatus = policy.status;
+  const now = ports.clock();
+  const back = endings.flatMap((ending) => (ending.kind === 'back' ? ending.rollbacks : []));
+  const update = (status: PolicyStatus) => {
+    before = status;
+    after = settleRollbacks(status, back, now);
+    let noted = after;
+    for (const ending of endings) {
+      if (ending.kind === 'refused') for (const { entry } of ending.rollbacks) noted = noteNoRollback(noted, entry, ending.refusal, now);
+    }
+    for (const { entry, why } of refused) noted = noteNoRollback(noted, entry, { reason: 'RollbackRefused', why }, now);
+    return withRolloutConditions({ ...policy, status }, noted, ports, now);
+  };
+  await ports.writeStatus(policy, update, signal);
+  for (const one of refused) reportRefused(policy, one, ports);
+  for (const ending of endings) {
+    const { workload, rollbacks } = ending;
+    const entries = rollbacks.map(({ entry }) => entry);
+    if (ending.kind === 'back') {
+      if (before !== after) await reportRollback({ policy, before, after, findings: [] }, workload, rollbacks, ports);
+    } else if (entries.some((entry) => entry.rollbackRefused?.message !== cut(ending.refusal.why, 1024))) {
+      reportNoRollback(policy, workload, entries, ending.refusal, ports);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { describeGone } from '../plan/gone-tags.ts';
+import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import type { ReportPorts } from './report.ts';
+
+/** An Event when tags that run are found gone, or other ones than before; not each time that they are found so. */
+export function reportGoneTags(
+  { apiVersion, namespace, name, uid, status }: ImagePolicy,
+  gone: readonly string[],
+  { recordEvent, logger }: Pick<ReportPorts, 'recordEvent' | 'logger'>,
+): void {
+  if (gone.length === 0) return;
+  const message = describeGone(gone);
+  const before = status.conditions?.find(({ type }) => type === 'TagGone');
+  // What is longer than its field was cut there.
+  if (before?.status === 'True' && message.startsWith(before.message.replace(/…$/, ''))) return;
+  const regarding = { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
+  recordEvent({ regarding, type: 'Warning', reason: 'TagGone', action: 'Poll', message });
+  logger.info({ policy: policyKey({ namespace, name }), gone }, 'the registry does not hold what runs any more');
+}

@@ -1,0 +1,187 @@
+/** Tells of rollouts: Kubernetes Events on policy and workload, audit record, metrics, log. What is in the status was written before. */
+import { whyNoRollback, type RefusedRollback, type Rollback } from '../rollout/automatic-rollback.ts';
+import { isRecorded } from '../rollout/current-rollouts.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { judgeRollout } from '../rollout/judge-rollout.ts';
+import { listFew } from '../model/list-few.ts';
+import type { Outcome } from '../plan/outcome.ts';
+import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
+import { findRejection } from '../plan/rejections.ts';
+import type { Reason } from '../model/reasons.ts';
+import { isSameEntry, type Finding, type Refusal } from '../status/settle-rollouts.ts';
+import { toSeconds } from '../model/status-text.ts';
+import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
+import type { PolicyFate } from '../queue/event-log.ts';
+import { toObject } from './object-event.ts';
+import type { ReportPorts } from './report.ts';
+
+type Ports = Omit<ReportPorts, 'now'> & { readonly clock: () => Date };
+
+/** One write to the status, and what it was made of. */
+export interface Settlement {
+  readonly policy: ImagePolicy;
+  readonly before: PolicyStatus;
+  readonly after: PolicyStatus;
+  readonly findings: readonly Finding[];
+}
+
+/** Tells of the entries that have a result now and had none (or another one) before. */
+export async function reportFindings(settlement: Settlement, ports: Ports): Promise<void> {
+  const { policy, before, after, findings } = settlement;
+  for (const { rollout, verdict } of findings) {
+    const settled = (after.history ?? []).filter(
+      (entry) => rollout.entries.some((one) => isSameEntry(one, entry)) && resultOf(before, entry) !== entry.result,
+    );
+    const [entry] = settled;
+    if (entry === undefined) continue;
+    const { workload } = rollout;
+    const images = settled.map(({ to }) => to).join(' and ');
+    const isDone = entry.result === 'RolledOut';
+    const reason = isDone ? 'RolledOut' : 'RolloutFailed';
+    const message = isDone ? `${images} is out: ${verdict.message}` : `the rollout of ${images} failed: ${verdict.message}`;
+    tell(policy, workload, { type: isDone ? 'Normal' : 'Warning', reason, message }, ports);
+    if (isDone) observeAvailable(policy, before, entry, ports);
+    // Of many, the push is told to be out when all of them are, and not over a failure.
+    const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
+    if (!isDone || isLast) await settle(policy, before, settled, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
+    const impossible = isDone ? undefined : settled.map(whyNoRollback).find((why) => why !== undefined);
+    if (impossible !== undefined && wantsRollback(policy))
+      reportNoRollback(policy, workload, settled, { reason: 'RollbackFailed', why: impossible }, ports);
+  }
+}
+
+/** Tells, once all is over, of those that came out and are not in the history. */
+export async function reportSettled({ policy, before, after, findings }: Settlement, ports: Ports): Promise<void> {
+  const { settledAt = '' } = after.rollouts ?? {};
+  const known = before.rollouts?.settledAt;
+  if (settledAt === '' || settledAt === known) return;
+  const isNew = ({ at }: HistoryEntry) => known === undefined || Date.parse(at) > Date.parse(known);
+  const out = findings.flatMap(({ rollout, verdict }) => {
+    const entries = rollout.entries.filter((entry) => !isRecorded(before, entry) && isNew(entry));
+    return verdict.kind === 'done' && entries.length > 0 ? [{ workload: rollout.workload, entries }] : [];
+  });
+  for (const { workload, entries } of out) {
+    ports.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
+    const ending = { reason: 'RolledOut', message: `${entries.map(({ to }) => to).join(' and ')} is out` } as const;
+    ports.witness?.rolledOut?.(policyKey(policy), workload, ending);
+  }
+  if (out.length === 0) return;
+  const images = new Set(out.flatMap(({ entries }) => entries.map(({ to }) => to)));
+  const message = `${listFew([...images], (image) => image)} is out on ${out.length} more ${out.length === 1 ? 'workload' : 'workloads'}`;
+  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'RolledOut', action: 'WatchRollout', message });
+  ports.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts');
+  const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
+  if (entries.every(({ digest }) => findRejection(after, digest) === undefined))
+    await settle(policy, before, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
+}
+
+/** Tells that the images before were put back. */
+export async function reportRollback(
+  { policy, before }: Settlement,
+  workload: Workload,
+  rollbacks: readonly Rollback[],
+  ports: Ports,
+): Promise<void> {
+  const entries = rollbacks.map(({ entry }) => entry);
+  const why = before.rejected?.find(({ digest }) => entries.some((entry) => entry.digest === digest))?.message;
+  const message = entries.map(({ container, from, to }) => `${container} from ${to} back to ${from}`).join('; ');
+  const text = `${message}${why === undefined ? '' : `: ${why}`}`;
+  tell(policy, workload, { type: 'Warning', reason: 'RolledBack', message: text }, ports);
+  ports.metrics.changes.inc({ kind: workload.kind, source: 'Rollback' });
+  await settle(policy, before, entries, { kind: 'stalled', reason: 'RolledBack', message: `${formatWorkload(workload)}: ${text}` }, ports);
+}
+
+/** Reports that a failed image stays. Where the policy may not change the workload, nothing is written about it in its namespace. */
+export function reportNoRollback(
+  policy: ImagePolicy,
+  workload: Workload,
+  entries: readonly HistoryEntry[],
+  { reason, why }: Refusal,
+  ports: Ports,
+): void {
+  const message = `${entries.map(({ to }) => to).join(' and ')} failed and is not rolled back: ${why}`;
+  tell(policy, workload, { type: 'Warning', reason, message }, ports);
+}
+
+/** Reports a change that must not be rolled back; nothing is asked of its workload, nor counted by the kind that the history names. */
+export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { recordEvent, logger }: Ports): void {
+  const message = `${formatWorkload(entry)}: ${entry.to} failed and is not rolled back: ${why}`;
+  recordEvent({ regarding: toObject(policy), action: 'WatchRollout', type: 'Warning', reason: 'RollbackRefused', message });
+  logger.info({ policy: policyKey(policy), workload: workloadKey(entry), reason: 'RollbackRefused', why }, 'rollout');
+}
+
+/** Tells, when a change was made, that nobody can watch it. */
+export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome, ports: ReportPorts): void {
+  const { spec } = policy;
+  if (!isUsable(spec) || spec.rollout === undefined) return;
+  const time = { since: ports.now(), timeoutMs: spec.rollout.timeoutMs };
+  const changed = new Map<string, WorkloadRef>(changes.map(({ workload }) => [workloadKey(workload), workload]));
+  for (const ref of changed.values()) {
+    const workload = ports.findWorkload(ref);
+    const verdict = workload && judgeRollout(workload, time, time.since);
+    if (workload === undefined || verdict?.kind !== 'notWatched') continue;
+    for (const regarding of [toObject(policy), workload])
+      ports.recordEvent({ regarding, type: 'Normal', reason: 'RolloutNotWatched', action: 'WatchRollout', message: verdict.message });
+  }
+}
+
+function tell(
+  policy: ImagePolicy,
+  workload: Workload,
+  event: { readonly type: 'Normal' | 'Warning'; readonly reason: Reason; readonly message: string },
+  ports: Ports,
+): void {
+  const message = `${formatWorkload(workload)}: ${event.message}`;
+  ports.recordEvent({ regarding: toObject(policy), action: 'WatchRollout', ...event, message });
+  if (event.reason !== 'RollbackRefused') ports.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
+  ports.metrics.rollouts.inc({ kind: workload.kind, result: event.reason });
+  ports.witness?.rolledOut?.(policyKey(policy), workload, event);
+  ports.logger.info({ policy: policyKey(policy), workload: workloadKey(workload), reason: event.reason, why: event.message }, 'rollout');
+}
+
+function wantsRollback({ spec }: ImagePolicy): boolean {
+  return isUsable(spec) && spec.rollout?.onFailure === 'Rollback';
+}
+
+function resultOf({ history = [] }: PolicyStatus, entry: HistoryEntry): HistoryEntry['result'] | undefined {
+  return history.find((one) => isSameEntry(one, entry))?.result;
+}
+
+/** The trigger in the status is that of the newest change: older ones have nobody to tell. */
+function isTriggered({ trigger }: PolicyStatus, entry: HistoryEntry): boolean {
+  const handled = Date.parse(trigger?.handledAt ?? '');
+  return !Number.isNaN(handled) && toSeconds(new Date(handled)) === entry.at;
+}
+
+/** What was found out late, because nobody was there, is no measurement. */
+function observeAvailable({ spec }: ImagePolicy, status: PolicyStatus, entry: HistoryEntry, { metrics, clock }: Ports): void {
+  const timeoutMs = isUsable(spec) ? (spec.rollout?.timeoutMs ?? 0) : 0;
+  if (clock().getTime() - Date.parse(entry.at) > timeoutMs) return;
+  const received = isTriggered(status, entry) ? status.trigger?.receivedAt : undefined;
+  metrics.pushToAvailableSeconds.observe((clock().getTime() - Date.parse(received ?? entry.at)) / 1_000);
+}
+
+async function settle(
+  policy: ImagePolicy,
+  status: PolicyStatus,
+  entries: readonly HistoryEntry[],
+  fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>,
+  ports: Ports,
+): Promise<void> {
+  const [entry] = entries;
+  if (entry === undefined || status.trigger?.event === undefined || !isTriggered(status, entry)) return;
+  const { tag, digest } = entry;
+  const at = ports.clock();
+  const changes = entries.flatMap((entry, index) => {
+    const { container, from, to } = entry;
+    return from === undefined ? [] : [{ workload: refOf(entry), container, index, from, to }];
+  });
+  await ports.eventLog.settled(status.trigger.event, policyKey(policy), {
+    ...fate,
+    tag,
+    ...(digest !== undefined && { digest }),
+    ...(changes.length > 0 && { changes }),
+    at: at.toISOString(),
+    afterMs: at.getTime() - Date.parse(status.trigger.receivedAt ?? entry.at),
+  });
+}

@@ -1,0 +1,196 @@
+/** Tells everybody who may ask how a look at a policy ended: status, Kubernetes Events, audit record, metrics, log. */
+import type { Candidate } from '../model/image-reference.ts';
+import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
+import { WaitError, describeError } from '../model/errors.ts';
+import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { listFew } from '../model/list-few.ts';
+import { nextStatus, type LookCause } from '../status/next-status.ts';
+import { describeChange, type Outcome, type Postponement } from '../plan/outcome.ts';
+import type { AppliedChange } from '../plan/plan-update.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { WorkloadView } from '../model/resolve-target.ts';
+import { workloadKey } from '../model/workload.ts';
+import type { EventLog, PolicyFate } from '../queue/event-log.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { toObject, type ObjectEvent } from './object-event.ts';
+import { reportNotWatched } from './report-rollouts.ts';
+import { reportWithheld } from './report-withheld.ts';
+import type { Decision, Witness } from './witness.ts';
+
+export interface ReportPorts extends WorkloadView, ConsentRules {
+  /** Writes what `update` makes of the newest status; does nothing when it makes nothing. */
+  readonly writeStatus: (
+    policy: ImagePolicy,
+    update: (status: PolicyStatus) => PolicyStatus | undefined,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  /** Resolves when no image is being changed, or after a while: what only tells of changes waits for it. */
+  readonly imagesAreOut?: () => Promise<void>;
+  readonly recordEvent: (event: ObjectEvent) => void;
+  readonly eventLog: EventLog;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  readonly witness?: Witness;
+}
+
+/** A failure may be over at the next try: it is worth a write to the policy's status only when it lasts. */
+const failuresBeforeStatus = 2;
+/** And so may be a wait for a registry, where hundreds of policies may wait for the same one. */
+const shortWaitMs = 5_000;
+const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['NotShownYet', 'RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
+const maxChanges = 20;
+
+/** Reports an ending. Throws when the status or the record could not be written: the job is then done once more. */
+export async function reportOutcome(
+  policy: ImagePolicy,
+  outcome: Outcome,
+  cause: LookCause,
+  ports: ReportPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = ports.now();
+  count(policyKey(policy), outcome, cause, ports);
+  reportChanges(policy, outcome, cause, ports);
+  let replaced = policy.status;
+  const tell = async () => {
+    // Nothing is written about it.
+    if (outcome.kind === 'ignored') return;
+    await ports.imagesAreOut?.();
+    await ports.writeStatus(
+      policy,
+      (status) => {
+        replaced = status;
+        return nextStatus({ ...policy, status }, outcome, cause, now, asSeenBy(policy, ports));
+      },
+      signal,
+    );
+  };
+  await Promise.all([tell(), settle(policyKey(policy), fateOf(outcome), cause, ports)]);
+  // Who looked at the same time may have told it already.
+  const before = { ...policy, status: replaced };
+  if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
+  else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
+  else reportWithheld(before, outcome, ports);
+  reportNotWatched(policy, outcome, ports);
+}
+
+/** Reports an ending that no policy is there to show: it was deleted before its turn came. */
+export async function reportGone(key: string, outcome: Outcome, cause: LookCause, ports: ReportPorts): Promise<void> {
+  count(key, outcome, cause, ports);
+  await settle(key, fateOf(outcome), cause, ports);
+}
+
+/** Whose try failed, after how many others. */
+export interface Failure {
+  readonly key: string;
+  readonly failures: number;
+  readonly isLastTry: boolean;
+  /** What was to be looked at. */
+  readonly hint?: Candidate;
+  /** What was changed all the same. */
+  readonly applied?: readonly AppliedChange[];
+}
+
+/** Reports that a try failed and what happens next; never throws, because the failure itself is what matters. */
+export async function reportFailure(
+  policy: ImagePolicy | undefined,
+  error: unknown,
+  cause: LookCause,
+  { key, failures, isLastTry, hint, applied = [] }: Failure,
+  ports: ReportPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports);
+  const isWait = error instanceof WaitError;
+  const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.now().getTime() < shortWaitMs;
+  const reason: Reason = isWait ? error.reason : 'Retrying';
+  const message = describeError(error);
+  count(key, { kind: isWait ? 'waiting' : 'retrying', reason, message }, cause, ports);
+  ports.logger[isShortWait ? 'debug' : 'warn'](
+    { policy: key, source: cause.source, event: cause.eventId, reason, why: message, failures },
+    'reconcile failed, will be repeated',
+  );
+  const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
+  const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
+  const tellsStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);
+  const results = await Promise.allSettled([
+    settle(key, { kind, reason, message }, cause, ports),
+    tellsStatus &&
+      ports.writeStatus(
+        policy,
+        (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), asSeenBy(policy, ports)),
+        signal,
+      ),
+  ]);
+  for (const result of results) {
+    if (result.status === 'rejected')
+      ports.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
+  }
+}
+
+function count(key: string, decision: Decision, { source, eventId }: LookCause, { metrics, witness, logger }: ReportPorts): void {
+  const { kind: outcome, reason, message: why, tag } = decision;
+  metrics.reconciles.inc({ source, outcome, reason });
+  logger.debug({ policy: key, source, event: eventId, outcome, reason, why, tag }, 'policy reconciled');
+  witness?.decided?.(key, decision);
+}
+
+function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: LookCause, ports: ReportPorts): void {
+  for (const change of outcome.changes ?? []) {
+    const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
+    const workload = ports.findWorkload(change.workload);
+    if (workload !== undefined) {
+      ports.recordEvent({ regarding: workload, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+    }
+    const fields = { policy: policyKey(policy), source: cause.source, event: cause.eventId };
+    ports.logger.info({ ...fields, workload: workloadKey(change.workload), from: change.from, to: change.to }, 'workload updated');
+    ports.metrics.changes.inc({ kind: change.workload.kind, source: cause.source });
+  }
+  if (outcome.changes === undefined || outcome.changes.length === 0) return;
+  ports.metrics.pushToPatchSeconds.observe((ports.now().getTime() - Date.parse(cause.receivedAt)) / 1_000);
+  const message = listFew(outcome.changes, describeChange);
+  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+}
+
+/** An Event when a policy becomes Stalled or is so for another reason, not each time that it is found so. */
+function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts): void {
+  const before = policy.status.conditions?.find((condition) => condition.type === 'Stalled');
+  if (before?.status === 'True' && before.reason === outcome.reason && before.message === outcome.message) return;
+  ports.logger.info({ policy: policyKey(policy), reason: outcome.reason, why: outcome.message }, 'policy stalled');
+  const { reason, message } = outcome;
+  ports.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
+}
+
+/** An Event when something begins to wait, not each time that it is found waiting. */
+function reportWaiting(policy: ImagePolicy, { reason, message, place }: Outcome, ports: ReportPorts): void {
+  if (place?.next?.until === policy.status.waiting?.until) return;
+  ports.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waits');
+  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Wait', message });
+}
+
+async function settle(
+  key: string,
+  fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>,
+  cause: LookCause,
+  ports: ReportPorts,
+): Promise<void> {
+  if (cause.eventId === undefined) return;
+  const at = ports.now();
+  const afterMs = at.getTime() - Date.parse(cause.receivedAt);
+  await ports.eventLog.settled(cause.eventId, key, { ...fate, at: at.toISOString(), afterMs });
+}
+
+function fateOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Omit<PolicyFate, 'at' | 'afterMs'> {
+  return {
+    kind: retryAt === undefined ? kind : 'waiting',
+    reason,
+    message: retryAt === undefined ? message : `${message}; the next try is at ${retryAt.toISOString()}`,
+    ...(tag !== undefined && { tag }),
+    ...(digest !== undefined && { digest }),
+    // A policy may change hundreds of workloads; the message counts them.
+    ...(changes !== undefined && { changes: changes.slice(0, maxChanges) }),
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * One look at the rollouts of a policy: what the workloads say, and while they are not out, their new pods. What is found goes into the status first, so that
+ * a failed image is rejected before the one before it is put back, and a crash at any point leaves what the next look goes on with.
+ */
+import { refusedRollbacks, rollbacksOf } from '../rollout/automatic-rollback.ts';
+import { asSeenBy } from '../plan/consent.ts';
+import { currentRollouts, type Rollout } from '../rollout/current-rollouts.ts';
+import { describeError } from '../model/errors.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../model/image-policy.ts';
+import { evidenceOf, judgePods, type PodState } from '../rollout/judge-pods.ts';
+import { judgeRollout, type RolloutVerdict } from '../rollout/judge-rollout.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import { settleFindings, withRolloutConditions, type Finding } from '../status/settle-rollouts.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import type { CatchUpPorts } from './catch-up.ts';
+import type { ReportPorts } from './report.ts';
+import { reportFindings, reportSettled } from './report-rollouts.ts';
+import { defaultParallel } from './apply-plan.ts';
+import { inParallel } from '../async/in-parallel.ts';
+import { putBack, type Failed } from './put-back.ts';
+import { lookStepMs, manyRollouts, maxExamined, rolloutJob } from './wake-rollouts.ts';
+
+export interface WatchPorts extends CatchUpPorts, Omit<ReportPorts, 'now'> {
+  /** Pods of the workload's newest revision; asked only while it is not out. */
+  readonly readRolloutPods: (workload: WorkloadRef, signal: AbortSignal) => Promise<readonly PodState[]>;
+  readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
+}
+
+/** A policy whose rollouts are watched, with the workloads as they are known to be. */
+export interface Watched {
+  readonly policy: ImagePolicy;
+  readonly spec: PolicySpec & { readonly rollout: RolloutSettings };
+  readonly fresh: Map<string, Workload | undefined>;
+}
+
+/** Looks at the rollouts of one policy, does what follows, and orders the next look. */
+export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
+  const key = policyKey(job.policy);
+  try {
+    await ports.mutex.run(key, async () => {
+      const policy = await findNewest(job, ports, signal);
+      if (policy !== undefined) await look(policy, job, asSeenBy(policy, ports), signal);
+    });
+  } catch (error) {
+    ports.logger.warn({ policy: key, why: describeError(error) }, 'look at rollouts failed, will be repeated');
+    throw error;
+  }
+  const policy = findSame(job, ports);
+  const next = policy && rolloutJob(policy, ports, ports.clock());
+  if (next !== undefined) await ports.addPolicyJobs([next]);
+}
+
+/** The replica that made the job may have seen more than this one: an alarm is ours to judge, anything else is asked for where nothing is to be seen of it. */
+async function findNewest(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<ImagePolicy | undefined> {
+  const cached = findSame(job, ports);
+  const sees = cached && rolloutJob(cached, ports, ports.clock());
+  if (job.notBefore !== undefined || (sees !== undefined && sees.notBefore === undefined)) return cached;
+  const read = await ports.readPolicy(job.policy.namespace, job.policy.name, signal);
+  if (read?.uid !== job.policy.uid) return undefined;
+  const newest = currentRollouts(read, asSeenBy(read, ports)).slice(0, manyRollouts);
+  await Promise.all(newest.map(({ workload }) => ports.readWorkload(workload, signal)));
+  return read;
+}
+
+function findSame({ policy: { namespace, name, uid } }: PolicyJob, { findPolicy }: WatchPorts): ImagePolicy | undefined {
+  const policy = findPolicy(namespace, name);
+  return policy?.uid === uid ? policy : undefined;
+}
+
+async function look(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
+  if (!isUsable(policy.spec) || policy.spec.suspended || policy.spec.rollout === undefined) return;
+  const watched: Watched = { policy, spec: { ...policy.spec, rollout: policy.spec.rollout }, fresh: new Map() };
+  const findings = await examineAll(watched, job, ports, signal);
+  const status = await settle(watched, findings, ports, signal);
+  if (watched.spec.rollout.onFailure !== 'Rollback') return;
+  const known: Watched = { ...watched, policy: { ...policy, status } };
+  const failed = new Map<string, Failed>();
+  for (const ref of status.history ?? []) {
+    const workload = watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref);
+    if (workload !== undefined) failed.set(workloadKey(ref), { workload, entries: [] });
+  }
+  for (const { rollout, verdict } of findings) {
+    if (verdict.kind === 'failed') failed.set(workloadKey(rollout.workload), rollout);
+  }
+  const wanted = [...failed.values()].filter(
+    ({ workload, entries }) => rollbacksOf(known.policy, workload, ports.aliases, entries).length > 0,
+  );
+  const view = {
+    findWorkload: (ref: WorkloadRef) => watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref),
+    aliases: ports.aliases,
+  };
+  await putBack({ failed: wanted, refused: refusedRollbacks(known.policy, view) }, known, ports, signal);
+}
+
+/** What the caches say of all of them, and what the API server says of those that are not out. */
+async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<Finding[]> {
+  const { policy, spec } = watched;
+  const now = ports.clock();
+  const judged = currentRollouts(policy, ports).map((rollout) => {
+    const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
+    return { rollout, verdict: judgeRollout(rollout.workload, time, now), digests: new Map<string, string>() };
+  });
+  // Where one of many changed, the pods of the others have their own times.
+  const asksPods = job.notBefore !== undefined || judged.length <= manyRollouts;
+  const chosen = chooseExamined(judged, asksPods, now);
+  const results = await inParallel(chosen, spec.maxParallel ?? defaultParallel, (found) => examine(found, watched, ports, signal));
+  const examined = results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+  return [...judged.filter(({ verdict }) => verdict.kind === 'done' || verdict.kind === 'notWatched'), ...examined];
+}
+
+/** Failures first; those under way in turns. */
+function chooseExamined(judged: readonly Finding[], asksPods: boolean, now: Date): Finding[] {
+  const failed = judged.filter(({ verdict }) => verdict.kind === 'failed');
+  const underway = asksPods ? judged.filter(({ verdict }) => verdict.kind === 'progressing') : [];
+  const turns = Math.ceil(underway.length / maxExamined);
+  const start = turns > 1 ? (Math.floor(now.getTime() / lookStepMs) % turns) * maxExamined : 0;
+  return [...failed, ...underway.slice(start), ...underway.slice(0, start)].slice(0, maxExamined);
+}
+
+/** What is bad is not said from memory; and the pods know better than a controller that waits. */
+async function examine(
+  { rollout, verdict: first, digests: none }: Finding,
+  { policy, spec, fresh }: Watched,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
+  const key = workloadKey(rollout.workload);
+  const workload = await ports.readWorkload(rollout.workload, signal);
+  fresh.set(key, workload);
+  const alone = asSeenBy(policy, {
+    ...ports,
+    findWorkload: (ref: WorkloadRef) => (workloadKey(ref) === key ? workload : undefined),
+    listWorkloads: () => (workload === undefined ? [] : [workload]),
+  });
+  const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
+  if (current === undefined) return { rollout: { ...rollout, entries: [] }, verdict: first, digests: none };
+  const second = judgeRollout(current.workload, time, ports.clock());
+  const verdict = second.kind === 'done' || second.kind === 'notWatched' ? second : await askPods(current, second, time, ports, signal);
+  const digests = verdict.kind === 'failed' ? await findDigests(current, policy, spec, ports, signal) : none;
+  return { rollout: current, verdict, digests };
+}
+
+async function askPods(
+  { workload, entries }: Rollout,
+  verdict: RolloutVerdict,
+  time: { readonly since: Date; readonly timeoutMs: number },
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<RolloutVerdict> {
+  const pods = await readPods(workload, ports, signal);
+  if (pods === undefined) return verdict;
+  const now = ports.clock();
+  const evidence = evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
+  const judged = judgeRollout(workload, time, now, evidence);
+  if (judged.kind !== 'failed' || evidence.failure !== undefined) return judged;
+  const others = judgePods(pods, new Set(pods.flatMap(({ containers }) => containers.map(({ name }) => name))), now);
+  return others === undefined ? judged : { ...judged, message: `${judged.message}: ${others.message}` };
+}
+
+/** Where pods may not be read, the workload's own word has to do. */
+async function readPods(workload: Workload, ports: WatchPorts, signal: AbortSignal): Promise<readonly PodState[] | undefined> {
+  try {
+    return await ports.readRolloutPods(workload, signal);
+  } catch (error) {
+    ports.logger.warn({ workload: workloadKey(workload), why: describeError(error) }, 'pods of a rollout could not be read');
+    return undefined;
+  }
+}
+
+/** A change that was found after a crash has no digest: only tags that are pinned as tags come without, and those do not move. */
+async function findDigests(
+  { entries }: Rollout,
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const { digest, tag } of entries) {
+    const head = digest === undefined ? await ports.headManifest(ports.sourceOf(policy, spec), tag, signal) : undefined;
+    if (head !== undefined) found.set(tag, head.digest);
+  }
+  return found;
+}
+
+/** Writes what was found and tells of what was not known before; returns the status as it is then. */
+async function settle(
+  { policy, spec }: Watched,
+  findings: readonly Finding[],
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<PolicyStatus> {
+  let before: PolicyStatus = policy.status;
+  let after: PolicyStatus = policy.status;
+  const now = ports.clock();
+  const update = (status: PolicyStatus) => {
+    before = status;
+    const settled = settleFindings(status, findings, spec.rollout, now);
+    const next = withRolloutConditions({ ...policy, status }, settled, ports, now);
+    after = next === undefined ? settled : { ...settled, ...(next.rollouts !== undefined && { rollouts: next.rollouts }) };
+    return next;
+  };
+  await ports.writeStatus(policy, update, signal);
+  await reportFindings({ policy, before, after, findings }, ports);
+  await reportSettled({ policy, before, after, findings }, ports);
+  return after;
+}

@@ -1,0 +1,100 @@
+/**
+ * What failed and is rolled back. The history of a policy and what its workloads remember say what ran before; what may be changed is said by the policy alone, as it
+ * is now. So a history that is old, or that somebody forged, does no harm.
+ */
+import { newestOf, placeOf, runs } from './current-rollouts.ts';
+import { fieldManager } from '../model/field-manager.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
+import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
+import type { HistoryEntry } from '../model/policy-status.ts';
+import { isMeantContainer, type WorkloadView } from '../model/resolve-target.ts';
+import { imagesOf, isSameObject, refOf, type ImagePlace, type Workload, type WorkloadContainer } from '../model/workload.ts';
+
+/** A failed change that is to be rolled back, or was, without being written down. */
+export interface Rollback {
+  readonly entry: HistoryEntry & { readonly from: string };
+  readonly container: WorkloadContainer;
+  readonly place: ImagePlace;
+  readonly isDone: boolean;
+}
+
+/** A failed change that must not be rolled back, whatever the workload runs. */
+export interface RefusedRollback {
+  readonly entry: HistoryEntry;
+  readonly why: string;
+}
+
+/** What is known of workloads, and under which names registries are known. */
+export interface RollbackView extends Pick<WorkloadView, 'findWorkload'> {
+  readonly aliases: RegistryAliases;
+}
+
+type Policy = Pick<ImagePolicy, 'spec' | 'status'>;
+
+/**
+ * What of a workload's failed changes is to be rolled back; a rollback that fails itself is not. `failed`: what was found a moment ago, and the history has no
+ * room for.
+ */
+export function rollbacksOf(
+  { spec, status }: Policy,
+  workload: Workload,
+  aliases: RegistryAliases,
+  failed: readonly HistoryEntry[] = [],
+): Rollback[] {
+  if (!isUsable(spec)) return [];
+  const recorded = newestOf(status.history ?? []).filter(({ result }) => result === 'Failed');
+  const known = new Set(recorded.map((entry) => placeOf(entry, entry.container)));
+  const others = failed.filter((entry) => !known.has(placeOf(entry, entry.container)));
+  return [...recorded, ...others].flatMap((entry) => {
+    if (!isSameObject(entry, workload) || whyNoRollback(entry) !== undefined) return [];
+    if (whyRefused(entry, spec, { findWorkload: () => workload, aliases }) !== undefined) return [];
+    const found = imagesOf(workload).find(({ container }) => container.name === entry.container);
+    const { from } = entry;
+    if (found === undefined || from === undefined) return [];
+    const { container, place } = found;
+    const isDone = container.image === from && container.imageOwner === fieldManager;
+    return isDone || runs(container, entry.to) ? [{ entry: { ...entry, from }, container, place, isDone }] : [];
+  });
+}
+
+/** The failed changes of the history that the policy, as it is now, does not allow to roll back, and that nobody has been told of yet. */
+export function refusedRollbacks({ spec, status }: Policy, view: RollbackView): RefusedRollback[] {
+  if (!isUsable(spec)) return [];
+  return newestOf(status.history ?? []).flatMap((entry) => {
+    if (entry.result !== 'Failed' || entry.rollbackRefused !== undefined || whyNoRollback(entry) !== undefined) return [];
+    const why = whyRefused(entry, spec, view);
+    return why === undefined ? [] : [{ entry, why }];
+  });
+}
+
+/** Why a change cannot be rolled back, by what is known of it, or undefined. */
+export function whyNoRollback({ from, to, trigger }: HistoryEntry): string | undefined {
+  if (trigger === 'Rollback') return 'it is itself a rollback';
+  if (from === undefined) return 'it is not known what ran before';
+  const [before, after] = [tryParseImageReference(from), tryParseImageReference(to)];
+  if (before === undefined) return `what ran before ("${from}") cannot be read`;
+  if (before.digest === undefined && (before.tag ?? 'latest') === after?.tag)
+    return `what ran before was named by the same tag ("${from}"), which is another image now`;
+  return undefined;
+}
+
+/** Why the policy does not allow to roll a change back; says no more of the workload than whether the policy names it. */
+function whyRefused(
+  entry: HistoryEntry,
+  { repository, targets }: Pick<PolicySpec, 'repository' | 'targets'>,
+  { findWorkload, aliases }: RollbackView,
+): string | undefined {
+  for (const image of [entry.from ?? '', entry.to]) {
+    const read = tryParseImageReference(image, aliases);
+    if (read === undefined || !sameRepository(read.repository, repository))
+      return `"${image}" is no image of ${formatRepository(repository)}, which the policy is for`;
+  }
+  const isTarget = targets.some((target) => {
+    if (target.namespace !== entry.namespace) return false;
+    // A named workload need not be there to be a target.
+    const { labels, initContainers } = findWorkload(entry) ?? {};
+    const meant = { ...refOf(entry), ...(labels && { labels }), ...(initContainers && { initContainers }) };
+    return isMeantContainer(target, meant, entry.container);
+  });
+  return isTarget ? undefined : 'it is no target of the policy';
+}

@@ -1,0 +1,86 @@
+import { whyNoRollback } from './automatic-rollback.ts';
+import { followedWorkloads, isOpen, isRecorded, type Doer } from './current-rollouts.ts';
+import { isUsable, type RolloutSettings } from '../model/image-policy.ts';
+import { judgeRollout, type RolloutVerdict } from './judge-rollout.ts';
+import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
+import { findRejection } from '../plan/rejections.ts';
+import type { WorkloadView } from '../model/resolve-target.ts';
+import type { Workload } from '../model/workload.ts';
+
+const lagMs = 15_000;
+
+/** A workload that runs something by the policy's hand, and how that stands. */
+export interface Standing {
+  readonly workload: Workload;
+  /** The newest change of each container, also those that are over. */
+  readonly entries: readonly HistoryEntry[];
+  readonly verdict: RolloutVerdict;
+}
+
+/** How all workloads stand that run something by the policy's hand; none where nobody watches. Costs no request. */
+export function standingsOf(policy: Doer, view: WorkloadView, now: Date): Standing[] {
+  if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return [];
+  const { timeoutMs } = policy.spec.rollout;
+  return followedWorkloads(policy, view).map(({ workload, entries }) => {
+    const since = new Date(Math.max(...entries.map(({ at }) => Date.parse(at))));
+    return { workload, entries, verdict: judgeRollout(workload, { since, timeoutMs }, now) };
+  });
+}
+
+/** The numbers for the status; undefined where there is nothing to count and nothing was. */
+export function countRollouts(status: PolicyStatus, standings: readonly Standing[]): RolloutCounts | undefined {
+  if (standings.length === 0 && status.rollouts === undefined) return undefined;
+  const places = standings.map((standing) => placeOf(standing, status));
+  const having = (place: Place) => places.filter((one) => one === place).length;
+  const { settledAt } = status.rollouts ?? {};
+  return {
+    progressing: having('progressing'),
+    done: having('done'),
+    failed: having('failed'),
+    rolledBack: having('rolledBack'),
+    ...(settledAt !== undefined && { settledAt }),
+  };
+}
+
+/** What the history has no room for is over when all of it is: until then, nothing is remembered of it. */
+export interface Settlement {
+  readonly settledAt: string;
+  /** Not before: a replica may be behind by a moment, and not know of all that was changed in it. */
+  readonly due: Date;
+}
+
+/** The time up to which all changes are over, where there are more of them than the history holds; undefined while one goes on, or where it is known. */
+export function nextSettlement(status: PolicyStatus, standings: readonly Standing[], settings: RolloutSettings): Settlement | undefined {
+  const { settledAt } = status.rollouts ?? {};
+  const isNew = ({ at }: HistoryEntry) => settledAt === undefined || Date.parse(at) > Date.parse(settledAt);
+  const others = standings.flatMap(({ entries }) => entries.filter((entry) => !isRecorded(status, entry) && isNew(entry)));
+  if (others.length === 0 || !standings.every((standing) => isOver(standing, status, settings))) return undefined;
+  const newest = others.reduce((latest, { at }) => (Date.parse(at) > Date.parse(latest) ? at : latest), '1970-01-01T00:00:00Z');
+  return { settledAt: newest, due: new Date(Date.parse(newest) + lagMs) };
+}
+
+type Place = Exclude<keyof RolloutCounts, 'settledAt'> | 'notWatched';
+
+function placeOf({ entries, verdict }: Standing, status: PolicyStatus): Place {
+  if (verdict.kind === 'notWatched') return 'notWatched';
+  const isFailed = entries.some(({ result, digest }) => result === 'Failed' || (result !== 'Applied' && isRejected(status, digest)));
+  if (verdict.kind !== 'done' && isFailed) return 'failed';
+  if (verdict.kind !== 'done' && entries.some(({ result }) => result === 'Applied')) return 'progressing';
+  return entries.some(({ trigger }) => trigger === 'Rollback') ? 'rolledBack' : 'done';
+}
+
+function isRejected(status: PolicyStatus, digest: string | undefined): boolean {
+  const rejection = findRejection(status, digest);
+  return rejection !== undefined && rejection.reason !== 'RollbackRequested';
+}
+
+/** What the history holds tells its end itself; of the others, a failure that can be put back is still to be. */
+function isOver({ entries, verdict }: Standing, status: PolicyStatus, { onFailure }: RolloutSettings): boolean {
+  const open = entries.filter(isOpen);
+  if (open.length === 0 || verdict.kind === 'notWatched') return true;
+  const recorded = open.filter((entry) => isRecorded(status, entry));
+  if (verdict.kind === 'done') return recorded.length === 0;
+  const canGoBack =
+    onFailure === 'Rollback' && open.some((entry) => entry.rollbackRefused === undefined && whyNoRollback(entry) === undefined);
+  return !canGoBack && (verdict.kind === 'failed' || open.every(({ result }) => result === 'Failed'));
+}

@@ -1,0 +1,107 @@
+/**
+ * How a rollout stands: a pure judgement on what the caches hold, so that it can be asked at any time, by any replica.
+ *
+ * | the workload …                                       | verdict                      |
+ * | ---------------------------------------------------- | ---------------------------- |
+ * | is of a kind that does not roll out                  | notWatched                   |
+ * | is paused, updates on deletion only, wants no pods   | notWatched                   |
+ * | was not yet seen by its controller                   | progressing: nothing was tried yet |
+ * | has all pods of the newest revision, and available   | done                         |
+ * | was complete in this revision before                 | done, whatever fails now     |
+ * | has new pods that cannot start                       | failed: ImagePullFailed, CrashLoop |
+ * | may not create pods (a quota)                        | progressing: that is no fault of the image |
+ * | is given up by its controller                        | failed: ProgressDeadlineExceeded |
+ * | has a new pod for longer than the policy gives it    | failed: RolloutTimedOut      |
+ * | should have been finished more than an hour ago, and | notWatched: nobody was there to see it |
+ * |   its controller does not say whether it was         |                              |
+ *
+ * So the policy's time counts only while the controller can make progress: from the change, from when it went on, and for each new pod from its start.
+ */
+import type { Reason } from '../model/reasons.ts';
+import { formatWorkload, type Workload } from '../model/workload.ts';
+import type { WorkloadRollout } from '../model/workload-rollout.ts';
+
+/** Why a rollout failed. */
+export interface RolloutFailure {
+  readonly reason: Extract<Reason, 'ProgressDeadlineExceeded' | 'RolloutTimedOut' | 'ImagePullFailed' | 'CrashLoop'>;
+  readonly message: string;
+}
+
+export type RolloutVerdict =
+  | { readonly kind: 'progressing' | 'done' | 'notWatched'; readonly message: string }
+  | ({ readonly kind: 'failed' } & RolloutFailure);
+
+/** What the pods of the newest revision say, where they were asked. */
+export interface PodEvidence {
+  readonly failure?: RolloutFailure;
+  /** Since when the oldest of those that are not ready is there; absent where all are ready that there are. */
+  readonly unreadySince?: Date;
+}
+
+/** Since when a rollout goes on, and how long it may. */
+export interface RolloutTime {
+  readonly since: Date;
+  readonly timeoutMs: number;
+}
+
+/** Whoever comes later than this after its end cannot know whether the rollout was done before something else broke. */
+const graceMs = 3_600_000;
+
+/** Judges the rollout of what a workload runs. */
+export function judgeRollout(workload: Workload, time: RolloutTime, now: Date, pods?: PodEvidence): RolloutVerdict {
+  const { rollout, generation, kind } = workload;
+  const name = formatWorkload(workload);
+  if (rollout === undefined) return { kind: 'notWatched', message: `${name} is not watched: a ${kind} does not roll out` };
+  if (rollout.standsStill !== undefined) return { kind: 'notWatched', message: `${name} is not watched: ${rollout.standsStill}` };
+  const isObserved = rollout.observedGeneration >= generation;
+  if (isObserved) {
+    if (rollout.wanted === 0) return { kind: 'notWatched', message: `${name} is not watched: it has no replicas` };
+    if (isDone(rollout)) return { kind: 'done', message: `${name}: ${rollout.updated} of ${rollout.toUpdate} updated and available` };
+    const { givenUp } = rollout;
+    const failure = pods?.failure;
+    if (failure !== undefined) return { kind: 'failed', reason: failure.reason, message: `${name}: ${failure.message}` };
+    if (givenUp !== undefined && !isBefore(givenUp.at, time.since) && rollout.cannotCreate === undefined)
+      return { kind: 'failed', reason: 'ProgressDeadlineExceeded', message: `${name}: ${givenUp.message}` };
+  }
+  const overdueMs = now.getTime() - deadlineOf(workload, time).getTime();
+  const isTold = isObserved && (rollout.isIncomplete === true || rollout.cannotCreate !== undefined);
+  if (overdueMs > graceMs && !isTold)
+    return { kind: 'notWatched', message: `${name} is not watched: nobody saw it when its time was over` };
+  if (overdueMs >= 0 && isObserved && isLate(rollout, time, now, pods))
+    return {
+      kind: 'failed',
+      reason: 'RolloutTimedOut',
+      message: `${name} took longer than ${time.timeoutMs / 1_000} s: ${describe(workload)}`,
+    };
+  return { kind: 'progressing', message: `${name}: ${describe(workload)}` };
+}
+
+/** Whether it is the image that takes long: there is a new pod, and it had as much time as the policy gives. */
+function isLate({ updated, cannotCreate }: WorkloadRollout, { timeoutMs }: RolloutTime, now: Date, pods: PodEvidence | undefined): boolean {
+  if (pods === undefined) return updated > 0 && cannotCreate === undefined;
+  return pods.unreadySince !== undefined && now.getTime() - pods.unreadySince.getTime() >= timeoutMs;
+}
+
+/** When a rollout has to be done, where nothing holds it up. */
+export function deadlineOf({ rollout }: Pick<Workload, 'rollout'>, { since, timeoutMs }: RolloutTime): Date {
+  const resumed = Date.parse(rollout?.resumedAt ?? '');
+  const start = Number.isNaN(resumed) ? since.getTime() : Math.max(since.getTime(), resumed);
+  return new Date(start + timeoutMs);
+}
+
+function isDone({ wanted, toUpdate, updated, available, outdated, wasComplete }: WorkloadRollout): boolean {
+  return wasComplete || (updated >= toUpdate && outdated === 0 && available >= wanted);
+}
+
+/** A Deployment that goes back to an older revision keeps the condition of the one that failed until there is progress. Deadlines are a second at least. */
+function isBefore(at: string, since: Date): boolean {
+  return Date.parse(at) <= since.getTime();
+}
+
+function describe({ rollout, generation }: Workload): string {
+  if (rollout === undefined || rollout.observedGeneration < generation) return 'its controller has not seen the change yet';
+  const { wanted, toUpdate, updated, available, outdated, cannotCreate } = rollout;
+  const old = outdated > 0 ? `, ${outdated} old still there` : '';
+  const why = cannotCreate === undefined ? '' : `; pods cannot be created: ${cannotCreate}`;
+  return `${updated} of ${toUpdate} updated, ${available} of ${wanted} available${old}${why}`;
+}

@@ -1,0 +1,35 @@
+import type { PatternGroups } from '../model/pattern.ts';
+import { PermanentError } from '../model/errors.ts';
+
+type Part = string | number;
+
+const reference = /\$(?:(?<escaped>\$)|\{(?<braced>[^}]*)\}|(?<bare>[A-Za-z0-9_]+))?/g;
+
+/**
+ * Reads a template in Go's syntax (regexp.Expand): `$name`, `${name}`, `$1`, and `$$` for a dollar sign. The name is as long as it can be: `$1x` is
+ * the group "1x". Other than Go, which expands what does not exist to nothing, it throws PermanentError(InvalidTagPolicy).
+ */
+export function parseTemplate(template: string, groups: PatternGroups): (groupOf: (index: number) => string | null) => string {
+  const parts: Part[] = [];
+  let end = 0;
+  for (const match of template.matchAll(reference)) {
+    const { escaped, braced, bare } = match.groups ?? {};
+    parts.push(template.slice(end, match.index), escaped ?? findGroup(braced ?? bare, template, groups));
+    end = match.index + match[0].length;
+  }
+  parts.push(template.slice(end));
+  return (groupOf) => parts.map((part) => (typeof part === 'string' ? part : (groupOf(part) ?? ''))).join('');
+}
+
+function findGroup(name: string | undefined, template: string, { count, names }: PatternGroups): number {
+  if (name === undefined) throw invalid(`"${template}" has a dollar sign without the name of a group: write $name, $1 or $$`);
+  const index = /^[0-9]+$/.test(name) ? Number(name) : Object.hasOwn(names, name) ? names[name] : undefined;
+  if (index !== undefined && index <= count) return index;
+  const known = [...Object.keys(names), ...Array.from({ length: count }, (_, group) => String(group + 1))].map((group) => `$${group}`);
+  const hint = known.length === 0 ? 'which has none: write one, such as (?P<version>.*)' : `which has ${known.join(', ')}`;
+  throw invalid(`"$${name}" is not a group of allow, ${hint}`);
+}
+
+function invalid(message: string): PermanentError {
+  return new PermanentError('InvalidTagPolicy', message);
+}

@@ -1,0 +1,66 @@
+import { compareBuild, parse, type Range, type SemVer } from 'semver';
+import { admittedPrereleases, describePrereleases, parseVersionRange } from '../version-range.ts';
+import type { TagStrategy } from '../../model/tag-strategy.ts';
+
+/** What prereleases are called; other suffixes (-alpine, -slim) may be variants. */
+const stages = /^(?:alpha|a|beta|b|rc|c|pre|preview|dev|snapshot|next|canary|nightly|milestone|m|ea)[0-9]*$/i;
+
+/**
+ * The highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is no version).
+ * `range` in npm's syntax, or with commas; without one the highest stable version. Prereleases only of the versions whose prerelease the range names, or with
+ * `prereleases`.
+ * Throws PermanentError(InvalidTagPolicy) with the parser's message.
+ */
+export function semver(options: { range?: string; prereleases?: boolean }): TagStrategy {
+  const written = options.range?.trim();
+  const prereleases = options.prereleases ?? false;
+  const range = parseVersionRange(written || '*', prereleases);
+  const note = prereleases || !written ? undefined : describePrereleases(written, range);
+  return {
+    id: 'semver',
+    description: describe(written, prereleases),
+    ...(note !== undefined && { note }),
+    reject(tag) {
+      const version = parse(tag);
+      if (version === null) return `"${tag}" is not a semantic version${describeFault(tag)}`;
+      if (range.test(version)) return undefined;
+      return explain(tag, version, { range, written, note });
+    },
+    compare: (a, b) => compareBuild(a, b),
+  };
+}
+
+interface Written {
+  readonly range: Range;
+  readonly written: string | undefined;
+  readonly note: string | undefined;
+}
+
+function explain(tag: string, { prerelease, major, minor, patch }: SemVer, { range, written = '*', note }: Written): string {
+  if (prerelease.length === 0) return `"${tag}" is outside the range "${written}"`;
+  const base = `${major}.${minor}.${patch}`;
+  // Of the one whose prereleases the range admits, too.
+  const isInside = range.test(base) && !admittedPrereleases(range).includes(base);
+  if (!isInside) return `"${tag}" is a prerelease, and outside the range "${written}"`;
+  if (note !== undefined) return `"${tag}" is a prerelease; ${note}`;
+  const [first = ''] = prerelease;
+  if (typeof first === 'number' || stages.test(first)) return `"${tag}" is a prerelease`;
+  const suffix = tag.slice(tag.indexOf('-'));
+  return `"${tag}" is a prerelease by its "${suffix}": if that is a variant of the image, take it off with tags.allow and tags.extract`;
+}
+
+/** What people meet who took their tags for versions. */
+function describeFault(tag: string): string {
+  const numbers = /^v?([0-9]+(?:\.[0-9]+)*)(?=$|[-+])/.exec(tag)?.[1]?.split('.');
+  if (numbers === undefined) return '';
+  if (numbers.some((number) => /^0[0-9]/.test(number)))
+    return ', in which no number may begin with 0: for dates use select.alphabetical, or select.numerical with tags.extract';
+  if (numbers.length !== 3) return `, which has three numbers, not ${numbers.length}: nothing is filled in`;
+  if (numbers.some((number) => Number(number) > Number.MAX_SAFE_INTEGER)) return ': a number in it is too large';
+  return '';
+}
+
+function describe(range: string | undefined, prereleases: boolean): string {
+  if (!range) return prereleases ? 'the highest version, prereleases included' : 'the highest stable version';
+  return `the highest version in "${range}"${prereleases ? ', prereleases included' : ''}`;
+}

@@ -1,0 +1,65 @@
+import type { Candidate } from '../model/image-reference.ts';
+import type { Outcome } from '../plan/outcome.ts';
+import { maxListed, type PolicyStatus, type RejectedImage, type Reversion } from '../model/policy-status.ts';
+import { cut, toSeconds } from '../model/status-text.ts';
+import { isSameWorkload } from '../model/workload.ts';
+
+const maxAnswer = 253;
+
+/** What a look was asked for by annotations. */
+export interface Asked {
+  /** The value of requested-at. */
+  readonly request?: string;
+  /** The value of rollback-to. */
+  readonly rollback?: string;
+}
+
+/** What users asked for and is answered by this look. */
+export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'lastHandledRequest' | 'lastHandledRollback'> {
+  return {
+    ...(request !== undefined && { lastHandledRequest: cut(request, maxAnswer) }),
+    ...(rollback !== undefined && { lastHandledRollback: cut(rollback, maxAnswer) }),
+  };
+}
+
+/** What waits for approval, after a look at what the policy selects: a newer one takes the place, and what is applied or no longer selected leaves it. */
+export function withPendingApproval(status: PolicyStatus, { selection, withheld = [] }: Outcome): PolicyStatus {
+  if (selection === undefined) return status;
+  const { pendingApproval: _, ...others } = status;
+  const { tag, digest } = selection.candidate;
+  const isPending = withheld.some(({ reason }) => reason === 'ApprovalRequired');
+  return isPending && digest !== undefined ? { ...others, pendingApproval: { tag, digest } } : others;
+}
+
+/** What GitOps tools have put back, the latest first: what was changed once more, and what is left alone from now on. */
+export function nextReverted(old: readonly Reversion[], { reverted = [], changes = [] }: Outcome): readonly Reversion[] {
+  const isAnswered = ({ container, ...place }: Reversion) =>
+    changes.some((change) => change.container === container && isSameWorkload(change.workload, place));
+  const found = reverted.filter((one) => one.count > 1 || isAnswered(one));
+  const isKnown = (one: Reversion) => old.some((other) => isSameImage(one, other) && one.count === other.count && one.at === other.at);
+  if (found.every(isKnown)) return old;
+  return [...found, ...old.filter((one) => !found.some((other) => isSameImage(one, other)))].slice(0, maxListed);
+}
+
+/** Times in a status have seconds: a release that was given a moment ago must not end what came after it. */
+function rejectionTime(now: Date, released: Date | undefined): Date {
+  const isRecent = released !== undefined && released.getTime() < now.getTime() + 1_000;
+  const after = isRecent ? Math.max(now.getTime(), released.getTime() + 1) : now.getTime();
+  return new Date(Math.ceil(after / 1_000) * 1_000);
+}
+
+/** The images that a user left by a rollback: they are not tried again. */
+export function withRollback(
+  status: PolicyStatus,
+  left: readonly Required<Pick<Candidate, 'tag' | 'digest'>>[],
+  { now, released }: { now: Date; released: Date | undefined },
+): PolicyStatus {
+  const at = toSeconds(rejectionTime(now, released));
+  const entries = left.map(({ tag, digest }): RejectedImage => ({ digest, tag, reason: 'RollbackRequested', at }));
+  const others = (status.rejected ?? []).filter(({ digest }) => !entries.some((entry) => entry.digest === digest));
+  return { ...status, rejected: [...entries, ...others].slice(0, maxListed) };
+}
+
+function isSameImage(a: Reversion, b: Reversion): boolean {
+  return isSameWorkload(a, b) && a.container === b.container && a.tag === b.tag && a.digest === b.digest;
+}

@@ -1,0 +1,125 @@
+import { consentAnnotation } from '../plan/consent.ts';
+import { describeGone } from '../plan/gone-tags.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
+import type { Outcome, Postponement } from '../plan/outcome.ts';
+import type { Claim } from './claim.ts';
+import type { Condition } from '../model/policy-status.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { RolloutClaims } from './rollout-claims.ts';
+import { describeWithheld, isWithheld, withheldClaims, withheldTypes } from './withheld-claims.ts';
+import { cut, toSeconds } from '../model/status-text.ts';
+import { describeWaiting } from '../plan/waiting.ts';
+import { formatWorkload } from '../model/workload.ts';
+
+type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
+
+const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', ...withheldTypes];
+const maxMessageLength = 1024;
+
+/**
+ * The conditions after an ending (kstatus: Ready always, the others only while they are true). Those of other writers stay as they are.
+ *
+ * | ending               | Ready | also                                          |
+ * | -------------------- | ----- | --------------------------------------------- |
+ * | updated, unchanged   | True  | Held, ApprovalRequired: something is withheld |
+ * | suspended            | True  | it is as the spec wants it: nothing to wait for |
+ * | stalled              | False | Stalled: the user must act                    |
+ * | postponed, or waiting after any but stalled and suspended | False | Reconciling: another try follows |
+ *
+ * What the rollouts say goes before "updated" and "unchanged": an update is Ready when it is out.
+ */
+export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date, rollouts?: RolloutClaims): Condition[] {
+  const old = policy.status.conditions ?? [];
+  const claims = [
+    ...withRollouts(ending, rollouts),
+    ...crossNamespace(policy, ending),
+    ...tagGone(ending),
+    ...withheldClaims(withheldIn(ending) ?? []),
+  ];
+  // A list map: of each type there is one, the first.
+  const isFirst = ({ type }: Claim, index: number) => claims.findIndex((claim) => claim.type === type) === index;
+  const own = claims.filter(isFirst).map(({ type, status, reason, message }): Condition => {
+    const previous = old.find((condition) => condition.type === type);
+    const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
+    return { type, status, reason, message: cut(message, maxMessageLength), lastTransitionTime, observedGeneration: policy.generation };
+  });
+  const isUnjudged = ({ type, reason, observedGeneration }: Condition) =>
+    (type === 'CrossNamespace' && legacyIn(ending) === undefined) ||
+    (isWithheld({ type, reason }) && withheldIn(ending) === undefined && !claims.some((claim) => claim.type === type)) ||
+    (type === 'TagGone' && goneBy(ending) === undefined && observedGeneration === policy.generation);
+  return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isUnjudged(condition))];
+}
+
+function withRollouts(ending: Outcome | Postponement, rollouts: RolloutClaims | undefined): Claim[] {
+  const claims = mainClaims(ending);
+  if (rollouts === undefined) return claims;
+  const { instead, notes, held } = rollouts;
+  const isContent = ending.kind === 'updated' || ending.kind === 'unchanged';
+  if (isContent && instead !== undefined) return [...instead, ...held];
+  const noted = claims.map((claim) => (isContent ? { ...claim, message: [claim.message, ...notes].join('; ') } : claim));
+  return [...noted, ...held];
+}
+
+function mainClaims(ending: Outcome | Postponement): Claim[] {
+  const { reason, message } = ending;
+  switch (ending.kind) {
+    case 'updated':
+    case 'unchanged':
+    case 'waiting':
+      if (ending.place?.next !== undefined) return reconciling(ending.place.next.reason, describeWaiting(ending.place.next));
+      return [{ type: 'Ready', status: 'True', ...whatIs(ending) }];
+    case 'suspended':
+      return [{ type: 'Ready', status: 'True', reason, message }];
+    case 'stalled':
+      return [
+        { type: 'Ready', status: 'False', reason, message },
+        { type: 'Stalled', status: 'True', reason, message },
+      ];
+    case 'postponed':
+      return reconciling(reason, message);
+    case 'ignored':
+      return [];
+  }
+}
+
+function reconciling(reason: Reason, message: string): Claim[] {
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Reconciling', status: 'True', reason, message },
+  ];
+}
+
+/** It is as the spec wants it, also where the spec or a user wants something to be withheld. */
+function whatIs({ withheld = [], running, message }: Outcome): Pick<Claim, 'reason' | 'message'> {
+  return describeWithheld(withheld) ?? { reason: 'UpToDate', message: running ?? message };
+}
+
+/** What is withheld of what the policy selects; undefined where the look was at something else. */
+function withheldIn(ending: Outcome | Postponement): Outcome['withheld'] {
+  if (ending.kind === 'suspended') return [];
+  return ending.kind === 'postponed' || ending.selection === undefined ? undefined : (ending.withheld ?? []);
+}
+
+function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): Claim[] {
+  const legacy = legacyIn(ending) ?? [];
+  if (legacy.length === 0) return [];
+  const message =
+    `updated without the consent of its owners, because the configuration says crossNamespace: legacy: ${legacy.map(formatWorkload).join(', ')}. ` +
+    `Let them annotate it, or its Namespace, with ${consentAnnotation}: "${namespace}" ("image-watcher consents" lists all that is missing)`;
+  return [{ type: 'CrossNamespace', status: 'True', reason: 'NoConsent', message }];
+}
+
+function tagGone(ending: Outcome | Postponement): Claim[] {
+  const gone = goneBy(ending) ?? [];
+  return gone.length === 0 ? [] : [{ type: 'TagGone', status: 'True', reason: 'TagGone', message: describeGone(gone) }];
+}
+
+function goneBy(ending: Outcome | Postponement): Outcome['gone'] {
+  if (ending.kind === 'postponed') return undefined;
+  // What was changed was changed to something that is there.
+  return ending.kind === 'updated' ? (ending.gone ?? []) : ending.gone;
+}
+
+function legacyIn(ending: Outcome | Postponement): Outcome['legacy'] {
+  return ending.kind === 'postponed' ? undefined : ending.legacy;
+}

@@ -1,0 +1,104 @@
+import { cut, toSeconds } from '../model/status-text.ts';
+import type { Outcome, OwnImage } from '../plan/outcome.ts';
+import type { AppliedChange } from '../plan/plan-update.ts';
+import { maxListed, type HistoryEntry, type PolicyStatus, type TriggerSource } from '../model/policy-status.ts';
+import { identityOf, isSameObject, type WorkloadIdentity } from '../model/workload.ts';
+
+/** Replicas that change the same container at the same moment tell of it within this. */
+const raceMs = 10_000;
+
+/**
+ * The history after an outcome, the latest first; undefined when nothing is new. What runs by our hand without an entry gets one: a crash between the
+ * patch and the status would leave it out.
+ */
+export function nextHistory(
+  before: Pick<PolicyStatus, 'history' | 'lastAppliedTag' | 'targets'>,
+  outcome: Outcome,
+  trigger: TriggerSource,
+  now: Date,
+): HistoryEntry[] | undefined {
+  const { tag, digest, changes = [], ours = [] } = outcome;
+  const { history: old = [] } = before;
+  if (tag === undefined) return undefined;
+  const common = { tag, ...(digest !== undefined && { digest }), trigger, at: toSeconds(now), result: 'Applied' as const };
+  const toEntry = ({ workload, container }: AppliedChange | OwnImage, images: { from?: string; to: string }): HistoryEntry => ({
+    ...identityOf(workload),
+    container,
+    ...images,
+    ...common,
+  });
+  const changed = changes
+    .map((change) => toEntry(change, { from: cut(change.from, 1024), to: cut(change.became ?? change.to, 1024) }))
+    .filter((entry) => !isWritten(old, entry));
+  const found = ours
+    .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag) && !isReplaced(old, own, now))
+    .map((own) => ({ ...toEntry(own, { ...ranBefore(before, own), to: cut(own.image, 1024) }), ...remembered(own, now) }));
+  if (changed.length + found.length === 0) return undefined;
+  return changed.reduceRight<readonly HistoryEntry[]>(insert, [...found, ...old]).slice(0, maxListed);
+}
+
+/** On top, as a rule; who lost a race tells of his change after the one that followed it, and is put where the images say. */
+function insert(history: readonly HistoryEntry[], entry: HistoryEntry): HistoryEntry[] {
+  const place = { workload: entry, container: entry.container };
+  const isOfSame = (other: HistoryEntry) => isSame({ workload: other, container: other.container }, place);
+  if (history.find(isOfSame)?.to === entry.from) return [entry, ...history];
+  const isRival = (other: HistoryEntry) => isOfSame(other) && Date.parse(entry.at) - Date.parse(other.at) < raceMs;
+  const follower = history.findIndex((other) => isRival(other) && other.from === entry.to);
+  const forerunner = history.findIndex((other) => isRival(other) && other.to === entry.from);
+  return history.toSpliced(follower >= 0 ? follower + 1 : Math.max(0, forerunner), 0, entry);
+}
+
+/** The workload remembers; where somebody took that away, the status that the crash left says what ran at the last look before the patch. */
+function ranBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImage): { from?: string } {
+  if (own.update !== undefined) return { from: own.update.from };
+  const seen = targets.find((state) => state.container !== undefined && isSame({ workload: state, container: state.container }, own));
+  return seen?.image === undefined || seen.image === own.image ? {} : { from: seen.image };
+}
+
+/** What is known of a change that was found afterwards; it is not before its own time, whatever the clocks of replicas say. */
+function remembered({ update }: OwnImage, now: Date): Partial<HistoryEntry> {
+  if (update === undefined) return {};
+  const at = toSeconds(new Date(Math.max(now.getTime(), Date.parse(update.at))));
+  return { at, ...(update.digest !== undefined && { digest: update.digest }), trigger: update.trigger };
+}
+
+/**
+ * Where there is no entry of the container, it may be older than the history, or have been pushed out by those of its own look: then what was applied
+ * last speaks for all of its tag.
+ */
+function isRecorded(
+  { history = [], lastAppliedTag }: Pick<PolicyStatus, 'history' | 'lastAppliedTag'>,
+  { workload, container, image }: OwnImage,
+  tag: string,
+): boolean {
+  const newest = newestAt(history, { workload, container });
+  if (newest !== undefined) return newest.to === cut(image, 1024);
+  if (history.length === 0) return lastAppliedTag === tag;
+  return history.length >= maxListed && history[0]?.tag === tag;
+}
+
+/** A look that is late tells of what it saw; the history knows already that it was changed since, as by a rollback at the same moment. */
+function isReplaced(history: readonly HistoryEntry[], { workload, container, image, update }: OwnImage, now: Date): boolean {
+  const newest = newestAt(history, { workload, container });
+  if (newest?.from !== cut(image, 1024)) return false;
+  return update === undefined ? now.getTime() - Date.parse(newest.at) < raceMs : Date.parse(update.at) <= Date.parse(newest.at);
+}
+
+/** A status that was written although no answer came is written again: what is not the newest of its container was changed since. */
+function isWritten(history: readonly HistoryEntry[], { container, to, at, ...workload }: HistoryEntry): boolean {
+  const newest = newestAt(history, { workload, container });
+  return newest?.to === to && newest.at === at;
+}
+
+interface Place {
+  readonly workload: WorkloadIdentity;
+  readonly container: string;
+}
+
+function newestAt(history: readonly HistoryEntry[], place: Place): HistoryEntry | undefined {
+  return history.find((entry) => isSame({ workload: entry, container: entry.container }, place));
+}
+
+function isSame(a: Place, b: Place): boolean {
+  return a.container === b.container && isSameObject(a.workload, b.workload);
+}

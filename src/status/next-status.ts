@@ -1,0 +1,186 @@
+import type { Candidate } from '../model/image-reference.ts';
+import { countRollouts, standingsOf } from '../rollout/count-rollouts.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import { answered, nextReverted, withPendingApproval, type Asked } from './next-actions.ts';
+import { nextConditions } from './next-conditions.ts';
+import { nextHistory } from './next-history.ts';
+import type { Outcome, Postponement } from '../plan/outcome.ts';
+import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from '../model/policy-status.ts';
+import type { WorkloadView } from '../model/resolve-target.ts';
+import { rolloutClaims } from './rollout-claims.ts';
+import { compareTags } from '../select/select-tag.ts';
+import { cut, toSeconds } from '../model/status-text.ts';
+import { isPlace, nextWaiting } from '../plan/waiting.ts';
+
+/** What made us look. */
+export interface LookCause extends Asked {
+  readonly source: TriggerSource;
+  readonly receivedAt: string;
+  /** The push whose audit record is kept, and who received it. */
+  readonly eventId?: string;
+  readonly receiver?: string;
+  /** Somebody pointed at a tag, and no other was looked at: what else a new generation selects is for another look to find. */
+  readonly isHinted?: boolean;
+}
+
+/** The registry was asked a moment ago: not worth a write of its own. */
+const checkTimeStepMs = 60_000;
+const maxTargets = 20;
+
+/**
+ * The status after an ending, or undefined when there is nothing to write. What is not known here (conditions and fields of other writers) stays as
+ * it is. With `view`, the rollouts are looked at as well.
+ */
+export function nextStatus(
+  policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
+  ending: Outcome | Postponement,
+  cause: LookCause,
+  now: Date,
+  view?: WorkloadView,
+): PolicyStatus | undefined {
+  const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
+  if (ending.kind === 'ignored' || isOverdue) return undefined;
+  if (ending.kind !== 'postponed' && isOvertaken(policy, ending)) return addChanges(policy.status, ending, cause, now);
+  const { waiting: current, ...rest } = policy.status;
+  const isBeside = saysNothing(policy.status, ending, cause);
+  const settled = ending.kind === 'postponed' ? ending : settlePlace(ending, current);
+  const old = settled.kind === 'postponed' ? rest : withPendingApproval(rest, settled);
+  const found = {
+    ...old,
+    ...(settled.kind === 'postponed' ? postponed(settled, current) : { ...looked(old, settled, cause, now), ...answered(cause) }),
+  };
+  const standings = view && standingsOf({ ...policy, status: found }, view, now);
+  const counts = standings && countRollouts(found, standings);
+  const claims = standings && rolloutClaims({ spec: policy.spec, status: found }, standings);
+  const next: PolicyStatus = {
+    ...found,
+    ...(counts !== undefined && { rollouts: counts }),
+    ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
+    ...(isBeside ? keptWait(current, ending) : { conditions: nextConditions(policy, settled, now, claims) }),
+  };
+  return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** Another replica was faster with something newer, which is what the status speaks of by now. */
+function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { selection }: Outcome): boolean {
+  const latest = status.latest?.tag;
+  if (selection?.isPointedAt !== true || latest === undefined || !isUsable(spec)) return false;
+  const { strategy } = spec;
+  // Where names have no order, they do not tell which is newer.
+  if (strategy.movingTag !== undefined || strategy.knowing !== undefined || strategy.reject(latest) !== undefined) return false;
+  return compareTags(strategy, selection.candidate.tag, latest) < 0;
+}
+
+/** That an older tag changes nothing does not heal what hinders the one that is selected, nor end its wait. */
+function saysNothing({ conditions = [], waiting }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: LookCause): boolean {
+  if (isHinted !== true || ending.kind !== 'unchanged' || ending.selection !== undefined) return false;
+  const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
+  return isStalled || (ending.place === undefined && waiting?.tag !== undefined && waiting.tag !== ending.tag);
+}
+
+/** Unless the look was at the place of what waits. */
+function keptWait(waiting: Waiting | undefined, ending: Outcome | Postponement): Pick<PolicyStatus, 'waiting'> {
+  const isSeen = ending.kind !== 'postponed' && ending.place !== undefined;
+  return isSeen || waiting === undefined ? {} : { waiting };
+}
+
+/** What was done is told, and nothing else. */
+function addChanges(status: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date): PolicyStatus | undefined {
+  const history = nextHistory(status, { ...outcome, ours: [] }, cause.source, now);
+  const [newest] = history ?? [];
+  return history === undefined || newest === undefined ? undefined : { ...status, history, lastAppliedTag: newest.tag };
+}
+
+/** The outcome with what waits after it for good: somebody else may have taken the place meanwhile. */
+function settlePlace({ place, ...outcome }: Outcome, current: Waiting | undefined): Outcome {
+  const next = nextWaiting(current, place);
+  return next === undefined ? outcome : { ...outcome, place: { next } };
+}
+
+function postponed({ until, reason, tag, digest }: Postponement, current: Waiting | undefined): { waiting?: Waiting } {
+  if (isPlace(current)) return { waiting: current };
+  if (until === undefined) return {};
+  // Rounded up: at that time it is over.
+  const time = toSeconds(new Date(Math.ceil(until.getTime() / 1_000) * 1_000));
+  return { waiting: { ...(tag !== undefined && { tag: cut(tag, 128) }), ...(digest !== undefined && { digest }), until: time, reason } };
+}
+
+function looked(old: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date): PolicyStatus {
+  const { selection, place } = outcome;
+  const waiting = place?.next;
+  const latest = nextLatest(old.latest, selection?.candidate, now);
+  const history = nextHistory(old, outcome, cause.source, now);
+  const newest = history?.[0];
+  const reverted = nextReverted(old.reverted ?? [], outcome);
+  const hasAsked = outcome.kind === 'updated' || outcome.kind === 'unchanged' || outcome.kind === 'waiting';
+  return {
+    ...(waiting !== undefined && { waiting }),
+    ...(latest !== undefined && { latest }),
+    ...(reverted.length > 0 && { reverted }),
+    ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
+    ...(hasAsked && { lastCheckTime: toSeconds(now) }),
+    ...(selection !== undefined && {
+      targets: selection.containers.slice(0, maxTargets).map(fit),
+      targetCounts: count(selection.containers),
+    }),
+    ...(history !== undefined && newest !== undefined && { history, lastAppliedTag: newest.tag }),
+  };
+}
+
+function nextLatest(old: LatestImage | undefined, selected: Candidate | undefined, now: Date): LatestImage | undefined {
+  if (selected === undefined) return old;
+  const { tag, digest, createdAt } = selected;
+  const image = { tag, ...(digest !== undefined && { digest }), ...(createdAt !== undefined && { createdAt }) };
+  return old === undefined || isOther(old, image) ? { ...image, selectedAt: toSeconds(now) } : { ...old, ...image };
+}
+
+/** Another tag, or the same one that points to something else; a digest that becomes known is nothing new. */
+function isOther(old: Candidate | undefined, next: Candidate | undefined): boolean {
+  if (old?.tag !== next?.tag) return true;
+  return old?.digest !== undefined && next?.digest !== undefined && old.digest !== next.digest;
+}
+
+function toTrigger({ source, receiver, eventId, receivedAt }: LookCause, now: Date): Trigger {
+  return {
+    source,
+    ...(receiver !== undefined && { receiver: cut(receiver, 63) }),
+    ...(eventId !== undefined && { event: cut(eventId, 128) }),
+    receivedAt,
+    // With milliseconds: the time between the two is what people want to know.
+    handledAt: now.toISOString(),
+  };
+}
+
+function fit({ image, message, ...state }: ContainerState): ContainerState {
+  return {
+    ...state,
+    ...(image !== undefined && { image: cut(image, 1024) }),
+    ...(message !== undefined && { message: cut(message, 1024) }),
+  };
+}
+
+function count(containers: readonly ContainerState[]): TargetCounts {
+  const having = (state: ContainerState['state']) => containers.filter((container) => container.state === state).length;
+  return { total: containers.length, upToDate: having('UpToDate'), problems: having('Problem') };
+}
+
+/** Whether a status says something that was not said before; a look that found nothing new is worth a write once a minute. */
+export function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
+  const { lastCheckTime: oldTime, ...oldRest } = old;
+  const { lastCheckTime: nextTime, ...nextRest } = next;
+  if (canonical(oldRest) !== canonical(nextRest)) return true;
+  if (nextTime === oldTime) return false;
+  // Written this way round, a time that cannot be read is as good as none.
+  const isRecent = oldTime !== undefined && now.getTime() - Date.parse(oldTime) < checkTimeStepMs;
+  return !isRecent;
+}
+
+/** The same text for the same content, whichever way the object came to be: fields in any order, conditions in any order. */
+function canonical({ conditions = [], ...rest }: PolicyStatus): string {
+  const byType = conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
+  return JSON.stringify({ ...rest, conditions: byType }, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

@@ -1,0 +1,202 @@
+/** What becomes of the status when rollouts are found to be done, failed or put back. Pure: called again on the newest status after a conflict. */
+import type { Rollback } from '../rollout/automatic-rollback.ts';
+import { countRollouts, nextSettlement, standingsOf } from '../rollout/count-rollouts.ts';
+import { isOpen, type Doer, type Rollout } from '../rollout/current-rollouts.ts';
+import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
+import { tryParseImageReference } from '../model/image-reference.ts';
+import type { RolloutVerdict } from '../rollout/judge-rollout.ts';
+import { nextConditions } from './next-conditions.ts';
+import { isWorthWriting } from './next-status.ts';
+import { maxListed, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
+import { addRejection } from '../plan/rejections.ts';
+import type { WorkloadView } from '../model/resolve-target.ts';
+import { rolloutClaims } from './rollout-claims.ts';
+import { cut, toSeconds } from '../model/status-text.ts';
+import { findContainer, formatWorkload, identityOf, isSameObject, workloadKey } from '../model/workload.ts';
+
+/** What was found of one rollout. */
+export interface Finding {
+  readonly rollout: Rollout;
+  readonly verdict: RolloutVerdict;
+  /** What the registry says of tags whose digest the history does not know. */
+  readonly digests: ReadonlyMap<string, string>;
+}
+
+/** Those that other looks write are left to them. */
+const ownReasons: ReadonlySet<string> = new Set(['UpToDate', 'Progressing', 'RolloutFailed', 'RejectedDigest']);
+
+/**
+ * The status with the results that are known now: failed images are rejected, unless failures are ignored; those that came out after all are not any more,
+ * once no workload is left where they failed. What failed and is not in the history comes into it.
+ */
+export function settleFindings(status: PolicyStatus, findings: readonly Finding[], settings: RolloutSettings, now: Date): PolicyStatus {
+  let { history = [], rejected = [] } = status;
+  for (const { rollout, verdict, digests } of findings) {
+    if (verdict.kind !== 'done' && verdict.kind !== 'failed') continue;
+    const result = verdict.kind === 'done' ? 'RolledOut' : 'Failed';
+    for (const found of rollout.entries) {
+      const known = history.find((one) => isSameEntry(one, found));
+      const entry = known ?? found;
+      if (!isOpen(entry) || entry.result === result || (known === undefined && result === 'RolledOut')) continue;
+      const digest = entry.digest ?? digests.get(entry.tag);
+      const settled = withResult({ ...entry, ...(digest !== undefined && { digest }) }, result);
+      history = known === undefined ? withFailure(history, settled) : history.map((one) => (one === known ? settled : one));
+      if (verdict.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
+        rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
+      if (verdict.kind === 'failed' && digest !== undefined && settings.onFailure !== 'Ignore' && entry.trigger !== 'Rollback') {
+        const message = cut(verdict.message, 1024);
+        rejected = addRejection(rejected, { digest, tag: entry.tag, reason: verdict.reason, message, at: toSeconds(now) });
+      }
+    }
+  }
+  return withLists(status, { history, rejected });
+}
+
+/** Where it failed it came out after all, or it came out later: what is out elsewhere since before says nothing. */
+function isDisproved(image: RejectedImage, { result, at }: HistoryEntry): boolean {
+  return result === 'Failed' || Date.parse(at) > Date.parse(image.at);
+}
+
+/** In its place by time; for the sake of a failure, something else is forgotten, the oldest first. */
+function withFailure(history: readonly HistoryEntry[], failure: HistoryEntry): readonly HistoryEntry[] {
+  const place = history.findIndex(({ at }) => Date.parse(at) <= Date.parse(failure.at));
+  const longer = place === -1 ? [...history, failure] : history.toSpliced(place, 0, failure);
+  return fit(longer);
+}
+
+/** As many as the status holds: what failed is forgotten last, and the newest never for it. */
+function fit(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  let left = history;
+  while (left.length > maxListed) {
+    const spare = left.findLastIndex(({ result }, index) => index >= maxListed / 2 && result !== 'Failed' && result !== 'RolledBack');
+    left = left.toSpliced(spare === -1 ? left.length - 1 : spare, 1);
+  }
+  return left;
+}
+
+/** The status after the images before were put back: the failed changes are RolledBack, and what was done is a change of its own. */
+export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollback[], now: Date): PolicyStatus {
+  const { history = [] } = status;
+  const resultOf = ({ entry }: Rollback) => history.find((one) => isSameEntry(one, entry))?.result;
+  const isNew = (entry: HistoryEntry) => !history.some((one) => isSameEntry(one, entry));
+  const open = rollbacks.filter((rollback) => resultOf(rollback) === 'Failed');
+  // What the history had no room for is new to it.
+  const others = rollbacks.filter((rollback) => resultOf(rollback) === undefined && isNew(toRollbackEntry(rollback.entry, history, now)));
+  const added = [...open, ...others].map(({ entry }) => toRollbackEntry(entry, history, now));
+  const [newest] = added;
+  if (newest === undefined) return status;
+  const marked = history.map((one) => (open.some(({ entry }) => isSameEntry(one, entry)) ? withResult(one, 'RolledBack') : one));
+  const targets = status.targets?.map((state) => {
+    const back = added.find((entry) => isSameObject(state, entry) && state.container === entry.container);
+    return back === undefined
+      ? state
+      : { ...state, image: back.to, state: 'Kept' as const, message: cut(`put back: ${back.from} failed`, 1024) };
+  });
+  return {
+    ...withLists(status, { history: fit([...added.slice(0, maxListed / 2), ...marked]) }),
+    ...(targets !== undefined && { targets }),
+    ...(newest.tag !== '' && { lastAppliedTag: newest.tag }),
+    trigger: { source: 'Rollback', handledAt: now.toISOString() },
+  };
+}
+
+/** What keeps a failed change from being rolled back, with a reason of the list. */
+export interface Refusal {
+  readonly reason: 'RollbackFailed' | 'RollbackRefused';
+  readonly why: string;
+}
+
+/** The status that says why a change is not rolled back, at the change and where it says why its image failed. The same status where it says so already. */
+export function noteNoRollback(status: PolicyStatus, entry: HistoryEntry, { reason, why }: Refusal, now: Date): PolicyStatus {
+  const message = cut(why, 1024);
+  const history = (status.history ?? []).map((one) => {
+    if (!isSameEntry(one, entry) || one.result !== 'Failed' || one.rollbackRefused?.message === message) return one;
+    return { ...one, rollbackRefused: { reason, message, at: one.rollbackRefused?.at ?? toSeconds(now) } };
+  });
+  const rejected = (status.rejected ?? []).map((image) => {
+    if (image.digest !== entry.digest || image.message?.includes(why)) return image;
+    return { ...image, message: cut(`${image.message ?? 'failed'}; it is not rolled back: ${why}`, 1024) };
+  });
+  const isSame = history.every((one, index) => one === status.history?.[index]);
+  if (isSame && rejected.every((image, index) => image === status.rejected?.[index])) return status;
+  return withLists(status, { history, rejected });
+}
+
+/** An entry whose end is known: what kept it from another one is over. */
+function withResult(entry: HistoryEntry, result: HistoryEntry['result']): HistoryEntry {
+  const { rollbackRefused: _, ...others } = entry;
+  return { ...others, result };
+}
+
+/** The status with the conditions that its rollouts ask for; undefined when there is nothing to write. */
+export function withRolloutConditions(
+  policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
+  found: PolicyStatus,
+  view: WorkloadView,
+  now: Date,
+): PolicyStatus | undefined {
+  const settled = withSettlement({ ...policy, status: found }, view, now);
+  const standings = standingsOf({ ...policy, status: settled }, view, now);
+  const counts = countRollouts(settled, standings);
+  const changed = counts === undefined ? settled : { ...settled, rollouts: counts };
+  const ready = policy.status.conditions?.find(({ type }) => type === 'Ready');
+  const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(ready?.reason ?? '');
+  if (!isOurs) return isWorthWriting(policy.status, changed, now) ? changed : undefined;
+  const claims = rolloutClaims({ spec: policy.spec, status: changed }, standings);
+  const running = describeRunning(changed, view);
+  const ending = { kind: 'unchanged', reason: 'UpToDate', message: running, running } as const;
+  const isLeft = ready?.reason === 'RejectedDigest' && claims.instead === undefined;
+  const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, ending, now, claims) };
+  return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** The status with the time up to which all changes are over. */
+function withSettlement(policy: Doer, view: WorkloadView, now: Date): PolicyStatus {
+  const { spec, status } = policy;
+  if (!isUsable(spec) || spec.rollout === undefined) return status;
+  const standings = standingsOf(policy, view, now);
+  const counts = countRollouts(status, standings);
+  const settlement = nextSettlement(status, standings, spec.rollout);
+  if (counts === undefined || settlement === undefined || settlement.due > now) return status;
+  return { ...status, rollouts: { ...counts, settledAt: settlement.settledAt } };
+}
+
+/** Whether two entries speak of the same change, whatever became of it. */
+export function isSameEntry(a: HistoryEntry, b: HistoryEntry): boolean {
+  return workloadKey(a) === workloadKey(b) && a.container === b.container && a.to === b.to && a.at === b.at;
+}
+
+function toRollbackEntry(entry: Rollback['entry'], history: readonly HistoryEntry[], now: Date): HistoryEntry {
+  const image = tryParseImageReference(entry.from);
+  const before = history.find((one) => one.to === entry.from);
+  const digest = image?.digest ?? before?.digest;
+  return {
+    ...identityOf(entry),
+    container: entry.container,
+    from: entry.to,
+    to: entry.from,
+    tag: image?.tag ?? before?.tag ?? '',
+    ...(digest !== undefined && { digest }),
+    trigger: 'Rollback',
+    at: toSeconds(now),
+    result: 'Applied',
+  };
+}
+
+function describeRunning({ targets = [] }: PolicyStatus, { findWorkload }: WorkloadView): string {
+  const runs = targets.flatMap((state) => {
+    const workload = findWorkload(state);
+    const container = workload && findContainer(workload, state.container ?? '');
+    return container === undefined ? [] : [`${formatWorkload(state)} runs ${container.image}`];
+  });
+  return [...new Set(runs)].join('; ') || 'every workload runs the selected image';
+}
+
+/** Lists that are empty and were not there stay away. */
+function withLists(status: PolicyStatus, { history, rejected }: Pick<PolicyStatus, 'history' | 'rejected'>): PolicyStatus {
+  return {
+    ...status,
+    ...(history !== undefined && (history.length > 0 || status.history !== undefined) && { history }),
+    ...(rejected !== undefined && (rejected.length > 0 || status.rejected !== undefined) && { rejected }),
+  };
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { asSeenBy, consentTo, judgeConsent, unseenProblem, type ConsentRules, type CrossNamespace } from '../../src/plan/consent.ts';
+import type { LabelSelector } from '../../src/model/label-selector.ts';
+import type { KindRef, WorkloadRef } from '../../src/model/workload.ts';
+import { policyOf, webDeployment, workloadOf } from '../model/samples.ts';
+
+const target = { ...webDeployment, namespace: 'ops' };
+const shop = policyOf();
+const legacy = policyOf({ legacyTarget: target });
+
+const rows: [name: string, onTarget: string | undefined, onNamespace: string | null | undefined, granted: boolean][] = [
+  ['nobody said anything', undefined, null, false],
+  ['it is not known what the Namespace says', undefined, undefined, false],
+  ['the target lets it', 'shop', undefined, true],
+  ['the target lets it and others', 'ops, shop ,web', undefined, true],
+  ['the target lets all', '*', undefined, true],
+  ['the target lets others', 'ops', undefined, false],
+  ['a longer name is another one', 'shop-admin', undefined, false],
+  ['no patterns but the one', 'sh*', undefined, false],
+  ['the target lets nobody', '', undefined, false],
+  ['the Namespace lets it', undefined, 'shop', true],
+  ['the Namespace lets all', undefined, '*', true],
+  ['the Namespace lets others', undefined, 'ops', false],
+  ['the target decides when it has one: yes', 'shop', '', true],
+  ['the target decides when it has one: no', 'ops', '*', false],
+  ['the target decides when it has an empty one', '', '*', false],
+];
+
+for (const [name, onTarget, onNamespace, granted] of rows) {
+  test(`${name}: ${granted ? 'granted' : 'refused'}`, () => {
+    for (const crossNamespace of ['consent', 'legacy'] as const)
+      assert.equal(judgeConsent(shop, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
+  });
+}
+
+test('legacy grants its one Deployment to a policy where nobody answered, and only there', () => {
+  const judge = (
+    onTarget: string | undefined,
+    onNamespace: string | null | undefined,
+    crossNamespace: CrossNamespace = 'legacy',
+    of = target,
+  ) => judgeConsent(legacy, of, { onTarget, onNamespace }, crossNamespace);
+  assert.deepEqual(judge(undefined, null), { granted: true, isLegacy: true });
+  for (const answer of ['', 'nobody', 'web']) {
+    assert.deepEqual(judge(answer, null), { granted: false }, answer);
+    assert.deepEqual(judge(undefined, answer), { granted: false }, answer);
+  }
+  assert.deepEqual(judge(undefined, undefined), { granted: false }, 'not known is not nobody');
+  assert.deepEqual(judge(undefined, null, 'consent'), { granted: false });
+  for (const other of [{ name: 'db' }, { namespace: 'web' }, { kind: 'StatefulSet' }])
+    assert.deepEqual(judge(undefined, null, 'legacy', { ...target, ...other }), { granted: false });
+});
+
+const own = workloadOf({ web: 'nginx:1' });
+const consenting = workloadOf({ web: 'nginx:1' }, { ...target, allowPoliciesFrom: 'shop' });
+const silent = workloadOf({ web: 'nginx:1' }, { ...target, name: 'db' });
+const refusing = workloadOf({ web: 'nginx:1' }, { ...target, name: 'secret', allowPoliciesFrom: 'nobody' });
+
+const seen: [rules: Partial<ConsentRules>, names: string[]][] = [
+  [{}, ['web']],
+  [{ namespaceConsent: () => 'shop' }, ['web', 'db']],
+  [{ namespaceConsent: () => undefined }, ['web']],
+  [{ crossNamespace: 'deny', namespaceConsent: () => '*' }, []],
+  [{ crossNamespace: 'allow' }, ['web', 'db', 'secret']],
+];
+
+for (const [given, names] of seen) {
+  test(`of another namespace a policy sees ${names.join(', ') || 'nothing'} with ${JSON.stringify(given)} ${given.namespaceConsent?.('ops') ?? ''}`, () => {
+    const all = [consenting, silent, refusing];
+    const rules: ConsentRules = { crossNamespace: 'consent', namespaceConsent: () => null, ...given };
+    const view = asSeenBy(shop, {
+      ...rules,
+      findWorkload: ({ namespace, name }: WorkloadRef) => [own, ...all].find((one) => one.namespace === namespace && one.name === name),
+      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, answering?: 'answering') =>
+        [own, ...all].filter((one) => one.namespace === namespace && (answering === undefined || one.allowPoliciesFrom !== undefined)),
+    });
+    assert.deepEqual(
+      [...view.listWorkloads(target, 'ops', {})].map(({ name }) => name),
+      names,
+    );
+    assert.deepEqual(
+      all.filter((one) => view.findWorkload(one) !== undefined).map(({ name }) => name),
+      names,
+    );
+    assert.deepEqual([view.findWorkload(own), ...view.listWorkloads(own, 'shop', {})], [own, own]);
+    assert.ok(consentTo(own, shop, rules).granted);
+  });
+}
+
+test('workloads of a Namespace without consent are not even listed, unless they answer themselves', () => {
+  const lists: string[] = [];
+  const list = (namespace: string, rules: Partial<ConsentRules> = {}) => {
+    const view = asSeenBy(shop, {
+      crossNamespace: 'consent',
+      namespaceConsent: () => null,
+      ...rules,
+      findWorkload: () => undefined,
+      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, answering?: 'answering') => {
+        lists.push(`${namespace}: ${answering ?? 'all'}`);
+        return [];
+      },
+    });
+    return [...view.listWorkloads(target, namespace, {})];
+  };
+  list('ops');
+  list('ops', { namespaceConsent: () => 'web' });
+  list('ops', { crossNamespace: 'legacy' });
+  list('ops', { crossNamespace: 'deny', namespaceConsent: () => '*' });
+  list('ops', { namespaceConsent: () => 'shop' });
+  list('ops', { crossNamespace: 'allow' });
+  list('shop');
+  assert.deepEqual(lists, [...Array<string>(4).fill('ops: answering'), 'ops: all', 'ops: all', 'shop: all']);
+});
+
+test('what is said of what is not seen hangs on the policy and the configuration alone', () => {
+  const say = (crossNamespace: CrossNamespace, of = target) => unseenProblem(of, shop, crossNamespace);
+  assert.deepEqual(say('consent'), {
+    reason: 'NoConsent',
+    message:
+      'Deployment ops/web is in another namespace, and either does not exist or its owners have not consented: ask them to annotate it, or its Namespace, with operator.technomad.dev/allow-policies-from: "shop"',
+  });
+  assert.deepEqual(say('legacy'), say('consent'));
+  assert.equal(say('deny')?.reason, 'CrossNamespaceDenied');
+  assert.equal(say('allow'), undefined);
+  for (const rule of ['deny', 'consent', 'legacy'] as const) assert.equal(say(rule, webDeployment), undefined);
+});

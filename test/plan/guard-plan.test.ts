@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Consent } from '../../src/plan/consent.ts';
+import { guardPlan, rollbackGuards } from '../../src/plan/guard-plan.ts';
+import type { GuardContext } from '../../src/plan/guards/guard.ts';
+import { hasChanges, planUpdate } from '../../src/plan/plan-update.ts';
+import { contextOf, entryOf, judge, type Case } from './guards/context.ts';
+import { allKnown, digestOf, noAliases, policyOf, specOf, workloadOf } from '../model/samples.ts';
+
+const image = 'registry.example.com/shop/web';
+const targets = ['shop', 'ops'].map((namespace) => ({ kind: 'Deployment', namespace, name: 'web' }));
+const spec = specOf({ targets });
+const older = policyOf({ namespace: 'shop', spec, legacyTarget: { kind: 'Deployment', namespace: 'ops', name: 'web' } });
+
+const plan = (runs = '1.2.3') =>
+  planUpdate({
+    spec,
+    candidate: { tag: '1.3.0' },
+    hasApplied: false,
+    aliases: noAliases,
+    ...allKnown,
+    findWorkload: ({ namespace }) => workloadOf({ web: `${image}:${runs}` }, { namespace }),
+  });
+const consentOf = (consent: Consent) => ({ consents: new Map([['Deployment/ops/web', consent]]) });
+const granted = consentOf({ granted: true });
+const missing = consentOf({ granted: false });
+
+function guarded(context: Partial<GuardContext>, runs?: string) {
+  return guardPlan(plan(runs), contextOf(context)).targets.map(({ changes, kept, problem }) => ({
+    changes: changes.length,
+    kept: kept.length,
+    problem: problem?.reason,
+  }));
+}
+
+const change = { changes: 1, kept: 0, problem: undefined };
+const keep = { changes: 0, kept: 1, problem: undefined };
+const refused = (problem: string) => ({ changes: 0, kept: 0, problem });
+
+const rows: [name: string, context: Partial<GuardContext>, other: object][] = [
+  ['denied by the configuration', { crossNamespace: 'deny' }, refused('CrossNamespaceDenied')],
+  ['denied by the configuration, whatever the owners say', { crossNamespace: 'deny', ...granted }, refused('CrossNamespaceDenied')],
+  ['denied also where it may have been written as v1alpha1', { crossNamespace: 'deny', policy: older }, refused('CrossNamespaceDenied')],
+  ['allowed by the configuration', { crossNamespace: 'allow', ...missing }, change],
+  ['with consent', granted, change],
+  ['without consent', missing, refused('NoConsent')],
+  ['its owners were not among those that were asked', { consents: new Map() }, refused('NoConsent')],
+  ['nobody was asked yet', {}, change],
+  ['without consent, and written as v1alpha1', { ...missing, policy: older }, refused('NoConsent')],
+  [
+    'without an answer, which legacy lets pass',
+    { ...consentOf({ granted: true, isLegacy: true }), crossNamespace: 'legacy', policy: older },
+    change,
+  ],
+  ['without consent, also with legacy', { ...missing, crossNamespace: 'legacy', policy: older }, refused('NoConsent')],
+];
+
+for (const [name, context, other] of rows) {
+  test(`a target in another namespace, ${name}; the own one is never refused`, () => assert.deepEqual(guarded(context), [change, other]));
+}
+
+test('what would not be changed needs no permission', () => {
+  assert.deepEqual(guarded({ crossNamespace: 'deny' }, '1.3.0'), [keep, keep]);
+  assert.deepEqual(guarded(missing, '1.3.0'), [keep, keep]);
+});
+
+test('the first guard that has something to say is heard, and the next about what it leaves', () => {
+  const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
+  const reasonOf = (given: Case) => {
+    const { problem, withheld } = judge(given);
+    return problem?.reason ?? withheld?.reason;
+  };
+  const approving: Case = { spec: { mode: 'Approval', ...closed } };
+  assert.equal(reasonOf({}), undefined);
+  assert.equal(reasonOf(approving), 'ApprovalRequired');
+  assert.equal(reasonOf({ ...approving, actions: { approve: `1.3.0@${digestOf('b')}` } }), 'Window');
+  assert.equal(reasonOf({ ...approving, workload: { paused: true } }), 'TargetPaused');
+  const { changed, withheld } = judge({
+    spec: closed,
+    runs: { image: `${image}:1.2.3`, imageOwner: 'kubectl' },
+    other: { image: `${image}:1.2.3`, imageOwner: 'image-watcher' },
+    status: { history: [entryOf('1.3.0')] },
+  });
+  assert.deepEqual([changed, withheld?.reason], [[], 'Held']);
+});
+
+test('a rollback passes what would protect from the policy, but not what others have forbidden', () => {
+  const rollsBack = (given: Case) => {
+    const { problem, withheld, changed } = judge(given, ...rollbackGuards);
+    return problem?.reason ?? withheld?.reason ?? changed.length;
+  };
+  assert.equal(rollsBack({ spec: { mode: 'Approval', windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] } }), 1);
+  assert.equal(rollsBack({ runs: { image: `${image}:1.2.3`, imageOwner: 'kubectl' }, status: { history: [entryOf('1.3.0')] } }), 1);
+  assert.equal(rollsBack({ spec: { mode: 'DryRun' } }), 'DryRun');
+});
+
+test('what is withheld is still wanted, so that the registry is asked what it is', () => {
+  const context = contextOf({ spec: specOf({ mode: 'DryRun' }) });
+  assert.ok(hasChanges(guardPlan(plan(), context)));
+  assert.ok(!hasChanges(guardPlan(plan('1.3.0'), context)));
+});

@@ -1,0 +1,303 @@
+/** Each guard by itself, in one table; what they make of a plan together is in guard-plan.test.ts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { approval } from '../../../src/plan/guards/approval.ts';
+import { dryRun } from '../../../src/plan/guards/dry-run.ts';
+import type { Guard } from '../../../src/plan/guards/guard.ts';
+import { held } from '../../../src/plan/guards/held.ts';
+import { paused } from '../../../src/plan/guards/paused.ts';
+import { rejected } from '../../../src/plan/guards/rejected.ts';
+import { repeats } from '../../../src/plan/guards/repeats.ts';
+import { reverted } from '../../../src/plan/guards/reverted.ts';
+import { rewritten } from '../../../src/plan/guards/rewritten.ts';
+import { window } from '../../../src/plan/guards/window.ts';
+import type { RejectedImage, Reversion } from '../../../src/model/policy-status.ts';
+import { strategies } from '../../../src/select/strategies/index.ts';
+import { digestOf, policyOf, webDeployment } from '../../model/samples.ts';
+import { entryOf, image, judge, type Case } from './context.ts';
+
+const [a, b, c] = [digestOf('a'), digestOf('b'), digestOf('c')];
+const by = (imageOwner: string, tag = '1.2.3', imageSetAt = '2026-03-02T10:00:00Z') => ({
+  image: `${image}:${tag}`,
+  imageOwner,
+  imageSetAt,
+});
+const unowned = { image: `${image}:1.2.3` };
+const applied = { status: { history: [entryOf('1.3.0')] } };
+const latest = { strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest' as const };
+const failed: RejectedImage = { digest: b, tag: '1.3.0', reason: 'CrashLoop', at: '2026-03-01T13:00:00Z' };
+const left: RejectedImage = { ...failed, reason: 'RollbackRequested' };
+const reversion: Reversion = {
+  ...webDeployment,
+  container: 'web',
+  tag: '1.3.0',
+  digest: b,
+  count: 1,
+  at: '2026-03-01T11:30:00Z',
+};
+const revertedOnce = { status: { history: [entryOf('1.3.0')], reverted: [reversion] } };
+const revertedTwice = {
+  status: { history: [entryOf('1.3.0')], reverted: [{ ...reversion, count: 2 }] },
+};
+const others = (count: number) => Array.from({ length: count }, (_, index) => ({ ...reversion, name: `other-${index}` }));
+const times = (...at: string[]) => ({ status: { history: at.map((time) => entryOf('1.3.0', { at: time })) } });
+const within = ['2026-03-02T11:50:00Z', '2026-03-02T11:40:00Z', '2026-03-02T11:30:00Z', '2026-03-02T11:20:00Z', '2026-03-02T11:10:00Z'];
+/** Runs what somebody put in the place of 1.3.0, which the container was changed to at these times. */
+const remembering = (at: readonly string[], policy = policyOf().uid) => ({
+  ...by('image-watcher'),
+  lastUpdate: {
+    policy,
+    at: '2026-03-02T11:55:00Z',
+    trigger: 'Webhook' as const,
+    from: `${image}:1.3.0`,
+    to: `${image}:1.2.3`,
+    earlier: [{ tag: '1.3.0', digest: b, at }],
+  },
+});
+const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
+
+const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
+  [dryRun, 'automatic', {}, 'fine'],
+  [dryRun, 'dry run', { spec: { mode: 'DryRun' } }, 'kept DryRun'],
+
+  [approval, 'automatic', {}, 'fine'],
+  [approval, 'nobody approved', { spec: { mode: 'Approval' } }, 'kept ApprovalRequired'],
+  [approval, 'approved', { spec: { mode: 'Approval' }, actions: { approve: `1.3.0@${b}` } }, 'fine'],
+  [approval, 'another digest is approved', { spec: { mode: 'Approval' }, actions: { approve: `1.3.0@${a}` } }, 'kept ApprovalRequired'],
+  [approval, 'another tag is approved', { spec: { mode: 'Approval' }, actions: { approve: `1.2.9@${b}` } }, 'kept ApprovalRequired'],
+  [approval, 'only a tag', { spec: { mode: 'Approval' }, actions: { approve: '1.3.0' } }, 'kept ApprovalRequired'],
+  [
+    approval,
+    'the digest is not known yet',
+    { spec: { mode: 'Approval' }, actions: { approve: `1.3.0@${b}` }, candidate: { tag: '1.3.0' } },
+    'kept ApprovalRequired',
+  ],
+
+  [window, 'always', {}, 'fine'],
+  [window, 'open', { spec: { windows: [{ from: '09:00', to: '17:00', timeZone: 'UTC' }] } }, 'fine'],
+  [window, 'closed', { spec: closed }, 'waits Window 2026-03-02T20:00:00.000Z'],
+
+  [paused, 'not paused', {}, 'fine'],
+  [paused, 'paused', { workload: { paused: true } }, 'kept TargetPaused'],
+
+  [held, 'never changed by us', { runs: by('kubectl-create') }, 'fine'],
+  [held, 'ours, as a crash leaves it', { runs: by('image-watcher'), ...applied }, 'fine'],
+  [held, 'kubectl', { runs: by('kubectl-set'), ...applied }, 'kept Held'],
+  [held, 'a manager that nobody knows', { runs: by('OpenAPI-Generator'), ...applied }, 'kept Held'],
+  [held, 'a GitOps tool', { runs: by('argocd-controller'), ...applied }, 'fine'],
+  [held, 'nobody is recorded, but it is not what we made of it', { runs: unowned, ...applied }, 'kept Held'],
+  [held, 'nobody is recorded, and it is Helm’s', { runs: unowned, workload: { gitOps: 'Helm' }, ...applied }, 'fine'],
+  [
+    held,
+    'another container was changed by us',
+    { runs: by('kubectl'), status: { history: [entryOf('1.3.0', { container: 'x' })] } },
+    'fine',
+  ],
+  [held, 'something newer', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.1', digest: c } }, 'fine'],
+  [held, 'the same tag, moved', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.0', digest: c } }, 'fine'],
+  [held, 'something older', { runs: by('kubectl'), ...applied, candidate: { tag: '1.2.9', digest: c } }, 'kept Held'],
+  [held, 'the digest is not known yet', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.0' } }, 'kept Held'],
+  [
+    held,
+    'a moving tag, moved',
+    {
+      runs: { ...by('kubectl'), image: `${image}:latest@${a}` },
+      spec: latest,
+      status: { history: [entryOf('latest')] },
+      candidate: { tag: 'latest', digest: c },
+    },
+    'fine',
+  ],
+  [
+    held,
+    'a moving tag, at the same',
+    {
+      runs: { ...by('kubectl'), image: `${image}:latest@${a}` },
+      spec: latest,
+      status: { history: [entryOf('latest')] },
+      candidate: { tag: 'latest', digest: b },
+    },
+    'kept Held',
+  ],
+  [held, 'what was applied is none of the policy’s any more', { runs: by('kubectl'), status: { history: [entryOf('main')] } }, 'fine'],
+  [held, 'released afterwards', { runs: by('kubectl'), ...applied, actions: { release: '2026-03-02T10:00:00Z' } }, 'fine'],
+  [held, 'released before', { runs: by('kubectl'), ...applied, actions: { release: '2026-03-02T09:59:59Z' } }, 'kept Held'],
+  [
+    held,
+    'released later',
+    { runs: by('kubectl'), ...applied, actions: { release: '2026-03-03T10:00:00Z' } },
+    'waits Held 2026-03-03T10:00:00.000Z',
+  ],
+  [held, 'released without a time', { runs: by('kubectl'), ...applied, actions: { release: 'yes' } }, 'kept Held'],
+  [held, 'nobody is recorded, released', { runs: unowned, ...applied, actions: { release: '2026-03-01T12:00:00Z' } }, 'fine'],
+
+  [rejected, 'another digest', { status: { rejected: [{ ...failed, digest: a }] } }, 'fine'],
+  [rejected, 'failed', { status: { rejected: [failed] } }, 'refused RejectedDigest'],
+  [
+    rejected,
+    'failed, under another tag',
+    { status: { rejected: [failed] }, candidate: { tag: '1.3.1', digest: b } },
+    'refused RejectedDigest',
+  ],
+  [rejected, 'not newer than what failed', { status: { rejected: [failed] }, candidate: { tag: '1.2.9', digest: c } }, 'fine'],
+  [rejected, 'left by a user', { status: { rejected: [left] } }, 'kept RejectedDigest'],
+  [
+    rejected,
+    'not newer than what a user left',
+    { status: { rejected: [left] }, candidate: { tag: '1.2.9', digest: c } },
+    'kept RejectedDigest',
+  ],
+  [rejected, 'newer than what a user left', { status: { rejected: [left] }, candidate: { tag: '1.3.1', digest: c } }, 'fine'],
+  [rejected, 'released', { status: { rejected: [left] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'fine'],
+  [rejected, 'failed, released', { status: { rejected: [failed] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'fine'],
+  [
+    rejected,
+    'released before it failed',
+    { status: { rejected: [failed] }, actions: { release: '2026-03-01T12:59:59Z' } },
+    'refused RejectedDigest',
+  ],
+
+  [reverted, 'a human', { runs: by('kubectl'), ...revertedTwice }, 'fine'],
+  [reverted, 'for the first time', { runs: by('argocd-controller'), ...applied }, 'fine'],
+  [reverted, 'for the second time', { runs: by('argocd-controller'), ...revertedOnce }, 'refused ChangeReverted'],
+  [
+    reverted,
+    'one of more than the status has room for',
+    { runs: by('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(10) } },
+    'refused ChangeReverted',
+  ],
+  [
+    reverted,
+    'for the first time, when others were before',
+    { runs: by('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(9) } },
+    'fine',
+  ],
+  [reverted, 'told before', { runs: by('helm'), ...revertedTwice }, 'refused ChangeReverted'],
+  [reverted, 'something newer', { runs: by('helm'), ...revertedTwice, candidate: { tag: '1.4.0', digest: c } }, 'fine'],
+  [
+    reverted,
+    'nobody is recorded, and it is Flux’s',
+    { runs: unowned, workload: { gitOps: 'Flux' }, ...revertedTwice },
+    'refused ChangeReverted',
+  ],
+  [reverted, 'released', { runs: by('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } }, 'fine'],
+
+  [rewritten, 'nothing was rewritten', { ...applied }, 'fine'],
+  [
+    rewritten,
+    'as the API server answered',
+    { runs: `${image}:1.2.3-hardened`, status: { history: [entryOf('1.3.0', { to: `${image}:1.2.3-hardened` })] } },
+    'kept UpToDate',
+  ],
+  [
+    rewritten,
+    'changed after that',
+    { runs: `${image}:1.2.3`, status: { history: [entryOf('1.3.0', { to: `${image}:1.2.3-hardened` })] } },
+    'fine',
+  ],
+  [
+    rewritten,
+    'something newer',
+    { runs: `${image}:1.2.3-hardened`, status: { history: [entryOf('1.2.3', { to: `${image}:1.2.3-hardened`, digest: a })] } },
+    'fine',
+  ],
+  [rewritten, 'the policy pins digests now', { runs: `${image}:1.3.0`, spec: { pin: 'Digest' }, ...applied }, 'fine'],
+  [
+    rewritten,
+    'its digest was rewritten',
+    { runs: `${image}:1.3.0@${c}`, spec: { pin: 'Digest' }, status: { history: [entryOf('1.3.0', { to: `${image}:1.3.0@${c}` })] } },
+    'kept UpToDate',
+  ],
+
+  [repeats, 'often, but not within the hour', times(...within.slice(0, 4), '2026-03-02T10:59:59Z'), 'fine'],
+  [repeats, 'too often', times(...within), 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
+  [repeats, 'too often, but something else', { ...times(...within), candidate: { tag: '1.3.1', digest: c } }, 'fine'],
+  [
+    repeats,
+    'as often as is configured',
+    { ...times(...within.slice(0, 2)), context: { repeatsPerHour: 2 } },
+    'waits TooManyChanges 2026-03-02T12:40:00.000Z',
+  ],
+  [repeats, 'too often, as the container remembers', { runs: remembering(within) }, 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
+  [
+    repeats,
+    'too often, by other policies too',
+    { runs: remembering(within, 'of another') },
+    'waits TooManyChanges 2026-03-02T12:10:00.000Z',
+  ],
+  [repeats, 'often, as the container remembers', { runs: remembering(within.slice(1)) }, 'fine'],
+  [repeats, 'too often, but another image under the tag', { runs: remembering(within), candidate: { tag: '1.3.0', digest: c } }, 'fine'],
+  [repeats, 'too often, but before the hour', { runs: remembering([...within.slice(0, 4), '2026-03-02T11:00:00Z']) }, 'fine'],
+  [repeats, 'too often, at a time that somebody forged', { runs: remembering(within.map(() => '2099-01-01T00:00:00Z')) }, 'fine'],
+  [
+    repeats,
+    'too often, as the container and the history know together',
+    { runs: remembering(within.slice(0, 2)), ...times(...within) },
+    'waits TooManyChanges 2026-03-02T12:10:00.000Z',
+  ],
+  [repeats, 'of another workload', { status: { history: within.map((at) => entryOf('1.3.0', { at, name: 'other' })) } }, 'fine'],
+];
+
+for (const [guard, name, given, expected] of rows) {
+  test(`${guard.id}: ${name}: ${expected}`, () => {
+    const { problem, withheld, until, changed } = judge(given, guard);
+    if (expected === 'fine') {
+      assert.deepEqual([problem, withheld, changed], [undefined, undefined, ['web']]);
+      return;
+    }
+    const found = problem === undefined ? [withheld?.kind, withheld?.reason, until] : ['refused', problem.reason];
+    assert.equal(found.filter((part) => part !== undefined).join(' '), expected);
+    assert.deepEqual(changed, []);
+  });
+}
+
+const messages: [guard: Guard, given: Case, message: RegExp][] = [
+  [dryRun, { spec: { mode: 'DryRun' } }, /Deployment shop\/web would be changed: web from .*:1\.2\.3 to .*:1\.3\.0$/],
+  [approval, { spec: { mode: 'Approval' } }, /operator\.technomad\.dev\/approve: 1\.3\.0@sha256:b+$/],
+  [approval, { spec: { mode: 'Approval' }, actions: { approve: `1.3.0@${a}` } }, /"1\.3\.0@sha256:a+" approves something else/],
+  [approval, { spec: { mode: 'Approval' }, actions: { approve: 'yes' } }, /"yes" is not of the form TAG@sha256:…/],
+  [window, { spec: closed }, /1\.3\.0 is applied to Deployment shop\/web when the next window opens: 2026-03-02T20:00:00Z/],
+  [paused, { workload: { paused: true } }, /Deployment shop\/web is paused.*kubectl rollout resume/],
+  [held, { runs: by('kubectl-set'), ...applied }, /kubectl-set changed web from .*:1\.3\.0 to .*:1\.2\.3\. .*newer than 1\.3\.0.*release/],
+  [held, { runs: by('kubectl'), ...applied, actions: { release: 'yes' } }, /"yes" is no time such as/],
+  [rejected, { status: { rejected: [left] } }, /1\.3\.0, which was rolled back.*release/],
+  [reverted, { runs: by('argocd-controller'), ...revertedOnce }, /argocd-controller has put Deployment shop\/web back 2 times/],
+  [repeats, times(...within), /5 times within an hour.*another ImagePolicy/],
+];
+
+for (const [guard, given, message] of messages) {
+  test(`${guard.id} says: ${message.source.slice(0, 60)}`, () => {
+    const { problem, withheld } = judge(given, guard);
+    assert.match((problem ?? withheld)?.message ?? '', message);
+  });
+}
+
+test('a reversion is counted with those before, up to the last one', () => {
+  const runs = by('argocd-controller');
+  const countOf = (given: Case) => judge({ runs, ...given }, reverted).reverted?.map(({ count, at }) => [count, at]);
+  assert.deepEqual(countOf(applied), [[1, '2026-03-02T12:00:00Z']]);
+  assert.deepEqual(countOf(revertedOnce), [[2, '2026-03-02T12:00:00Z']]);
+  assert.deepEqual(countOf(revertedTwice), [[2, reversion.at]]);
+});
+
+test('after a release it is counted from the beginning', () => {
+  const { reverted: counted } = judge({ runs: by('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } }, reverted);
+  assert.equal(counted?.[0]?.count, 1);
+});
+
+test('what one guard says of a container leaves the others', () => {
+  const { changed, withheld } = judge({ runs: by('kubectl'), other: by('image-watcher'), ...applied }, held);
+  assert.deepEqual([changed, withheld?.changes.map(({ container }) => container)], [['other'], ['web']]);
+});
+
+test('what was changed in this look already, and rewritten, is not changed once more', () => {
+  const change = {
+    workload: webDeployment,
+    container: 'web',
+    index: 0,
+    from: `${image}:1.2.3`,
+    to: `${image}:1.3.0`,
+    became: `${image}:1.3.0-x`,
+  };
+  assert.equal(judge({ runs: by('image-watcher', '1.3.0-x'), context: { applied: [change] } }, rewritten).withheld?.reason, 'UpToDate');
+});

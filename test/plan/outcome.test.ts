@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Candidate } from '../../src/model/image-reference.ts';
+import { describeChange, outcomeOf } from '../../src/plan/outcome.ts';
+import type { AppliedChange } from '../../src/plan/plan-update.ts';
+import { planUpdate } from '../../src/plan/plan-update.ts';
+import type { PolicySpec } from '../../src/model/image-policy.ts';
+import type { WorkloadContainer } from '../../src/model/workload.ts';
+import { allKnown, digestOf, latestSpec, noAliases, specOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
+
+const image = 'registry.example.com/shop/web';
+const change: AppliedChange = { workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
+
+/** The outcome for a Deployment whose container runs this. */
+function outcome(
+  runs: string | Omit<WorkloadContainer, 'name'>,
+  applied: AppliedChange[] = [],
+  candidate: Candidate = { tag: '1.3.0' },
+  spec: PolicySpec = specOf(),
+) {
+  const findWorkload = () => workloadOf({ web: runs });
+  const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, ...allKnown, findWorkload });
+  return outcomeOf(plan, applied, true);
+}
+
+test('updated: what was changed, and what runs now', () => {
+  assert.deepEqual(outcome(`${image}:1.2.3`, [change], { tag: '1.3.0', digest: digestOf('a') }), {
+    kind: 'updated',
+    reason: 'Updated',
+    message: `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`,
+    tag: '1.3.0',
+    digest: digestOf('a'),
+    running: `Deployment shop/web runs ${image}:1.3.0`,
+    changes: [change],
+    selection: {
+      candidate: { tag: '1.3.0', digest: digestOf('a') },
+      containers: [{ ...thisDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' }],
+    },
+  });
+  assert.equal(describeChange(change), `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`);
+});
+
+test('updated, and seen as done in the plan that was made after a conflict', () => {
+  const { kind, running, selection } = outcome(`${image}:1.3.0`, [change]);
+  assert.deepEqual(
+    { kind, running, states: selection?.containers.map(({ state }) => state) },
+    { kind: 'updated', running: `Deployment shop/web runs ${image}:1.3.0`, states: ['UpToDate'] },
+  );
+});
+
+test('unchanged: nobody knows whose hand it was', () => {
+  const { kind, reason, ours, running } = outcome(`${image}:1.3.0`);
+  assert.deepEqual([kind, reason, ours], ['unchanged', 'UpToDate', undefined]);
+  assert.equal(running, `Deployment shop/web runs ${image}:1.3.0`);
+});
+
+test('unchanged, by our hand: a crash between patch and status forgets nothing', () => {
+  assert.deepEqual(outcome({ image: `${image}:1.3.0`, imageOwner: 'image-watcher' }).ours, [
+    { workload: thisDeployment, container: 'web', image: `${image}:1.3.0` },
+  ]);
+  assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'kubectl-edit' }).ours, undefined);
+  assert.equal(outcome({ image: `${image}:1.4.0`, imageOwner: 'image-watcher' }).ours, undefined);
+});
+
+test('unchanged says the most notable reason', () => {
+  assert.equal(outcome(`${image}:1.4.0`).reason, 'OlderThanRunning');
+  assert.equal(outcome(`${image}:1.3.0@${digestOf('a')}`, [], { tag: '1.3.0', digest: digestOf('b') }).reason, 'Retagged');
+});
+
+test('stalled: nothing can be compared', () => {
+  const { kind, reason } = outcome(`${image}:main`);
+  assert.deepEqual([kind, reason], ['stalled', 'NotComparable']);
+});
+
+test('stalled: one target is missing, but what was changed elsewhere is told', () => {
+  const missing = { kind: 'Deployment', namespace: 'shop', name: 'missing' };
+  const plan = planUpdate({
+    spec: specOf({ targets: [webDeployment, missing] }),
+    candidate: { tag: '1.3.0' },
+    hasApplied: true,
+    aliases: noAliases,
+    ...allKnown,
+    findWorkload: ({ name }) => (name === 'web' ? workloadOf({ web: `${image}:1.2.3` }) : undefined),
+  });
+  const result = outcomeOf(plan, [change], true);
+  assert.deepEqual([result.kind, result.reason], ['stalled', 'TargetNotFound']);
+  assert.deepEqual(result.selection?.containers, [
+    { ...thisDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' },
+    { ...missing, state: 'Problem', message: 'Deployment shop/missing does not exist' },
+  ]);
+  assert.deepEqual(result.changes, [change]);
+  assert.equal(result.running, `Deployment shop/web runs ${image}:1.3.0`);
+});
+
+test('containers that run the same are told once', () => {
+  const digest = digestOf('a');
+  const plan = planUpdate({
+    spec: latestSpec(),
+    candidate: { tag: 'latest', digest },
+    hasApplied: true,
+    aliases: noAliases,
+    ...allKnown,
+    findWorkload: () => workloadOf({ a: `${image}:latest@${digest}`, b: `${image}:latest@${digest}` }),
+  });
+  assert.equal(outcomeOf(plan, [], true).running, `Deployment shop/web runs ${image}:latest@${digest}`);
+});
+
+test('what each container runs, and why it is not what is selected', () => {
+  const rows: [runs: string, state: string, message: RegExp | undefined][] = [
+    [`${image}:1.3.0`, 'UpToDate', undefined],
+    [`${image}:1.4.0`, 'Kept', /1\.3\.0 is older than 1\.4\.0/],
+    [`${image}:main`, 'Problem', /"main" runs/],
+  ];
+  for (const [runs, state, message] of rows) {
+    const [container] = outcome(runs).selection?.containers ?? [];
+    assert.deepEqual([container?.image, container?.state], [runs, state]);
+    if (message === undefined) assert.equal(container?.message, undefined);
+    else assert.match(container?.message ?? '', message);
+  }
+});
+
+test('a look at something else than what is selected tells nothing about the containers', () => {
+  const plan = planUpdate({
+    spec: specOf(),
+    candidate: { tag: '1.0.0' },
+    hasApplied: true,
+    aliases: noAliases,
+    ...allKnown,
+    findWorkload: () => workloadOf({ web: `${image}:1.3.0` }),
+  });
+  assert.equal(outcomeOf(plan, [], false).selection, undefined);
+});

@@ -1,0 +1,136 @@
+/** Which workloads and which parts of them a target means; what becomes of their images is in plan-update.test.ts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { outcomeOf } from '../../src/plan/outcome.ts';
+import type { PolicySpec } from '../../src/model/image-policy.ts';
+import { planUpdate } from '../../src/plan/plan-update.ts';
+import { workloadKey, type Workload } from '../../src/model/workload.ts';
+import { allKnown, noAliases, specOf, webDeployment, workloadOf } from '../model/samples.ts';
+
+const image = 'registry.example.com/shop/web';
+const old = `${image}:1.2.3`;
+
+function plan(workloads: readonly Workload[], spec: Partial<PolicySpec>) {
+  const byKey = new Map(workloads.map((workload) => [workloadKey(workload), workload]));
+  return planUpdate({
+    spec: specOf(spec),
+    candidate: { tag: '1.3.0' },
+    hasApplied: true,
+    aliases: noAliases,
+    ...allKnown,
+    findWorkload: (ref) => byKey.get(workloadKey(ref)),
+    listWorkloads: () => workloads,
+  });
+}
+
+const named = (name: string, labels?: Record<string, string>, runs = old) => workloadOf({ web: runs }, { name, ...(labels && { labels }) });
+const selecting = (matchLabels: Record<string, string>) => ({ kind: 'Deployment', namespace: 'shop', selector: { matchLabels } });
+
+test('a selector means all that match, in the order of their names', () => {
+  const workloads = [named('c', { uses: 'web' }), named('a', { uses: 'web' }), named('b', { uses: 'other' }), named('d')];
+  const { targets } = plan(workloads, { targets: [selecting({ uses: 'web' })] });
+  assert.deepEqual(
+    targets.map(({ target, changes }) => [target, changes.map(({ to }) => to)]),
+    ['a', 'c'].map((name) => [{ ...webDeployment, name }, [`${image}:1.3.0`]]),
+  );
+});
+
+test('what was read anew counts, not what the list remembers: its labels too', () => {
+  const listed = [named('a', { uses: 'web' }), named('b', { uses: 'web' })];
+  const { targets } = planUpdate({
+    spec: specOf({ targets: [selecting({ uses: 'web' })] }),
+    candidate: { tag: '1.3.0' },
+    hasApplied: true,
+    aliases: noAliases,
+    ...allKnown,
+    listWorkloads: () => listed,
+    findWorkload: ({ name }) => (name === 'a' ? named('a', { uses: 'nothing' }) : undefined),
+  });
+  assert.deepEqual([targets.length, targets[0]?.problem?.reason], [1, 'TargetNotFound']);
+});
+
+test('a selector that finds nothing is told', () => {
+  const planned = plan([named('a', { uses: 'other' })], { targets: [selecting({ uses: 'web', tier: 'x' })] });
+  const { kind, reason, message } = outcomeOf(planned, [], true);
+  assert.deepEqual([kind, reason, message], ['stalled', 'TargetNotFound', 'no Deployment in shop matches uses=web,tier=x']);
+});
+
+test('a workload that several targets mean has one plan', () => {
+  const { targets } = plan([named('web', { uses: 'web' })], { targets: [webDeployment, selecting({ uses: 'web' })] });
+  assert.deepEqual([targets.length, targets[0]?.changes.length], [1, 1]);
+});
+
+test('init containers are meant only where the target says so, and by their names where it names some', () => {
+  const initContainers = [
+    { name: 'migrate', image: old },
+    { name: 'seed', image: old },
+  ];
+  const workload = workloadOf({ web: old }, { initContainers });
+  const changed = (parts: object) =>
+    plan([workload], { targets: [{ ...webDeployment, ...parts }] }).targets.flatMap(({ changes }) =>
+      changes.map(({ container, index, list }) => `${list === undefined ? '' : 'init '}${container} ${index}`),
+    );
+  assert.deepEqual(changed({}), ['web 0']);
+  assert.deepEqual(changed({ initContainers: true }), ['web 0', 'init migrate 0', 'init seed 1']);
+  assert.deepEqual(changed({ initContainers: true, containers: ['seed'] }), ['init seed 1']);
+});
+
+const withVolume = (images: Record<string, string>, name = 'web') =>
+  workloadOf(images, { volumes: [{ name: `volumes/${name}`, image: old, index: 2 }] });
+
+test('image volumes are meant only where the target says so, whatever containers it names', () => {
+  const changed = (parts: object) =>
+    plan([withVolume({ web: old, side: old })], { targets: [{ ...webDeployment, ...parts }] }).targets.flatMap(({ changes }) =>
+      changes.map(({ container, index, list }) => [container, index, list ?? 'containers']),
+    );
+  const [web, side, volume] = [
+    ['web', 0, 'containers'],
+    ['side', 1, 'containers'],
+    ['volumes/web', 2, 'volumes'],
+  ];
+  assert.deepEqual(changed({}), [web, side]);
+  assert.deepEqual(changed({ containers: ['web'] }), [web]);
+  assert.deepEqual(changed({ volumes: true }), [web, side, volume]);
+  assert.deepEqual(changed({ volumes: true, containers: ['web'] }), [web, volume]);
+});
+
+test('two targets that mean a container and a volume of its name change both', () => {
+  const { targets } = plan([withVolume({ web: old })], { targets: [webDeployment, { ...webDeployment, volumes: true }] });
+  assert.deepEqual(
+    targets.map(({ changes }) => changes.map(({ container }) => container)),
+    [['web', 'volumes/web']],
+  );
+});
+
+test('a workload with nothing but a volume of the image is up to date by it, and without the permission says what to write', () => {
+  const only = [withVolume({ web: 'busybox:1' }, 'models')];
+  assert.equal(plan(only, { targets: [{ ...webDeployment, volumes: true }] }).targets[0]?.problem, undefined);
+  const problemOf = (workloads: Workload[], parts: object = {}) =>
+    plan(workloads, { targets: [{ ...webDeployment, ...parts }] }).targets[0]?.problem?.message;
+  const none = 'Deployment shop/web has no container that runs registry.example.com/shop/web';
+  assert.equal(problemOf(only), `${none}; its volume "models" holds it: to update it, write volumes: true`);
+  assert.equal(problemOf([workloadOf({ web: 'busybox:1' })]), none);
+  assert.equal(problemOf([workloadOf({ web: 'busybox:1' })], { volumes: true }), `${none}, and no image volume of it`);
+});
+
+test('of hundreds of targets a message names the first ones', () => {
+  const workloads = Array.from({ length: 300 }, (_, index) => named(`w${index}`, { uses: 'web' }));
+  const planned = plan(workloads, { targets: [selecting({ uses: 'web' })] });
+  const applied = planned.targets.flatMap(({ target, changes }) => changes.map((change) => ({ ...change, workload: target })));
+  const { message, running, selection } = outcomeOf(planned, applied, true);
+  assert.match(message, /; and 290 more$/);
+  assert.match(running ?? '', /; and 290 more$/);
+  assert.equal(selection?.containers.length, 300);
+});
+
+test('the same kind in another API group is another workload', () => {
+  const service = { apiVersion: 'serving.knative.dev/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
+  const { targets } = plan([named('web'), workloadOf({ web: `${image}:1.3.0` }, service)], { targets: [service, webDeployment] });
+  assert.deepEqual(
+    targets.map(({ target, changes, kept }) => [target.apiVersion, changes.length, kept.length]),
+    [
+      ['serving.knative.dev/v1', 0, 1],
+      [undefined, 1, 0],
+    ],
+  );
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Candidate } from '../../src/model/image-reference.ts';
+import type { PolicySpec } from '../../src/model/image-policy.ts';
+import { filterTags } from '../../src/select/filter-tags.ts';
+import { hasChanges, planUpdate, type PlanInput } from '../../src/plan/plan-update.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
+import type { Workload } from '../../src/model/workload.ts';
+import { allKnown, digestOf, lastMatching, latestSpec, noAliases, specOf, webDeployment, workloadOf } from '../model/samples.ts';
+
+const image = 'registry.example.com/shop/web';
+
+function plan(workload: Workload | undefined, candidate: Candidate, input: Partial<PlanInput> = {}) {
+  const spec = input.spec ?? specOf();
+  return planUpdate({
+    spec,
+    candidate,
+    hasApplied: false,
+    aliases: noAliases,
+    ...allKnown,
+    findWorkload: () => workload,
+    ...input,
+  });
+}
+
+const semver = specOf();
+const line = specOf({ strategy: strategies.semver({ range: '1.x' }) });
+const pinned = specOf({ pin: 'Digest' });
+const dated = specOf({ strategy: lastMatching('build-\\d+') });
+const latest = latestSpec();
+const back = specOf({ allowDowngrade: true });
+const inside = specOf({ strategy: filterTags(strategies.semver({ range: '1.x' }), { allow: 'v(.*)-prod', extract: '$1' }) });
+
+const rebuilt = specOf({ strategy: filterTags(strategies.semver({}), { allow: '([0-9.]+)-[0-9]+', extract: '$1' }) });
+const rebuiltPinned: PolicySpec = { ...rebuilt, pin: 'Digest' };
+
+type When = 'at first' | 'later';
+type Row = [runs: string, candidate: string, becomes: string, spec?: PolicySpec, when?: When];
+
+/** `@old` and `@new` stand for digests; what becomes of the image is its new text or why it stays. */
+const rows: Record<string, Row> = {
+  'an older version': [':1.2.3', '1.3.0', ':1.3.0'],
+  'an older version, by number and not by text': [':1.9.0', '1.10.0', ':1.10.0'],
+  'an older version with a digest': [':1.2.3@old', '1.3.0@new', ':1.3.0'],
+  'an older version, pinned': [':1.2.3', '1.3.0@new', ':1.3.0@new', pinned],
+  'the candidate': [':1.3.0', '1.3.0', 'UpToDate'],
+  'the candidate, whose digest nobody knows': [':1.3.0', '1.3.0@new', 'UpToDate'],
+  'the candidate in another spelling': [':v1.3.0', '1.3.0', 'UpToDate'],
+  'the candidate at another digest': [':1.3.0@old', '1.3.0@new', 'Retagged'],
+  'the candidate without its digest, pinned': [':1.3.0', '1.3.0@new', ':1.3.0@new', pinned],
+  'the candidate at its digest, pinned': [':1.3.0@new', '1.3.0@new', 'UpToDate', pinned],
+  'an equal one, earlier by name': [':1.4.2-20260101', '1.4.2-20260201@new', ':1.4.2-20260201', rebuilt, 'later'],
+  'an equal one, later by name': [':1.4.2-20260201', '1.4.2-20260101@new', 'UpToDate', rebuilt, 'later'],
+  'an equal one, earlier by name, pinned': [':1.4.2-20260101@old', '1.4.2-20260201@new', ':1.4.2-20260201@new', rebuiltPinned, 'later'],
+  'an equal one, later by name, pinned': [':1.4.2-20260201@old', '1.4.2-20260101@new', 'UpToDate', rebuiltPinned, 'later'],
+  'an equal one, later by name, although older ones may replace newer ones': [
+    ':1.4.2-20260201@old',
+    '1.4.2-20260101@new',
+    'UpToDate',
+    { ...rebuiltPinned, allowDowngrade: true },
+  ],
+  'the same image under another name': [':1.4.2-20260101@new', '1.4.2-20260201@new', 'UpToDate', rebuiltPinned, 'later'],
+  'a newer version': [':1.4.0', '1.3.0', 'OlderThanRunning'],
+  'a newer version, pinned': [':1.4.0', '1.3.0@new', 'OlderThanRunning', pinned],
+  'a newer version than the range wants': [':2.0.0', '1.3.0', 'OlderThanRunning', line],
+  'an older version than the range wants': [':0.9.0', '1.3.0', ':1.3.0', line, 'later'],
+  'an older prerelease': [':1.3.0-rc.1', '1.3.0', ':1.3.0', semver, 'later'],
+  'a newer prerelease': [':1.4.0-rc.1', '1.3.0', 'OlderThanRunning'],
+  'a branch, at first': [':main', '1.3.0', ':1.3.0', semver, 'at first'],
+  'a branch, later': [':main', '1.3.0', 'NotComparable', semver, 'later'],
+  'no tag, at first': ['', '1.3.0', ':1.3.0', semver, 'at first'],
+  'no tag, later': ['', '1.3.0', 'NotComparable', semver, 'later'],
+  'a digest, at first': ['@old', '1.3.0@new', ':1.3.0', semver, 'at first'],
+  'a digest, later': ['@old', '1.3.0@new', 'NotComparable', semver, 'later'],
+  'the digest of the candidate': ['@new', '1.3.0@new', 'UpToDate', semver, 'later'],
+  'an older build': [':build-17', 'build-18', ':build-18', dated],
+  'a newer build': [':build-19', 'build-18', 'OlderThanRunning', dated],
+  'a version where builds are wanted, later': [':9.9.9', 'build-18', 'NotComparable', dated, 'later'],
+  'latest without a digest': [':latest', 'latest@new', ':latest@new', latest],
+  'latest, unwritten': ['', 'latest@new', ':latest@new', latest, 'later'],
+  'latest of yesterday': [':latest@old', 'latest@new', ':latest@new', latest],
+  'latest of today': [':latest@new', 'latest@new', 'UpToDate', latest],
+  'latest of today, by its digest alone': ['@new', 'latest@new', 'UpToDate', latest],
+  'a version where latest is wanted, at first': [':1.0.0', 'latest@new', ':latest@new', latest, 'at first'],
+  'a version where latest is wanted, later': [':1.0.0', 'latest@new', 'NotComparable', latest, 'later'],
+  'a newer version, which may be replaced': [':1.4.0', '1.3.0', ':1.3.0', back, 'later'],
+  'a newer version outside of the range, which may be replaced': [
+    ':2.0.0',
+    '1.3.0',
+    ':1.3.0',
+    specOf({ strategy: strategies.semver({ range: '1.x' }), allowDowngrade: true }),
+    'later',
+  ],
+  'a branch, although older ones may replace newer ones': [':main', '1.3.0', 'NotComparable', back, 'later'],
+  'the candidate, although older ones may replace newer ones': [':1.3.0', '1.3.0', 'UpToDate', back],
+  'an older version, by the part that is compared': [':v1.9.0-prod', 'v1.10.0-prod', ':v1.10.0-prod', inside],
+  'a newer version, by the part that is compared': [':v1.10.0-prod', 'v1.9.0-prod', 'OlderThanRunning', inside],
+  'an older version than the range wants, by its part': [':v0.9.0-prod', 'v1.9.0-prod', ':v1.9.0-prod', inside, 'later'],
+  'a newer version than the range wants, by its part': [':v2.0.0-prod', 'v1.9.0-prod', 'OlderThanRunning', inside, 'later'],
+  'a version that the filter does not let through, later': [':0.1.0', 'v1.9.0-prod', 'NotComparable', inside, 'later'],
+};
+
+const withDigests = (text: string) => text.replace('@old', `@${digestOf('a')}`).replace('@new', `@${digestOf('b')}`);
+
+for (const [name, [runs, choice, becomes, spec = semver, when = 'at first']] of Object.entries(rows)) {
+  test(`runs ${name}: ${becomes}`, () => {
+    const [tag = '', digest] = withDigests(choice).split('@');
+    const candidate = { tag, ...(digest !== undefined && { digest }) };
+    const planned = plan(workloadOf({ web: image + withDigests(runs) }), candidate, { spec, hasApplied: when === 'later' });
+    const isChange = becomes.startsWith(':');
+    const [target] = planned.targets;
+    assert.equal(target?.changes[0]?.to ?? target?.kept[0]?.reason, isChange ? image + withDigests(becomes) : becomes);
+    assert.equal(hasChanges(planned), isChange);
+    assert.equal(target?.problem, undefined);
+  });
+}
+
+test('every container of the repository is planned, at its place; others are not looked at', () => {
+  const workload = workloadOf({
+    proxy: 'envoyproxy/envoy:v1.30.0',
+    web: `${image}:1.2.3`,
+    broken: '{{ image }}',
+    longer: `${image}-admin:1.0.0`,
+    migrate: { image: `${image}:1.3.0`, imageOwner: 'helm' },
+    elsewhere: 'other.example.com/shop/web:1.0.0',
+  });
+  const [target] = plan(workload, { tag: '1.3.0' }).targets;
+  assert.deepEqual(target?.changes, [{ container: 'web', index: 1, from: `${image}:1.2.3`, to: `${image}:1.3.0` }]);
+  assert.deepEqual(
+    target.kept.map(({ container, reason, owner }) => ({ container, reason, owner })),
+    [{ container: 'migrate', reason: 'UpToDate', owner: 'helm' }],
+  );
+});
+
+test('the text form that the workload used is kept', () => {
+  const nginx = specOf({ repository: { registry: 'docker.io', path: 'library/nginx' } });
+  const names = ['nginx', 'library/nginx', 'docker.io/nginx', 'index.docker.io/library/nginx'];
+  for (const name of names) {
+    const [target] = plan(workloadOf({ web: `${name}:1.2.3` }), { tag: '1.3.0' }, { spec: nginx }).targets;
+    assert.equal(target?.changes[0]?.to, `${name}:1.3.0`);
+  }
+});
+
+test('the name of an alias is kept, too', () => {
+  const aliases = new Map([['registry.internal:5000', 'registry.example.com']]);
+  const [target] = plan(workloadOf({ web: 'registry.internal:5000/shop/web:1.2.3' }), { tag: '1.3.0' }, { aliases }).targets;
+  assert.equal(target?.changes[0]?.to, 'registry.internal:5000/shop/web:1.3.0');
+});
+
+test('only the containers that are named are looked at, and each of them has to be there', () => {
+  const workload = workloadOf({ web: `${image}:1.2.3`, worker: `${image}:1.2.3`, proxy: 'envoyproxy/envoy:v1.30.0' });
+  const named = (...containers: string[]) =>
+    plan(workload, { tag: '1.3.0' }, { spec: specOf({ targets: [{ ...webDeployment, containers }] }) });
+  const [worker] = named('worker').targets;
+  assert.deepEqual(worker?.changes, [{ container: 'worker', index: 1, from: `${image}:1.2.3`, to: `${image}:1.3.0` }]);
+  assert.deepEqual([worker.target, worker.problem], [webDeployment, undefined]);
+  const [some] = named('web', 'proxy', 'missing').targets;
+  assert.deepEqual(
+    some?.changes.map(({ container }) => container),
+    ['web'],
+  );
+  assert.equal(some.problem?.reason, 'ContainerNotFound');
+  assert.match(some.problem.message, /no container "proxy" or "missing" that runs registry\.example\.com\/shop\/web/);
+});
+
+test('a target that cannot be changed has the reason', () => {
+  const problem = { reason: 'TargetKindUnknown', message: 'install it' } as const;
+  const [unknown] = plan(workloadOf({ web: `${image}:1.2.3` }), { tag: '1.3.0' }, { kindProblem: () => problem }).targets;
+  assert.deepEqual([unknown?.problem, unknown?.changes], [problem, []]);
+
+  const [missing] = plan(undefined, { tag: '1.3.0' }).targets;
+  assert.deepEqual(missing?.problem, { reason: 'TargetNotFound', message: 'Deployment shop/web does not exist' });
+
+  const [foreign] = plan(workloadOf({ web: 'nginx:1.2.3' }), { tag: '1.3.0' }).targets;
+  assert.equal(foreign?.problem?.reason, 'ContainerNotFound');
+});
+
+test('each target is planned by itself', () => {
+  const targets = ['a', 'b', 'c'].map((name) => ({ kind: 'Deployment', namespace: 'shop', name }));
+  const runs: Record<string, string> = { a: `${image}:1.2.3`, c: `${image}:1.3.0` };
+  const planned = planUpdate({
+    spec: specOf({ targets }),
+    candidate: { tag: '1.3.0' },
+    hasApplied: true,
+    aliases: noAliases,
+    ...allKnown,
+    findWorkload: ({ name }) => (runs[name] === undefined ? undefined : workloadOf({ web: runs[name] }, { name })),
+  });
+  assert.deepEqual(
+    planned.targets.map(({ changes, kept, problem }) => changes[0]?.to ?? kept[0]?.reason ?? problem?.reason),
+    [`${image}:1.3.0`, 'TargetNotFound', 'UpToDate'],
+  );
+});

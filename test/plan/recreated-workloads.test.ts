@@ -1,0 +1,93 @@
+/** What is known of a workload is not true of another one that was created under its name. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rollbacksOf } from '../../src/rollout/automatic-rollback.ts';
+import { standingsOf } from '../../src/rollout/count-rollouts.ts';
+import { currentRollouts } from '../../src/rollout/current-rollouts.ts';
+import { held } from '../../src/plan/guards/held.ts';
+import { lastChange, pastOf } from '../../src/plan/guards/last-change.ts';
+import { rewritten } from '../../src/plan/guards/rewritten.ts';
+import { nextHistory } from '../../src/status/next-history.ts';
+import type { Outcome } from '../../src/plan/outcome.ts';
+import type { HistoryEntry } from '../../src/model/policy-status.ts';
+import { rolloutClaims } from '../../src/status/rollout-claims.ts';
+import type { WorkloadIdentity } from '../../src/model/workload.ts';
+import { contextOf, judge } from './guards/context.ts';
+import { after, changed, changedAt, doerOf, entryOf, givenUp, image, out, viewOf } from '../rollout/rollout-samples.ts';
+import { noAliases, policyOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
+
+const former = { ...webDeployment, uid: 'uid-of-the-former-one' };
+/** Whether something holds for an entry of the former workload, of this one, and of one whose uid nobody wrote down. */
+const holdsFor = (isSo: (entry: HistoryEntry) => boolean, entry: Partial<HistoryEntry> = {}) =>
+  [former, thisDeployment, webDeployment].map((identity) => isSo(entryOf({ ...entry, ...identity })));
+const ofThisOne = [false, true, true];
+
+test('it is held, and taken for rewritten by admission, only after a change of its own', () => {
+  const byHand = { image: `${image}:1.2.3`, imageOwner: 'helm-v0-by-hand' };
+  assert.deepEqual(
+    holdsFor((entry) => judge({ runs: byHand, status: { history: [entry] } }, held).withheld?.reason === 'Held'),
+    ofThisOne,
+  );
+  const other = { to: `${image}:1.3.0-hardened` };
+  const runs = { image: other.to, imageOwner: 'image-watcher' };
+  assert.deepEqual(
+    holdsFor((entry) => judge({ runs, status: { history: [entry] } }, rewritten).withheld?.reason === 'UpToDate', other),
+    ofThisOne,
+  );
+});
+
+test('what was changed in this very reconcile was changed on the one that was there then', () => {
+  const changes = [former, thisDeployment].map((workload) => {
+    const applied = [{ workload, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` }];
+    return lastChange({ target: webDeployment, workload: workloadOf({ web: `${image}:1.2.3` }) }, 'web', contextOf({ applied }));
+  });
+  assert.deepEqual([changes[0], changes[1]?.image], [undefined, `${image}:1.3.0`]);
+});
+
+test('the policy starts over with it, whatever it runs', () => {
+  const branch = `${image}:branch`;
+  const workload = workloadOf({ web: branch });
+  const startsOver = (entry: HistoryEntry) =>
+    pastOf(policyOf({ status: { history: [entry] } })).startsOver?.(workload, 'web', branch) !== undefined;
+  assert.deepEqual(holdsFor(startsOver), [true, false, false]);
+  assert.equal(startsOver(entryOf({ name: 'other' })), false);
+});
+
+test('neither its rollout nor what failed before is anything that the policy did to it', () => {
+  const running = changed(givenUp);
+  assert.deepEqual(
+    holdsFor((entry) => currentRollouts(doerOf({ history: [entry] }), viewOf(running)).length > 0),
+    ofThisOne,
+  );
+  assert.deepEqual(
+    holdsFor((entry) => rollbacksOf(doerOf({ history: [entry] }), running, noAliases).length > 0, { result: 'Failed' }),
+    ofThisOne,
+  );
+});
+
+test('that an image was put back is said of the workload where it was', () => {
+  const back = { from: `${image}:1.3.0`, to: `${image}:1.2.3`, trigger: 'Rollback', result: 'RolledOut' } as const;
+  const rejected = [{ digest: entryOf().digest ?? '', reason: 'CrashLoop', at: changedAt }];
+  const isSaid = (entry: HistoryEntry) => {
+    const failed = entryOf({ result: 'RolledBack', ...(entry.uid !== undefined && { uid: entry.uid }) });
+    const policy = doerOf({ history: [entry, failed], rejected });
+    const standings = standingsOf(policy, viewOf(changed(out, {}, '1.2.3')), after(60));
+    return rolloutClaims(policy, standings).instead?.[0]?.reason === 'RejectedDigest';
+  };
+  assert.deepEqual(holdsFor(isSaid, back), ofThisOne);
+});
+
+test('the same change of another one is an entry of its own, even within the same second', () => {
+  const outcome: Outcome = { kind: 'updated', reason: 'Updated', message: '', tag: '1.3.0' };
+  const change = { container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
+  const written = (workload: WorkloadIdentity, history: readonly HistoryEntry[] = []) =>
+    nextHistory({ history }, { ...outcome, changes: [{ ...change, workload }] }, 'Webhook', after(0));
+  const first = written(former) ?? [];
+  assert.deepEqual(
+    written(thisDeployment, first)?.map(({ uid }) => uid),
+    [thisDeployment.uid, former.uid],
+  );
+  assert.equal(written(former, first), undefined);
+  const own = { workload: thisDeployment, container: 'web', image: change.to };
+  assert.equal(nextHistory({ history: first }, { ...outcome, ours: [own] }, 'Webhook', after(1))?.length, 2);
+});

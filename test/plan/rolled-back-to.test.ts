@@ -1,0 +1,74 @@
+/** What a policy rolled back to is its own, whatever the strategy says of it: it is replaced by what is selected, as before the first change. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Candidate } from '../../src/model/image-reference.ts';
+import { pastOf } from '../../src/plan/guards/last-change.ts';
+import type { LastUpdate } from '../../src/model/last-update.ts';
+import { planUpdate } from '../../src/plan/plan-update.ts';
+import type { HistoryEntry } from '../../src/model/policy-status.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
+import type { Workload } from '../../src/model/workload.ts';
+import { allKnown, digestOf, lastMatching, latestSpec, noAliases, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
+
+const image = 'registry.example.com/shop/web';
+const [a, b] = [digestOf('a'), digestOf('b')];
+const back: HistoryEntry = {
+  ...webDeployment,
+  container: 'web',
+  from: `${image}:latest@${a}`,
+  to: `${image}:stable`,
+  tag: 'stable',
+  trigger: 'Rollback',
+  at: '2026-03-01T12:00:00Z',
+  result: 'RolledOut',
+};
+const { uid } = policyOf();
+const remembered: LastUpdate = { policy: uid, at: back.at, trigger: 'Rollback', from: `${image}:latest@${a}`, to: back.to };
+
+/** What becomes of container "web", which runs `stable`. */
+function becomes(
+  { history = [back], runs = {} }: { history?: readonly HistoryEntry[]; runs?: Partial<Workload['containers'][number]> },
+  spec = latestSpec(),
+  candidate: Candidate = { tag: 'latest', digest: b },
+): string | undefined {
+  const workload = workloadOf({ web: { image: back.to, imageOwner: 'image-watcher', ...runs } });
+  const past = pastOf(policyOf({ status: { history } }));
+  const [target] = planUpdate({ spec, candidate, ...past, aliases: noAliases, ...allKnown, findWorkload: () => workload }).targets;
+  return target?.changes[0]?.to.slice(image.length) ?? target?.kept[0]?.reason;
+}
+
+const created = (days: Record<string, number>) =>
+  specOf({
+    strategy: strategies.newest(new Map(Object.entries(days).map(([tag, day]) => [tag, new Date(Date.UTC(2026, 2, day))]))),
+  });
+
+test('it is replaced with every strategy', () => {
+  assert.equal(becomes({}), `:latest@${b}`);
+  assert.equal(becomes({}, specOf(), { tag: '1.3.0' }), ':1.3.0');
+  assert.equal(becomes({}, specOf({ strategy: lastMatching('build-.*') }), { tag: 'build-2' }), ':build-2');
+  assert.equal(becomes({}, specOf({ strategy: strategies.numerical() }), { tag: '7' }), ':7');
+  assert.equal(becomes({}, created({ latest: 1, later: 2 }), { tag: 'later' }), ':later');
+});
+
+test('where creation times decide and that of what runs is lost, nothing older than what was left comes', () => {
+  assert.equal(becomes({}, created({ earlier: 1, latest: 2 }), { tag: 'earlier' }), 'NotComparable');
+  assert.equal(becomes({}, created({ latest: 2 }), { tag: 'latest' }), ':latest');
+});
+
+test('the workload remembers it where the history is too short, or names what admission made of it', () => {
+  const others = Array.from({ length: 10 }, (_, index): HistoryEntry => ({ ...back, name: `other-${index}` }));
+  assert.equal(becomes({ history: others }), 'NotComparable');
+  assert.equal(becomes({ history: others, runs: { lastUpdate: remembered } }), `:latest@${b}`);
+  assert.equal(becomes({ runs: { image: `${back.to}@${a}` } }), `:latest@${b}`);
+});
+
+test('what somebody else put there, or the policy by another change, is not', () => {
+  const rows: Parameters<typeof becomes>[0][] = [
+    { runs: { image: `${image}:branch`, imageOwner: 'kubectl-edit' } },
+    { history: [{ ...back, trigger: 'Webhook' }] },
+    { history: [{ ...back, to: `${image}:1.0.0`, trigger: 'Webhook', at: '2026-03-01T12:01:00Z' }, back] },
+    { history: [{ ...back, container: 'other' }] },
+    { runs: { image: `${image}:branch`, lastUpdate: { ...remembered, policy: 'of another policy' } } },
+  ];
+  for (const row of rows) assert.equal(becomes(row), 'NotComparable', JSON.stringify(row));
+});

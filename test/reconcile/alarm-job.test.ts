@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImagePolicy } from '../../src/model/image-policy.ts';
+import { policyJobId } from '../../src/queue/jobs.ts';
+import { alarmJob } from '../../src/reconcile/alarm-job.ts';
+import { digestOf, policyOf, specOf } from '../model/samples.ts';
+
+const until = '2026-03-01T12:30:00Z';
+const place = { tag: '1.4.0', digest: digestOf('a'), until, reason: 'MinAge' };
+const waiting = (policy: Partial<ImagePolicy> = {}, other: object = {}) =>
+  policyOf({ status: { waiting: { ...place, ...other } }, ...policy });
+
+test('rings when the wait is over, and belongs to that moment', () => {
+  assert.deepEqual(alarmJob(waiting()), {
+    schema: 1,
+    policy: { namespace: 'shop', name: 'web', uid: policyOf().uid },
+    generation: 1,
+    source: 'WaitOver',
+    cause: 'alarm:2026-03-01T12:30:00Z',
+    receivedAt: '2026-03-01T12:30:00.000Z',
+    alarm: { until, at: '2026-03-01T12:30:00.000Z' },
+  });
+});
+
+test('a job that is tried again at that time gets a minute before somebody else looks', () => {
+  assert.equal(alarmJob(waiting({}, { reason: 'RegistryThrottled' }))?.alarm?.at, '2026-03-01T12:31:00.000Z');
+});
+
+test('the same wait is the same job, another one is another', () => {
+  const id = (policy: ImagePolicy) => policyJobId(alarmJob(policy) ?? { policy: policyOf(), cause: '' });
+  assert.equal(id(waiting({ generation: 2 })), id(waiting()));
+  assert.notEqual(id(waiting({}, { until: '2026-03-01T12:31:00Z' })), id(waiting()));
+});
+
+const silent: [name: string, policy: ImagePolicy][] = [
+  ['nothing waits', policyOf()],
+  ['suspended', waiting({ spec: specOf({ suspended: true }) })],
+  ['not understood', waiting({ spec: { problem: { reason: 'InvalidPolicy', message: '' } } })],
+  ['a time that is none', waiting({}, { until: 'soon' })],
+];
+for (const [name, policy] of silent) test(`no alarm: ${name}`, () => assert.equal(alarmJob(policy), undefined));

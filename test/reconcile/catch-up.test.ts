@@ -1,0 +1,109 @@
+/** Two replicas, two watches: the one that takes a job may be behind the one that made it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { strategies } from '../../src/select/strategies/index.ts';
+import type { PolicyJob } from '../../src/queue/jobs.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { policyOf, specOf, stalledStatus } from '../model/samples.ts';
+import { contextOf, createWorld, image, startTime, type World, wakeJob } from './world.ts';
+
+const now = new Date(startTime);
+
+/** The job that a replica makes which sees all of the world. */
+function jobOf(world: World): PolicyJob {
+  const job = wakeJob(policyIn(world), world.ports, now);
+  assert.ok(job);
+  return job;
+}
+
+function policyIn(world: World) {
+  const policy = world.policies.get('shop/web');
+  assert.ok(policy);
+  return policy;
+}
+
+test('a replica that has not seen the policy yet asks for it', async () => {
+  const world = createWorld();
+  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, findPolicy: () => undefined });
+  assert.deepEqual(world.requests, ['GET policy web', 'LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
+  assert.equal(world.statusOf('web').observedGeneration, 1);
+});
+
+test('a replica that has seen an older generation asks for the newer one', async () => {
+  const world = createWorld();
+  const older = policyOf({ spec: specOf({ targets: [] }) });
+  world.put(policyOf({ generation: 2 }));
+  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, findPolicy: () => older });
+  assert.equal(world.requests[0], 'GET policy web');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.equal(world.statusOf('web').observedGeneration, 2);
+});
+
+test('what the cache learns meanwhile counts more than what was read', async () => {
+  const world = createWorld();
+  const job = jobOf(world);
+  const read = policyIn(world);
+  const changed = policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.2.x' }) }) });
+  const lagging = { ...world.ports, findPolicy: () => undefined, readPolicy: () => Promise.resolve(read) };
+  const catchingUp = {
+    ...lagging,
+    findPolicy: () => (world.requests.includes('LIST shop/web') ? changed : undefined),
+  };
+  await processPolicyJob(job, contextOf(), catchingUp);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+});
+
+test('a policy that is deleted while its tags are listed changes nothing any more', async () => {
+  const world = createWorld();
+  const { listTags } = world.ports;
+  const deleting: typeof listTags = (...args) => {
+    world.policies.clear();
+    return listTags(...args);
+  };
+  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, listTags: deleting });
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+});
+
+test('a policy that is really gone ends the job', async () => {
+  const world = createWorld();
+  const job = jobOf(world);
+  world.policies.clear();
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual(world.requests, ['GET policy web']);
+});
+
+test('a replica that has not seen the target yet asks for it', async () => {
+  const world = createWorld();
+  const conditions = [{ type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: '' }] as const;
+  world.put(policyOf({ status: { observedGeneration: 1, conditions } }));
+  const job = jobOf(world);
+  assert.equal(job.source, 'TargetChange');
+  await processPolicyJob(job, contextOf(), { ...world.ports, findWorkload: () => undefined });
+  assert.equal(world.requests[0], 'GET web');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a replica that has seen it all asks nobody', async () => {
+  const world = createWorld();
+  await processPolicyJob(jobOf(world), contextOf(), world.ports);
+  assert.equal(world.requests[0], 'LIST shop/web');
+});
+
+test('a failure to catch up is recorded, and tried again', async () => {
+  const away = new Error('ECONNREFUSED');
+  const world = createWorld({ findPolicy: () => undefined, readPolicy: () => Promise.reject(away) });
+  await assert.rejects(processPolicyJob({ ...jobOf(world), eventId: 'push-1' }, contextOf(), world.ports), away);
+  assert.equal(world.fates.get('push-1 shop/web')?.kind, 'retrying');
+});
+
+test('a replica that has not seen yet which Secrets there are waits for its own watch', async () => {
+  const world = createWorld();
+  world.put(policyOf({ status: stalledStatus('RegistryDenied') }));
+  const job = wakeJob(policyIn(world), world.ports, now, () => 'new');
+  assert.equal(job?.source, 'SecretChange');
+  let looks = 0;
+  const secretVersions = () => (looks++ < 3 ? 'old' : 'new');
+  await processPolicyJob(job, contextOf(), { ...world.ports, secretVersions });
+  assert.ok(looks > 3);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});

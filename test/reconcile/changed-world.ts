@@ -1,0 +1,42 @@
+/** A change whose rollout is watched, and what is then found in the world. */
+import assert from 'node:assert/strict';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { Workload } from '../../src/model/workload.ts';
+import type { PolicyJob } from '../../src/queue/jobs.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { rolloutJob } from '../../src/reconcile/wake-rollouts.ts';
+import { policyOf } from '../model/samples.ts';
+import { entryOf, watchedSpec } from '../rollout/rollout-samples.ts';
+import { contextOf, createWorld, startTime, type World } from './world.ts';
+
+type OnFailure = 'Rollback' | 'Hold' | 'Ignore';
+export const { namespace, name, uid } = policyOf();
+export const at = new Date(startTime - 60_000).toISOString().replace('.000', '');
+
+/** A world in which shop/web was changed to 1.3.0 a minute ago by a push. */
+export function changedWorld(
+  workload: Workload,
+  { onFailure = 'Rollback', status = {} }: { onFailure?: OnFailure; status?: PolicyStatus } = {},
+  ports: Partial<World['ports']> = {},
+) {
+  const world = createWorld(ports);
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: at }] as const;
+  const trigger = { source: 'Webhook', receiver: 'prod', event: 'push-1', receivedAt: at, handledAt: at } as const;
+  const known = { observedGeneration: 1, conditions, trigger, history: [entryOf({ at })], lastAppliedTag: '1.3.0', ...status };
+  world.put(policyOf({ spec: watchedSpec(onFailure), status: known }));
+  world.workloads.set('Deployment/shop/web', workload);
+  return world;
+}
+/** The job that the policy wants now, or one for no reason. */
+export function jobOf(world: World): PolicyJob {
+  const policy = world.policies.get('shop/web');
+  assert.ok(policy);
+  const found = rolloutJob(policy, world.ports, world.ports.clock());
+  return (
+    found ?? { schema: 1, task: 'rollout', policy: { namespace, name, uid }, source: 'TargetChange', cause: 'rollout:x', receivedAt: at }
+  );
+}
+export const look = (world: World) => processPolicyJob(jobOf(world), contextOf(), world.ports);
+export const kinds = (world: World) => world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+export const results = (world: World) => world.statusOf('web').history?.map(({ result, trigger }) => `${trigger} ${result}`);
+export const told = (world: World) => world.events.map(({ reason, regarding }) => `${reason} ${regarding.kind}`);

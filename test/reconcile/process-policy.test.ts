@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { WaitError } from '../../src/model/errors.ts';
+import type { PolicyJob } from '../../src/queue/jobs.ts';
+import { readPolicyJob } from '../../src/queue/read-job.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { digestOf, policyOf, specOf } from '../model/samples.ts';
+import { contextOf, createWorld, image, startTime } from './world.ts';
+
+const { namespace, name, uid } = policyOf();
+const job: PolicyJob = {
+  schema: 1,
+  policy: { namespace, name, uid },
+  source: 'Webhook',
+  cause: 'push:push-1',
+  receivedAt: new Date(startTime - 1_000).toISOString(),
+  eventId: 'push-1',
+  hint: { tag: '1.3.0' },
+};
+const key = 'push-1 shop/web';
+
+describe('what this process has asked the registry for all jobs of a push', () => {
+  const start = (askedAt = startTime, cause = job.cause) => {
+    const world = createWorld();
+    world.ports.sharedAnswers.remember(cause, specOf().repository, { tag: '1.3.0', digest: digestOf('b') }, askedAt);
+    return world;
+  };
+
+  test('is believed in the first try only', async () => {
+    const first = start();
+    await processPolicyJob(job, contextOf({ failures: 0 }), first.ports);
+    assert.deepEqual([first.requests, first.images()], [['PATCH web'], [`${image}:1.3.0`]]);
+    const second = start();
+    await processPolicyJob(job, contextOf({ failures: 1 }), second.ports);
+    assert.deepEqual(second.requests, ['HEAD 1.3.0', 'PATCH web']);
+  });
+
+  for (const [what, world] of [
+    ['once the lock of a killed worker may have ended', start(startTime - 3_000)],
+    ['when the clock was set back', start(startTime + 3_000)],
+    ['of another push', start(startTime, 'push:push-0')],
+  ] as const) {
+    test(`is not believed ${what}`, async () => {
+      await processPolicyJob(job, contextOf(), world.ports);
+      assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+    });
+  }
+
+  test('is not told on behalf of others', async () => {
+    const world = start();
+    const access = { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] };
+    await processPolicyJob(job, contextOf(), { ...world.ports, sourceOf: (_, spec) => ({ ...spec.repository, access }) });
+    assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+  });
+});
+
+describe('who can write to Redis', () => {
+  test('chooses no digest: what a job says of it is not read', async () => {
+    const world = createWorld();
+    world.put(policyOf({ spec: specOf({ pin: 'Digest' }) }));
+    const evil = { tag: '1.3.0', digest: digestOf('e') };
+    const written = { ...job, hint: { tag: '1.3.0' }, resolved: evil, resolvedAt: '2099-01-01T00:00:00.000Z' };
+    await processPolicyJob(readPolicyJob(written), contextOf(), world.ports);
+    assert.deepEqual([world.requests, world.images()], [['HEAD 1.3.0', 'PATCH web'], [`${image}:1.3.0@${digestOf('b')}`]]);
+  });
+
+  test('answers nothing that nobody has asked, so that it is still done when somebody asks', async () => {
+    const world = createWorld();
+    const { hint: _, eventId: __, ...bare } = job;
+    const actions = { rollbackTo: 'previous', requestedAt: 'now' };
+    for (const source of ['Rollback', 'Request'] as const) await processPolicyJob({ ...bare, source, actions }, contextOf(), world.ports);
+    const { lastHandledRequest, lastHandledRollback } = world.statusOf('web');
+    assert.deepEqual([lastHandledRequest, lastHandledRollback], [undefined, undefined]);
+  });
+
+  test('does not have the registry asked for years by a time to come', async () => {
+    const world = createWorld();
+    const announced = { ...job, receivedAt: '2099-01-01T00:00:00.000Z', hint: { tag: '1.3.0', digest: digestOf('e') } };
+    await processPolicyJob(announced, contextOf(), world.ports);
+    assert.deepEqual([world.requests, world.images()], [['HEAD 1.3.0', 'PATCH web'], [`${image}:1.3.0`]]);
+  });
+});
+
+test('without a hint the whole repository is looked at', async () => {
+  const world = createWorld();
+  const { hint: _, eventId: __, ...bare } = job;
+  await processPolicyJob({ ...bare, source: 'PolicyChange', cause: 'generation:1' }, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual([world.fates.size, world.statusOf('web').observedGeneration], [0, 1]);
+});
+
+test('a policy that was deleted: the push has an ending all the same', async () => {
+  const world = createWorld();
+  world.policies.clear();
+  await processPolicyJob(job, contextOf(), world.ports);
+  const fate = world.fates.get(key);
+  assert.deepEqual([fate?.kind, fate?.reason, fate?.afterMs], ['ignored', 'PolicyGone', 1_000]);
+  assert.deepEqual(world.events, []);
+});
+
+test('a failure is recorded and thrown; the status hears of it when it lasts', async () => {
+  const broken = new Error('asking the registry', { cause: new Error('502') });
+  const world = createWorld({ headManifest: () => Promise.reject(broken) });
+  await assert.rejects(processPolicyJob(job, contextOf({ failures: 1 }), world.ports), broken);
+  assert.deepEqual([world.fates.get(key)?.kind, world.fates.get(key)?.message], ['retrying', 'asking the registry: 502']);
+  assert.deepEqual(world.statusOf('web'), {});
+  await assert.rejects(processPolicyJob(job, contextOf({ failures: 2 }), world.ports), broken);
+  assert.deepEqual(
+    world.statusOf('web').conditions?.map(({ type, status, reason }) => [type, status, reason]),
+    [
+      ['Ready', 'False', 'Retrying'],
+      ['Reconciling', 'True', 'Retrying'],
+    ],
+  );
+});
+
+test('the last failure is final', async () => {
+  const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
+  await assert.rejects(processPolicyJob(job, contextOf({ failures: 99, isLastTry: true }), world.ports));
+  assert.equal(world.fates.get(key)?.kind, 'failed');
+});
+
+test('a wait is told at once', async () => {
+  const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
+  const world = createWorld({ headManifest: () => Promise.reject(later) });
+  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), later);
+  assert.equal(world.fates.get(key)?.kind, 'waiting');
+  const { conditions, waiting } = world.statusOf('web');
+  assert.equal(conditions?.find(({ type }) => type === 'Reconciling')?.reason, 'RegistryThrottled');
+  assert.deepEqual(waiting, { tag: '1.3.0', until: '2026-03-01T12:01:00Z', reason: 'RegistryThrottled' });
+  const over = { ...world.ports, headManifest: createWorld().ports.headManifest };
+  await processPolicyJob(job, contextOf({ failures: 1 }), over);
+  assert.equal(world.statusOf('web').waiting, undefined);
+});
+
+test('a wait of a moment for a registry is not worth a write to the status, but recorded', async () => {
+  const soon = new WaitError('RegistryBusy', new Date(startTime + 4_999), 'too many wait');
+  const world = createWorld({ headManifest: () => Promise.reject(soon) });
+  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), soon);
+  assert.equal(world.fates.get(key)?.kind, 'waiting');
+  assert.deepEqual(world.statusOf('web'), createWorld().statusOf('web'));
+});
+
+test('a failure that cannot be reported is still the failure', async () => {
+  const broken = new Error('502');
+  const { eventLog } = createWorld().ports;
+  const away = () => Promise.reject(new Error('Redis is away'));
+  const world = createWorld({ headManifest: () => Promise.reject(broken), eventLog: { ...eventLog, settled: away }, writeStatus: away });
+  await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), world.ports), broken);
+});
+
+test('an ending that was not recorded is no ending: the job is done once more, and changes nothing twice', async () => {
+  const { eventLog } = createWorld().ports;
+  let away = true;
+  const world = createWorld({
+    eventLog: { ...eventLog, settled: () => (away ? Promise.reject(new Error('Redis is away')) : Promise.resolve()) },
+  });
+  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), /Redis is away/);
+  away = false;
+  await processPolicyJob(job, contextOf({ failures: 1 }), world.ports);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+  assert.deepEqual(
+    world.statusOf('web').history?.map(({ tag }) => tag),
+    ['1.3.0'],
+  );
+});
+
+test('a crash between the patch and the status: the next look writes the history', async () => {
+  const world = createWorld();
+  const crashed = { ...world.ports, writeStatus: () => Promise.reject(new Error('killed')) };
+  await assert.rejects(processPolicyJob({ ...job, receiver: 'prod' }, contextOf(), crashed), /killed/);
+  assert.deepEqual([world.images(), world.statusOf('web')], [[`${image}:1.3.0`], {}]);
+  await processPolicyJob({ ...job, receiver: 'prod' }, contextOf({ failures: 1 }), world.ports);
+  const { history, trigger, latest } = world.statusOf('web');
+  assert.deepEqual(
+    history?.map(({ to, from, trigger: source }) => [to, from, source]),
+    [[`${image}:1.3.0`, `${image}:1.2.3`, 'Webhook']],
+  );
+  assert.deepEqual([trigger?.event, trigger?.receiver, latest?.tag], ['push-1', 'prod', '1.3.0']);
+});
+
+test('what is written ahead of a rollback does not wait for other images, what tells of it does', async () => {
+  const world = createWorld();
+  await processPolicyJob(job, contextOf(), world.ports);
+  const policy = world.policies.get('shop/web');
+  assert.ok(policy);
+  const actions = { rollbackTo: 'previous' };
+  world.put({ ...policy, actions });
+  const [othersAreOut, isPatched] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { patchImages } = world.ports;
+  const { hint: _hint, eventId: _eventId, ...rollback } = { ...job, source: 'Rollback' as const, actions };
+  const done = processPolicyJob(rollback, contextOf(), {
+    ...world.ports,
+    imagesAreOut: () => othersAreOut.promise,
+    patchImages: async (...args) => {
+      const result = await patchImages(...args);
+      isPatched.resolve();
+      return result;
+    },
+  });
+  await isPatched.promise;
+  const { rejected, lastHandledRollback } = world.statusOf('web');
+  assert.deepEqual([world.images(), rejected?.[0]?.tag, lastHandledRollback], [[`${image}:1.2.3`], '1.3.0', undefined]);
+  othersAreOut.resolve();
+  await done;
+  assert.equal(world.statusOf('web').lastHandledRollback, 'previous');
+});

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WaitError } from '../../src/model/errors.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts';
+import { contextOf, createWorld, image, pushOf, startTime, wakeJob } from './world.ts';
+
+test('a repository that nobody watches: recorded, no request', async () => {
+  const world = createWorld();
+  await processPush(pushOf({ repository: { registry: 'registry.example.com', path: 'shop/web-admin' } }), contextOf(), world.ports);
+  assert.deepEqual([world.unwatched, world.matched.size, world.requests, world.jobs], [['push-1'], 0, [], []]);
+});
+
+test('a push that changes nothing is logged once, with its reason', async () => {
+  const elsewhere = { repository: { registry: 'registry.example.com', path: 'shop/web-admin' } };
+  for (const [push, reason, message] of [
+    [pushOf(elsewhere), 'NoPolicy', 'push not watched'],
+    [pushOf({ tag: 'main' }), 'NotSelected', 'policy reconciled'],
+  ] as const) {
+    const lines: Record<string, unknown>[] = [];
+    const logger = createLogger('debug', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    const world = createWorld({ logger });
+    await processPush(push, contextOf(), world.ports);
+    assert.deepEqual(
+      lines.map((line) => [line['level'], line['msg'], line['event'], line['reason'], line['tag']]),
+      [['debug', message, 'push-1', reason, push.tag]],
+    );
+  }
+});
+
+test('nobody wants it: not believed while the API server does not tell of changes', async () => {
+  for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
+    const world = createWorld({ isWatching: () => false });
+    await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
+    assert.deepEqual([world.unwatched, world.fates.size, world.requests], [[], 0, []]);
+  }
+});
+
+test('nobody wants it, while the API server does not tell: asked again after as long as it waits already, from 1 to 5 s', async () => {
+  const pauses: number[] = [];
+  for (const ageMs of [-3_000, 0, 3_000, 60_000]) {
+    const world = createWorld({ isWatching: () => false });
+    const push = pushOf({ tag: 'main', receivedAt: new Date(startTime - ageMs).toISOString() });
+    await assert.rejects(
+      processPush(push, contextOf(), world.ports),
+      (error) => error instanceof WaitError && pauses.push(error.until.getTime() - startTime) > 0,
+    );
+  }
+  assert.deepEqual(pauses, [1_000, 1_000, 3_000, 5_000]);
+});
+
+test('somebody wants it: done, whether the API server tells of changes or not', async () => {
+  const world = createWorld({ isWatching: () => false });
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('one policy: the job does the work itself, and ends when everything is confirmed', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual(world.jobs, []);
+  assert.deepEqual(world.matched.get('push-1'), ['shop/web']);
+  const fate = world.fates.get('push-1 shop/web');
+  assert.deepEqual(
+    [fate?.kind, fate?.reason, fate?.tag, fate?.digest, fate?.afterMs],
+    ['updated', 'Updated', '1.3.0', digestOf('b'), 2_000],
+  );
+  const { history, latest, trigger } = world.statusOf('web');
+  assert.deepEqual(
+    history?.map(({ container, from, to, digest, trigger: source }) => [container, from, to, digest, source]),
+    [['web', `${image}:1.2.3`, `${image}:1.3.0`, digestOf('b'), 'Webhook']],
+  );
+  assert.deepEqual([latest?.tag, latest?.digest], ['1.3.0', digestOf('b')]);
+  assert.deepEqual([trigger?.source, trigger?.receiver, trigger?.event], ['Webhook', 'prod', 'push-1']);
+});
+
+test('a push does not stand for the look at all tags that a new policy wants, however early it comes', async () => {
+  const world = createWorld();
+  const wanted = () => wakeJob(world.policies.get('shop/web') ?? policyOf(), world.ports, new Date(startTime));
+  world.tags.set('1.4.0', digestOf('c'));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  const job = wanted();
+  assert.equal(job?.source, 'PolicyChange');
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
+  assert.equal(wanted(), undefined);
+});
+
+test('delivered twice, it changes once', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+});
+
+test('a tag that was pushed again under a policy that pins tags: told, without another request', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  const before = world.requests.length;
+  await processPush(pushOf({ id: 'push-2', digest: digestOf('c') }), contextOf(), world.ports);
+  const fate = world.fates.get('push-2 shop/web');
+  assert.deepEqual([fate?.kind, fate?.reason, world.requests.length], ['unchanged', 'Retagged', before]);
+  const { conditions, latest } = world.statusOf('web');
+  assert.match(conditions?.find(({ type }) => type === 'Ready')?.message ?? '', /1\.3\.0 was pushed again/);
+  assert.equal(latest?.digest, digestOf('b'), 'what nobody checked is not written down');
+});
+
+test('one policy that does not want the tag: the fate says why', async () => {
+  const world = createWorld();
+  await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
+  assert.deepEqual([world.fates.get('push-1 shop/web')?.reason, world.requests], ['NotSelected', []]);
+  assert.deepEqual(world.statusOf('web'), {});
+});
+
+test('several policies: one question to the registry, one job for each that wants the tag', async () => {
+  const world = createWorld();
+  const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+  world.policies.clear();
+  world.put(...names.map((name) => policyOf({ name })), policyOf({ name: 'builds', spec: specOf({ strategy: lastMatching('build-.*') }) }));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0']);
+  assert.deepEqual(new Set(world.jobs.map((job) => job.policy.name)), new Set(names));
+  assert.deepEqual(
+    world.jobs.find((job) => job.policy.name === 'web-7'),
+    {
+      schema: 1,
+      policy: { namespace: 'shop', name: 'web-7', uid: 'uid-of-shop-web-7' },
+      source: 'Webhook',
+      cause: 'push:push-1',
+      receivedAt: pushOf().receivedAt,
+      eventId: 'push-1',
+      receiver: 'prod',
+      hint: { tag: '1.3.0', digest: digestOf('b') },
+    },
+  );
+  assert.deepEqual([...world.fates.keys()], ['push-1 shop/builds']);
+  assert.equal(world.matched.get('push-1')?.length, 21);
+});
+
+test('200 policies: one request for a push in a process, and one for each of the jobs that another process does', async () => {
+  const world = createWorld();
+  world.policies.clear();
+  world.put(...Array.from({ length: 200 }, (_, index) => policyOf({ name: `web-${index}` })));
+  await processPush(pushOf(), contextOf(), world.ports);
+  const [first, ...others] = world.jobs;
+  assert.ok(first && others.length === 199);
+  for (const job of others) await processPolicyJob(job, contextOf(), world.ports);
+  const heads = () => world.requests.filter((request) => request === 'HEAD 1.3.0').length;
+  assert.equal(heads(), 1);
+  world.workloads.set('Deployment/shop/web', createWorld().ports.findWorkload(webDeployment) ?? assert.fail());
+  await processPolicyJob(first, contextOf(), { ...world.ports, sharedAnswers: createWorld().ports.sharedAnswers });
+  assert.deepEqual([heads(), world.images()], [2, [`${image}:1.3.0`]]);
+});
+
+test('who does not want the tag holds up nobody who does', async () => {
+  const world = createWorld();
+  world.put(policyOf({ name: 'follows', spec: latestSpec() }), policyOf({ name: 'other' }));
+  const jobs: string[] = [];
+  const addPolicyJobs = async (added: readonly { policy: { name: string } }[]) => void jobs.push(...added.map(({ policy }) => policy.name));
+  const eventLog = { ...world.ports.eventLog, settled: () => Promise.reject(new Error('no room')) };
+  await assert.rejects(processPush(pushOf(), contextOf(), { ...world.ports, addPolicyJobs, eventLog }), /no room/);
+  assert.deepEqual(jobs.toSorted(), ['other', 'web']);
+});
+
+test('several policies, and none wants the tag: no request, no job', async () => {
+  const world = createWorld();
+  world.put(policyOf({ name: 'other' }));
+  await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
+  assert.deepEqual([world.requests, world.jobs, world.fates.size], [[], [], 2]);
+});
+
+test('several policies, and the registry fails: each asks for itself', async () => {
+  const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
+  world.put(policyOf({ name: 'other', spec: specOf({ targets: [{ ...webDeployment, name: 'other' }] }) }));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(
+    world.jobs.map(({ policy }) => policy.name),
+    ['other', 'web'],
+  );
+});
+
+test('a push whose record or jobs were not stored is tried again', async () => {
+  const away = new Error('Redis is away');
+  const world = createWorld({ addPolicyJobs: () => Promise.reject(away) });
+  world.put(policyOf({ name: 'other' }));
+  await assert.rejects(processPush(pushOf(), contextOf(), world.ports), away);
+  const { eventLog } = world.ports;
+  const forgetful = { ...world.ports, eventLog: { ...eventLog, unwatched: () => Promise.reject(away) } };
+  world.policies.clear();
+  await assert.rejects(processPush(pushOf(), contextOf(), forgetful), away);
+});
+
+test('a moving tag that was pushed twice ends at the digest that the registry holds', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  for (const letter of ['d', 'e']) {
+    world.tags.set('latest', digestOf(letter));
+    await processPush(pushOf({ id: letter, tag: 'latest', digest: digestOf(letter) }), contextOf(), world.ports);
+  }
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
+});
+
+test('a moving tag, when the answer to the first push arrives after the second push was applied', async () => {
+  const answer = Promise.withResolvers<{ digest: string }>();
+  let requests = 0;
+  const world = createWorld({
+    headManifest: () => (requests++ === 0 ? answer.promise : Promise.resolve({ digest: digestOf('e') })),
+  });
+  world.put(policyOf({ spec: latestSpec() }));
+  const first = processPush(pushOf({ id: 'd', tag: 'latest', digest: digestOf('d') }), contextOf(), world.ports);
+  await processPush(pushOf({ id: 'e', tag: 'latest', digest: digestOf('e') }), contextOf(), world.ports);
+  answer.resolve({ digest: digestOf('d') });
+  await first;
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
+});

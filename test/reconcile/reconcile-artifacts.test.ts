@@ -1,0 +1,159 @@
+/** Charts, signatures and other artifacts beside the images of a repository: they are never applied, and keep no image waiting. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicySpec } from '../../src/model/image-policy.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
+import { processPoll } from '../../src/poll/process-poll.ts';
+import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
+import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
+import { contextOf, createWorld, image, runs, type World } from './world.ts';
+
+const signal = new AbortController().signal;
+const { namespace, name, uid } = policyOf();
+type Tags = [a: string, b: string, c: string];
+const chart = 'its configuration is of the type application/vnd.cncf.helm.config.v1+json';
+const march = (day: number) => new Date(Date.UTC(2026, 2, day));
+
+const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
+  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+
+/** shop/web runs `a`; `b` is an image, `c` a chart; each is newer than the one before in every way. */
+function start(spec: Partial<PolicySpec> = {}, [a, b, c]: Tags = ['1.0.1', '1.0.2', '1.0.3']): World {
+  const world = createWorld();
+  world.tags.clear();
+  for (const [index, tag] of [a, b, c].entries()) {
+    const digest = digestOf('abc'[index] ?? 'f');
+    world.tags.set(tag, digest);
+    world.facts.set(digest, { created: march(index + 1), ...(index === 2 && { noImage: chart, platforms: [] }) });
+  }
+  runs(world, { web: `${image}:${a}` });
+  world.put(policyOf({ spec: specOf(spec) }));
+  return world;
+}
+
+const byName: Record<string, [spec: Partial<PolicySpec>, tags?: Tags]> = {
+  semver: [{}],
+  alphabetical: [{ strategy: strategies.alphabetical() }, ['main-1', 'main-2', 'main-3']],
+  numerical: [{ strategy: strategies.numerical() }, ['1', '2', '3']],
+  newest: [{ strategy: strategies.newest() }],
+  'semver, pinned by digest': [{ pin: 'Digest' }],
+};
+for (const [what, [spec, tags]] of Object.entries(byName)) {
+  test(`${what}: the best that is an image is selected, whatever else is better`, async () => {
+    const world = start(spec, tags);
+    const outcome = await reconcile(world);
+    const [, b = '1.0.2'] = tags ?? [];
+    assert.equal(outcome.kind, 'updated');
+    assert.ok(world.images()[0]?.startsWith(`${image}:${b}`), world.images().join());
+  });
+
+  test(`${what}: a push of what is no image changes nothing, and says what it is`, async () => {
+    const world = start(spec, tags);
+    const [, , c = '1.0.3'] = tags ?? [];
+    const outcome = await reconcile(world, { hint: { tag: c, digest: digestOf('c') }, announced: true });
+    assert.deepEqual([outcome.kind, outcome.reason], ['ignored', 'NotAnImage']);
+    assert.match(outcome.message, /:[^ ]+ is no image that can run: its configuration is of the type .*helm/);
+    assert.deepEqual(
+      world.requests.filter((request) => request.startsWith('PATCH')),
+      [],
+    );
+  });
+}
+
+test('a mutable tag that becomes something else changes nothing', async () => {
+  const world = start({ strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest' });
+  world.tags.set('latest', digestOf('c'));
+  runs(world, { web: `${image}:latest@${digestOf('a')}` });
+  const outcome = await reconcile(world);
+  assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NotAnImage']);
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('a')}`]);
+});
+
+for (const [what, [spec, tags]] of Object.entries(byName)) {
+  // Of artifacts no creation time is known.
+  const isByTime = what === 'newest';
+  test(`${what}: what only image volumes hold need ${isByTime ? '' : 'not '}be able to run`, async () => {
+    const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
+    const targets = [{ ...webDeployment, volumes: true }];
+    const volumes = [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }];
+    const world = start({ ...spec, targets }, tags);
+    runs(world, { web: 'busybox:1' }, { volumes });
+    for (const request of [{}, { hint: { tag: c, digest: digestOf('c') }, announced: true }]) {
+      runs(world, { web: 'busybox:1' }, { volumes });
+      const outcome = await reconcile(world, request);
+      const isIgnored = isByTime && 'hint' in request;
+      const expected = isIgnored ? a : isByTime ? b : c;
+      assert.equal(outcome.reason, isIgnored ? 'NotAnImage' : 'Updated', outcome.message);
+      const volume = world.workloads.get('Deployment/shop/web')?.volumes?.[0];
+      assert.ok(volume?.image.startsWith(`${image}:${expected}`), volume?.image);
+      assert.deepEqual(world.images(), ['busybox:1']);
+    }
+  });
+
+  test(`${what}: what a container runs beside them must be`, async () => {
+    const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
+    const world = start({ ...spec, targets: [{ ...webDeployment, volumes: true }] }, tags);
+    runs(world, { web: `${image}:${a}` }, { volumes: [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }] });
+    const pushed = await reconcile(world, { hint: { tag: c, digest: digestOf('c') }, announced: true });
+    assert.equal(pushed.reason, 'NotAnImage');
+    assert.equal((await reconcile(world)).tag, b);
+    const { containers = [], volumes = [] } = world.workloads.get('Deployment/shop/web') ?? {};
+    for (const one of [...containers, ...volumes]) assert.ok(one.image.startsWith(`${image}:${b}`), one.image);
+  });
+}
+
+test('a poll finds what only image volumes hold', async () => {
+  const world = start({ targets: [{ ...webDeployment, volumes: true }] }, ['1.0.2', '1.0.1', '1.0.3']);
+  runs(world, { web: 'busybox:1' }, { volumes: [{ name: 'volumes/web', image: `${image}:1.0.2`, index: 0 }] });
+  const { repository, pollIntervalMs: intervalMs } = specOf();
+  await processPoll({ schema: 1, repository, intervalMs, receivedAt: '2026-03-01T12:00:00Z' }, contextOf(), world.ports);
+  assert.equal(world.jobs.length, 1);
+});
+
+test('what would change nothing is not asked what it is', async () => {
+  const world = start();
+  runs(world, { web: `${image}:1.0.3` });
+  assert.equal((await reconcile(world, {}, { whyNoImage: async () => assert.fail('asked') })).reason, 'UpToDate');
+});
+
+test('many that are no image do not keep the best image from being found', async () => {
+  const world = start();
+  for (let patch = 10; patch < 60; patch++) world.tags.set(`1.0.${patch}`, digestOf('c'));
+  assert.equal((await reconcile(world)).kind, 'updated');
+  assert.deepEqual(world.images(), [`${image}:1.0.2`]);
+});
+
+test('a hundred that are no image are enough', async () => {
+  const world = start();
+  for (let patch = 10; patch < 300; patch++) world.tags.set(`1.0.${patch}`, digestOf('c'));
+  const outcome = await reconcile(world);
+  assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NotAnImage']);
+  assert.match(outcome.message, /:1\.0\.299 is no image that can run: .*, and none of the next 99 can be used/);
+  assert.equal(world.requests.filter((request) => request.startsWith('HEAD')).length, 100);
+});
+
+test('newest: what is no image does not use up the reads of a look', async () => {
+  const world = start({ strategy: strategies.newest() });
+  for (let index = 0; index < 250; index++) world.tags.set(`chart-${index}`, digestOf('c'));
+  assert.equal((await reconcile(world)).kind, 'updated');
+  assert.deepEqual(world.images(), [`${image}:1.0.2`]);
+});
+
+test('newest: of thousands that are no image a bounded number is read in a look, and the rest later', async () => {
+  const world = start({ strategy: strategies.newest() });
+  for (let index = 0; index < 1_000; index++) world.tags.set(`zz-${index}`, digestOf('c'));
+  await reconcile(world).catch(() => {});
+  assert.equal(world.requests.filter((request) => request.startsWith('HEAD')).length, 400);
+});
+
+test('a poll does not find what is no image, and no webhook is missed', async () => {
+  const world = start({}, ['1.0.2', '1.0.1', '1.0.3']);
+  const job = {
+    schema: 1,
+    repository: specOf().repository,
+    intervalMs: specOf().pollIntervalMs,
+    receivedAt: '2026-03-01T12:00:00Z',
+  } as const;
+  await processPoll(job, contextOf(), world.ports);
+  assert.deepEqual([world.jobs, [...world.unannounced]], [[], []]);
+});

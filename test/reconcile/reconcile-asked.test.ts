@@ -1,0 +1,48 @@
+/** What users ask for by annotations, beside all else that happens to the policy. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicyActions } from '../../src/model/policy-actions.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { wakeJobs } from '../../src/reconcile/wake-policies.ts';
+import { digestOf, policyOf } from '../model/samples.ts';
+import { contextOf, createWorld, image, pushOf, runs, type World } from './world.ts';
+
+function policyIn(world: World) {
+  const policy = world.policies.get('shop/web');
+  assert.ok(policy);
+  return policy;
+}
+
+async function start(actions: PolicyActions): Promise<World> {
+  const world = createWorld();
+  world.put(policyOf({ status: { observedGeneration: 1 } }));
+  await processPush(pushOf({ tag: '1.3.0', digest: digestOf('b') }), contextOf(), world.ports);
+  world.put({ ...policyIn(world), actions });
+  return world;
+}
+
+const jobsOf = (world: World) => wakeJobs(policyIn(world), world.ports, world.ports.clock());
+
+test('a release of long ago does not hide that the target is resumed', async () => {
+  const world = await start({ release: '2026-01-01T00:00:00Z' });
+  runs(world, { web: `${image}:1.3.0` }, { paused: true });
+  world.tags.set('1.3.1', digestOf('c'));
+  await processPush(pushOf({ tag: '1.3.1', digest: digestOf('c') }), contextOf(), world.ports);
+  runs(world, { web: `${image}:1.3.0` }, { generation: 2 });
+  assert.deepEqual(
+    jobsOf(world).map(({ source }) => source),
+    ['Request', 'TargetChange'],
+  );
+});
+
+test('a rollback that was taken back, or replaced, before its turn came is not done', async () => {
+  for (const later of [{}, { rollbackTo: '1.2.2' }]) {
+    const world = await start({ rollbackTo: '1.2.3' });
+    const [job] = jobsOf(world);
+    assert.equal(job?.source, 'Rollback');
+    world.put({ ...policyIn(world), actions: later, resourceVersion: '2' });
+    await processPolicyJob(job, contextOf(), world.ports);
+    assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.3.0`], undefined]);
+  }
+});

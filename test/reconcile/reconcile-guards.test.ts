@@ -1,0 +1,328 @@
+/** What guards and users' actions make of looks: from the annotation or the time to the workload and the status. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImagePolicy, PolicySpec } from '../../src/model/image-policy.ts';
+import type { PolicyActions } from '../../src/model/policy-actions.ts';
+import { alarmJob } from '../../src/reconcile/alarm-job.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { actionJob } from '../../src/reconcile/wake-actions.ts';
+import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
+import { contextOf, createWorld, image, pushOf, runs, startTime, type World, wakeJob } from './world.ts';
+
+const [b, c] = [digestOf('b'), digestOf('c')];
+
+function start(spec: Partial<PolicySpec> = {}, overrides: Parameters<typeof createWorld>[0] = {}): World {
+  const world = createWorld(overrides);
+  world.put(policyOf({ spec: specOf(spec), status: { observedGeneration: 1 } }));
+  return world;
+}
+
+function policyIn(world: World): ImagePolicy {
+  const policy = world.policies.get('shop/web');
+  assert.ok(policy);
+  return policy;
+}
+
+/** A user annotates the policy; what that wakes is done. Returns whether it woke anything. */
+async function ask(world: World, actions: PolicyActions): Promise<boolean> {
+  world.put({ ...policyIn(world), actions });
+  const job = wakeJob(policyIn(world), world.ports, world.ports.clock());
+  if (job !== undefined) await processPolicyJob(job, contextOf(), world.ports);
+  return job !== undefined;
+}
+
+const push = (world: World, tag: string, digest: string) => {
+  world.tags.set(tag, digest);
+  return processPush(pushOf({ tag, digest }), contextOf(), world.ports);
+};
+const conditionsOf = (world: World) => world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+const reasonsOf = (world: World) => world.events.map(({ reason, regarding }) => `${regarding.kind} ${reason}`);
+
+test('dry run: the plan is in the status and in one Event, and nothing is written', async () => {
+  const world = start({ mode: 'DryRun' });
+  await push(world, '1.3.0', b);
+  await push(world, '1.3.0', b);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const { latest, targets, history, conditions = [] } = world.statusOf('web');
+  assert.deepEqual([latest?.tag, targets?.[0]?.state, history], ['1.3.0', 'Kept', undefined]);
+  assert.match(targets?.[0]?.message ?? '', /would be changed: web from .*1\.2\.3 to .*1\.3\.0/);
+  assert.deepEqual(conditionsOf(world), ['Ready=True DryRun']);
+  assert.match(conditions[0]?.message ?? '', /^dry run: /);
+  assert.deepEqual(reasonsOf(world), ['ImagePolicy DryRun']);
+});
+
+test('approval: what is pending is what is approved, and a newer push takes its place', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, '1.3.0', b);
+  assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: b });
+  assert.deepEqual(conditionsOf(world), ['Ready=True ApprovalRequired', 'ApprovalRequired=True ApprovalRequired']);
+  await push(world, '1.4.0', c);
+  assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.4.0', digest: c });
+  // Approved was what is not pending any more.
+  assert.ok(await ask(world, { approve: `1.3.0@${b}` }));
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const told = world.statusOf('web').conditions?.find(({ type }) => type === 'ApprovalRequired')?.message;
+  assert.match(told ?? '', /"1\.3\.0@sha256:b+" approves something else/);
+  assert.equal(await ask(world, { approve: `1.3.0@${b}` }), false, 'told once');
+  assert.ok(await ask(world, { approve: `1.4.0@${c}` }));
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
+  const { pendingApproval, history } = world.statusOf('web');
+  assert.deepEqual([pendingApproval, history?.[0]?.trigger], [undefined, 'Approval']);
+  assert.deepEqual(conditionsOf(world), ['Ready=True UpToDate']);
+  assert.equal(await ask(world, { approve: `1.4.0@${c}` }), false);
+});
+
+test('approval: an older push does not take the place of what is pending', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, '1.4.0', c);
+  await push(world, '1.3.0', b);
+  assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.4.0', digest: c });
+});
+
+test('approval: what was approved has moved, and is not applied', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, '1.3.0', b);
+  world.tags.set('1.3.0', c);
+  await ask(world, { approve: `1.3.0@${b}` });
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: c });
+});
+
+test('approval: a failure keeps what is pending', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, '1.3.0', b);
+  const ports = { ...world.ports, headManifest: () => Promise.reject(new Error('ECONNRESET')) };
+  await assert.rejects(processPush(pushOf({ tag: '1.4.0' }), contextOf({ failures: 5 }), ports));
+  assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: b });
+});
+
+test('window: an update waits for the next one, with an alarm, and is applied then', async () => {
+  let at = startTime;
+  const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
+  const world = start({ windows }, { now: () => at, clock: () => new Date(at) });
+  await push(world, '1.3.0', b);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const { waiting, latest } = world.statusOf('web');
+  assert.deepEqual([waiting?.tag, waiting?.digest, waiting?.until, waiting?.reason], ['1.3.0', b, '2026-03-01T20:00:00Z', 'Window']);
+  assert.equal(latest?.tag, '1.3.0');
+  assert.deepEqual(conditionsOf(world), ['Ready=False Window', 'Reconciling=True Window']);
+  // An older push meanwhile does not take its place; nor does a failure.
+  await push(world, '1.2.9', c);
+  assert.equal(world.statusOf('web').waiting?.tag, '1.3.0');
+  // Nor does one that changes nothing, because what runs is newer, or the same once more.
+  for (const tag of ['1.2.2', '1.2.3']) await push(world, tag, c);
+  assert.deepEqual([world.statusOf('web').waiting?.tag, conditionsOf(world)], ['1.3.0', ['Ready=False Window', 'Reconciling=True Window']]);
+  const alarm = alarmJob(policyIn(world));
+  assert.equal(alarm?.alarm?.at, '2026-03-01T20:00:00.000Z');
+  at = Date.parse('2026-03-01T20:00:00Z');
+  await processPolicyJob(alarm, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual([world.statusOf('web').waiting, conditionsOf(world)], [undefined, ['Ready=True UpToDate']]);
+});
+
+test('held: what a human put back stays until there is something newer, or it is released', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  const byHand = () => runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
+  byHand();
+  await push(world, '1.3.0', b);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  assert.deepEqual(conditionsOf(world), ['Ready=True Held', 'Held=True Held']);
+  await push(world, '1.3.1', c);
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
+  byHand();
+  await push(world, '1.3.1', c);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  assert.ok(await ask(world, { release: '2026-03-01T12:00:00Z' }));
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
+});
+
+test('held: a release for a time to come is told at once, may be moved, and lets go at its time', async () => {
+  let at = startTime;
+  const world = start({}, { now: () => at, clock: () => new Date(at) });
+  await push(world, '1.3.0', b);
+  runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
+  await push(world, '1.3.0', b);
+  const late = '2026-03-02T08:00:00.250Z';
+  world.put({ ...policyIn(world), actions: { release: late } });
+  const first = actionJob(policyIn(world))?.cause;
+  assert.ok(await ask(world, { release: late }));
+  assert.deepEqual(conditionsOf(world), ['Ready=False Held', 'Reconciling=True Held', 'Held=True Held']);
+  assert.equal(world.statusOf('web').waiting?.until, '2026-03-02T08:00:01Z');
+  assert.equal(actionJob(policyIn(world)), undefined, 'asked once');
+  assert.ok(await ask(world, { release: '2026-03-01T20:00:00Z' }), 'moved');
+  assert.equal(world.statusOf('web').waiting?.until, '2026-03-01T20:00:00Z');
+  world.put({ ...policyIn(world), actions: { release: late } });
+  assert.notEqual(actionJob(policyIn(world))?.cause, first, 'and back again: another job');
+  world.put({ ...policyIn(world), actions: { release: '2026-03-01T20:00:00Z' } });
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const alarm = alarmJob(policyIn(world));
+  assert.ok(alarm);
+  at = Date.parse('2026-03-01T20:00:00Z');
+  await processPolicyJob(alarm, contextOf(), world.ports);
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
+});
+
+test('reverted: a GitOps tool is not fought, and a release tries once more', async () => {
+  let at = startTime;
+  const world = start({}, { now: () => at, clock: () => new Date(at) });
+  const changes = () => world.requests.filter((request) => request.startsWith('PATCH')).length;
+  for (let round = 0; round < 5; round++) {
+    await push(world, '1.3.0', b);
+    at += 60_000;
+    runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'argocd-controller' } });
+  }
+  assert.equal(changes(), 2);
+  assert.deepEqual(conditionsOf(world), ['Ready=False ChangeReverted', 'Stalled=True ChangeReverted']);
+  assert.equal(world.statusOf('web').reverted?.[0]?.count, 2);
+  assert.ok(await ask(world, { release: new Date(at + 1_000).toISOString() }), 'a clock that is ahead');
+  assert.deepEqual([changes(), conditionsOf(world)], [2, ['Ready=False ChangeReverted', 'Reconciling=True ChangeReverted']]);
+  assert.ok(await ask(world, { release: new Date(at).toISOString() }));
+  assert.deepEqual([changes(), world.images()], [3, [`${image}:1.3.0`]]);
+});
+
+test('rewritten: what admission makes of the image is not asked for again', async () => {
+  const world = start();
+  const { patchImages } = world.ports;
+  const rewriting = {
+    ...world.ports,
+    patchImages: (...[workload, changes, ...rest]: Parameters<typeof patchImages>) =>
+      patchImages(
+        workload,
+        changes.map((one) => ({ ...one, to: `${image}:1.2.9-hardened` })),
+        ...rest,
+      ),
+  };
+  world.tags.set('1.3.0', b);
+  for (let round = 0; round < 3; round++) await processPush(pushOf({ tag: '1.3.0', digest: b }), contextOf(), rewriting);
+  assert.equal(world.requests.filter((request) => request.startsWith('PATCH')).length, 1);
+  assert.deepEqual(conditionsOf(world), ['Ready=True UpToDate']);
+  assert.deepEqual(
+    world.statusOf('web').history?.map(({ tag, to }) => [tag, to]),
+    [['1.3.0', `${image}:1.2.9-hardened`]],
+  );
+});
+
+test('a crash between the patch and the status holds nothing', async () => {
+  const world = start();
+  const broken = { ...world.ports, writeStatus: () => Promise.reject(new Error('killed')) };
+  world.tags.set('1.3.0', b);
+  await assert.rejects(processPush(pushOf({ tag: '1.3.0', digest: b }), contextOf(), broken));
+  await push(world, '1.3.0', b);
+  await push(world, '1.3.1', c);
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
+});
+
+test('rollback: the image before comes back, and neither a look nor a push brings back what was left', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  assert.ok(await ask(world, { rollbackTo: 'previous' }));
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const { rejected, history, lastHandledRollback, latest } = world.statusOf('web');
+  assert.deepEqual(
+    rejected?.map(({ digest, tag, reason }) => [digest, tag, reason]),
+    [[b, '1.3.0', 'RollbackRequested']],
+  );
+  assert.deepEqual([history?.[0]?.trigger, history?.[0]?.tag], ['Rollback', '1.2.3']);
+  assert.deepEqual([lastHandledRollback, latest?.tag], ['previous', '1.3.0']);
+  assert.deepEqual(conditionsOf(world), ['Ready=True RejectedDigest', 'Held=True RejectedDigest']);
+  await push(world, '1.3.0', b);
+  await push(world, '1.2.9', c);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  assert.equal(await ask(world, { rollbackTo: 'previous' }), false, 'once');
+  await push(world, '1.4.0', c);
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
+});
+
+test('rollback: released, the policy goes on as before', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  await ask(world, { rollbackTo: '1.2.3' });
+  await ask(world, { rollbackTo: '1.2.3', release: new Date(startTime).toISOString() });
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
+});
+
+test('rollback: a crash between the patch and the status does not let the next look bring it back', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
+  const job = wakeJob(policyIn(world), world.ports, world.ports.clock());
+  assert.ok(job);
+  let writes = 0;
+  const { writeStatus } = world.ports;
+  const killed = {
+    ...world.ports,
+    writeStatus: (...args: Parameters<typeof writeStatus>) => (writes++ === 0 ? writeStatus(...args) : Promise.reject(new Error('killed'))),
+  };
+  await assert.rejects(processPolicyJob(job, contextOf(), killed));
+  await push(world, '1.3.0', b);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.2.3`], 'previous']);
+});
+
+test('rollback: also outside of windows and without approval, but not in a dry run', async () => {
+  const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
+  const world = start();
+  await push(world, '1.3.0', b);
+  world.put({ ...policyIn(world), spec: specOf({ windows, mode: 'Approval' }) });
+  await ask(world, { rollbackTo: 'previous' });
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const dry = start();
+  await push(dry, '1.3.0', b);
+  dry.put({ ...policyIn(dry), spec: specOf({ mode: 'DryRun' }) });
+  await ask(dry, { rollbackTo: 'previous' });
+  assert.deepEqual(dry.images(), [`${image}:1.3.0`]);
+});
+
+test('rollback: what cannot be done is answered, with the reason', async () => {
+  for (const [rollbackTo, why] of [
+    ['previous', /holds no earlier image/],
+    ['9.9.9', /the registry holds no .*9\.9\.9/],
+    ['not/a/tag', /neither a tag nor "previous"/],
+  ] as const) {
+    const world = start();
+    await ask(world, { rollbackTo });
+    assert.equal(world.statusOf('web').lastHandledRollback, rollbackTo);
+    const event = world.events.find(({ reason }) => reason === 'NoEarlierImage');
+    assert.match(event?.message ?? '', why);
+  }
+});
+
+test('a request is answered by a look, whatever it finds', async () => {
+  const world = start();
+  assert.ok(await ask(world, { requestedAt: 'now' }));
+  assert.deepEqual([world.images(), world.statusOf('web').lastHandledRequest], [[`${image}:1.3.0`], 'now']);
+  assert.equal(world.statusOf('web').history?.[0]?.trigger, 'Request');
+  assert.equal(await ask(world, { requestedAt: 'now' }), false);
+  const suspended = start({ suspended: true });
+  await ask(suspended, { requestedAt: 'again' });
+  assert.equal(suspended.statusOf('web').lastHandledRequest, 'again');
+  const missing = start({ targets: [{ ...webDeployment, name: 'missing' }] });
+  await ask(missing, { requestedAt: 'again' });
+  assert.deepEqual([missing.statusOf('web').lastHandledRequest, conditionsOf(missing)?.[1]], ['again', 'Stalled=True TargetNotFound']);
+});
+
+test('a replica that has not seen the annotation yet asks for it', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, '1.3.0', b);
+  const older = policyIn(world);
+  world.put({ ...older, resourceVersion: '2', actions: { approve: `1.3.0@${b}` } });
+  const job = wakeJob(policyIn(world), world.ports, world.ports.clock());
+  assert.ok(job);
+  await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: () => older });
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('paused: nothing is changed until it is resumed, and that wakes the policy', async () => {
+  const world = start();
+  runs(world, { web: `${image}:1.2.3` }, { paused: true });
+  await push(world, '1.3.0', b);
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True TargetPaused', 'Held=True TargetPaused']]);
+  runs(world, { web: `${image}:1.2.3` }, { generation: 2 });
+  const job = wakeJob(policyIn(world), world.ports, world.ports.clock());
+  assert.equal(job?.source, 'TargetChange');
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});

@@ -1,0 +1,281 @@
+/** minAge: what is selected waits in the status, keeps its place there, and is applied by an alarm. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicySpec } from '../../src/model/image-policy.ts';
+import { WaitError } from '../../src/model/errors.ts';
+import { alarmJob } from '../../src/reconcile/alarm-job.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { processPoll } from '../../src/poll/process-poll.ts';
+import { digestOf, latestSpec, policyOf, specOf, web } from '../model/samples.ts';
+import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from './world.ts';
+
+const minute = 60_000;
+
+/** Policy shop/web with minAge 30m, at minute 0; shop/web runs 1.2.3, which is all that the registry holds. */
+function start(spec: Partial<PolicySpec> = {}) {
+  const clock = { minutes: 0 };
+  const now = () => startTime + clock.minutes * minute;
+  const world = createWorld({ now, clock: () => new Date(now()) });
+  world.tags.delete('1.3.0');
+  world.put(policyOf({ spec: specOf({ minAgeMs: 30 * minute, ...spec }), status: { observedGeneration: 1 } }));
+  return {
+    world,
+    at: (minutes: number) => void (clock.minutes = minutes),
+    push: async (tag: string, letter: string) => {
+      world.tags.set(tag, digestOf(letter));
+      await processPush(pushOf({ id: `push-${tag}`, tag, digest: digestOf(letter) }), contextOf(), world.ports);
+    },
+    /** Lets the alarm ring that the status asks for. */
+    ring: async () => {
+      const job = alarmJob(policy(world));
+      assert.ok(job, 'no alarm is set');
+      await processPolicyJob(job, contextOf(), world.ports);
+    },
+    waits: () => {
+      const { waiting } = world.statusOf('web');
+      return waiting && `${waiting.tag} ${waiting.reason} until minute ${(Date.parse(waiting.until) - startTime) / minute}`;
+    },
+    conditions: () => world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
+  };
+}
+
+function policy(world: World) {
+  const found = world.policies.get('shop/web');
+  assert.ok(found);
+  return found;
+}
+
+test('a push waits: in the status, in the conditions and in its fate, and its job is over', async () => {
+  const { world, push, waits, conditions } = start();
+  await push('1.3.0', 'b');
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  assert.deepEqual(world.statusOf('web').waiting, {
+    tag: '1.3.0',
+    digest: digestOf('b'),
+    since: '2026-03-01T12:00:00Z',
+    until: '2026-03-01T12:30:00Z',
+    reason: 'MinAge',
+  });
+  assert.equal(waits(), '1.3.0 MinAge until minute 30');
+  assert.deepEqual(conditions(), ['Ready=False MinAge', 'Reconciling=True MinAge']);
+  assert.match(world.statusOf('web').conditions?.[0]?.message ?? '', /1\.3\.0 waits until 2026-03-01T12:30:00Z/);
+  const fate = world.fates.get('push-1.3.0 shop/web');
+  assert.deepEqual([fate?.kind, fate?.reason, fate?.tag], ['waiting', 'MinAge', '1.3.0']);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0']);
+});
+
+test('when its time has come it is applied, and nothing waits any more', async () => {
+  const { world, at, push, ring, waits, conditions } = start();
+  await push('1.3.0', 'b');
+  at(30);
+  await ring();
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
+  assert.deepEqual(conditions(), ['Ready=True UpToDate']);
+  assert.equal(world.statusOf('web').history?.[0]?.trigger, 'WaitOver');
+});
+
+test('newer pushes do not take its place; they start when it is through', async () => {
+  const { world, at, push, ring, waits } = start();
+  await push('1.3.0', 'b');
+  at(10);
+  await push('1.4.0', 'c');
+  at(20);
+  await push('1.5.0', 'd');
+  assert.equal(
+    world.fates.get('push-1.5.0 shop/web')?.message,
+    '1.3.0 waits until 2026-03-01T12:30:00Z, when it is as old as spec.minAge asks for',
+  );
+  at(30);
+  await ring();
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], '1.5.0 MinAge until minute 60']);
+  at(60);
+  await ring();
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.5.0`], undefined]);
+});
+
+test('a push costs one question more while another image waits', async () => {
+  const { world, push } = start();
+  await push('1.3.0', 'b');
+  world.requests.length = 0;
+  await push('1.4.0', 'c');
+  assert.deepEqual(world.requests, ['HEAD 1.4.0', 'HEAD 1.3.0']);
+});
+
+for (const [name, prepare] of [
+  ['was deleted', (world: World) => world.tags.delete('1.3.0')],
+  ['moved to another image', (world: World) => world.tags.set('1.3.0', digestOf('e'))],
+] as const) {
+  test(`what ${name} loses its place to the next that comes`, async () => {
+    const { world, at, push, waits } = start();
+    await push('1.3.0', 'b');
+    at(10);
+    prepare(world);
+    await push('1.4.0', 'c');
+    assert.equal(waits(), '1.4.0 MinAge until minute 40');
+  });
+}
+
+test('pushed again with another digest, the tag starts again', async () => {
+  const { at, push, waits } = start();
+  await push('1.3.0', 'b');
+  at(10);
+  await push('1.3.0', 'c');
+  assert.equal(waits(), '1.3.0 MinAge until minute 40');
+});
+
+test('what was deleted is not applied, and nothing else is there: nothing waits', async () => {
+  const { world, at, push, ring, waits, conditions } = start();
+  await push('1.3.0', 'b');
+  world.tags.delete('1.3.0');
+  at(30);
+  await ring();
+  assert.deepEqual([world.images(), waits(), conditions()], [[`${image}:1.2.3`], undefined, ['Ready=True UpToDate']]);
+});
+
+test('what somebody deployed by hand meanwhile does not wait', async () => {
+  const { world, at, push, ring, waits } = start();
+  await push('1.3.0', 'b');
+  runs(world, { web: `${image}:1.4.0` });
+  world.tags.set('1.4.0', digestOf('c'));
+  at(30);
+  await ring();
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.4.0`], undefined]);
+});
+
+test('what happens to the policy meanwhile does not take the place', async () => {
+  const { world, push, waits } = start();
+  await push('1.3.0', 'b');
+  await push('1.0.0', 'e');
+  await push('main', 'f');
+  const throttled = new WaitError('RegistryThrottled', new Date(startTime + minute), 'asked to wait');
+  const away = { ...world.ports, headManifest: () => Promise.reject(throttled) };
+  await assert.rejects(processPush(pushOf({ id: 'x', tag: '1.4.0' }), contextOf(), away), throttled);
+  const broken = { ...world.ports, headManifest: () => Promise.reject(new Error('reset')) };
+  await assert.rejects(processPush(pushOf({ id: 'y', tag: '1.4.0' }), contextOf({ failures: 5 }), broken), /reset/);
+  assert.equal(waits(), '1.3.0 MinAge until minute 30');
+});
+
+test('an older tag that is pushed while something waits is unchanged, and the policy still waits', async () => {
+  const { world, push, conditions } = start();
+  await push('1.3.0', 'b');
+  await push('1.0.0', 'e');
+  assert.deepEqual([world.fates.get('push-1.0.0 shop/web')?.kind, conditions()?.[0]], ['unchanged', 'Ready=False MinAge']);
+});
+
+test('the first image of a policy waits as well; what runs already does not', async () => {
+  const { world, waits, conditions } = start();
+  const look = () =>
+    processPolicyJob(
+      { schema: 1, policy: policyOf(), source: 'PolicyChange', cause: 'generation:1', receivedAt: '2026-03-01T12:00:00Z' },
+      contextOf(),
+      world.ports,
+    );
+  await look();
+  assert.deepEqual([waits(), conditions()], [undefined, ['Ready=True UpToDate']]);
+  runs(world, { web: `${image}:main` });
+  await look();
+  assert.equal(waits(), '1.2.3 MinAge until minute 30');
+});
+
+test('found by a poll, it waits; and the next polls leave it waiting', async () => {
+  const { world, at, waits } = start();
+  world.tags.set('1.3.0', digestOf('b'));
+  const poll = async (minutes: number) => {
+    at(minutes);
+    const receivedAt = new Date(startTime + minutes * minute).toISOString();
+    await processPoll({ schema: 1, repository: web, intervalMs: 3_600_000, receivedAt }, contextOf(), world.ports);
+    for (const job of world.jobs.splice(0)) await processPolicyJob(job, contextOf(), world.ports);
+  };
+  await poll(5);
+  await poll(20);
+  assert.equal(waits(), '1.3.0 MinAge until minute 35');
+  // Also where the alarm was lost.
+  await poll(40);
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
+});
+
+test('a shorter minAge counts from the first sight; without one nothing waits', async () => {
+  for (const [spec, minutes] of [
+    [{ minAgeMs: 10 * minute }, 10],
+    [{}, 1],
+  ] as const) {
+    const { world, at, push, waits } = start();
+    await push('1.3.0', 'b');
+    world.put({ ...policy(world), generation: 2, spec: specOf(spec) });
+    at(minutes);
+    const job = {
+      schema: 1,
+      policy: policyOf(),
+      source: 'PolicyChange',
+      cause: 'generation:2',
+      receivedAt: '2026-03-01T12:00:00Z',
+    } as const;
+    await processPolicyJob(job, contextOf(), world.ports);
+    assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
+  }
+});
+
+test('a moving tag is applied when it did not move for so long', async () => {
+  const { world, at, push, ring, waits } = start(latestSpec({ minAgeMs: 30 * minute }));
+  runs(world, { web: `${image}:latest@${digestOf('a')}` });
+  await push('latest', 'b');
+  at(20);
+  await push('latest', 'c');
+  assert.equal(waits(), 'latest MinAge until minute 50');
+  at(50);
+  await ring();
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('c')}`]);
+});
+
+test('back to what ran before, it is not young again', async () => {
+  const { world, at, push, ring, waits } = start();
+  await push('1.3.0', 'b');
+  at(30);
+  await ring();
+  runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'image-watcher' } });
+  at(31);
+  await push('1.3.0', 'b');
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
+});
+
+test('with allowDowngrade, what waits does not take back what somebody deployed', async () => {
+  const { world, at, push, ring, waits } = start({ allowDowngrade: true });
+  await push('1.3.0', 'b');
+  world.tags.set('1.4.0', digestOf('c'));
+  runs(world, { web: `${image}:1.4.0` });
+  at(30);
+  await ring();
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.4.0`], undefined]);
+});
+
+test('an alarm for what does not wait any more asks nobody', async () => {
+  const { world, at, push } = start();
+  await push('1.3.0', 'b');
+  const job = alarmJob(policy(world));
+  assert.ok(job);
+  at(10);
+  await push('1.3.0', 'c');
+  world.requests.length = 0;
+  at(30);
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual([world.images(), world.requests], [[`${image}:1.2.3`], ['GET policy web']]);
+});
+
+test('an alarm that rings too early sleeps on', async () => {
+  const { at, push, ring } = start();
+  await push('1.3.0', 'b');
+  at(29);
+  await assert.rejects(ring(), (error) => error instanceof WaitError && error.until.getTime() === startTime + 30 * minute);
+});
+
+test('a replica whose cache is behind rings all the same', async () => {
+  const { world, at, push } = start();
+  const before = policy(world);
+  await push('1.3.0', 'b');
+  const job = alarmJob(policy(world));
+  assert.ok(job);
+  at(30);
+  await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: () => before });
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});

@@ -1,0 +1,191 @@
+/** select.newest: names say nothing, so images are asked when they were created. What is asked, and how often, is counted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { filterTags } from '../../src/select/filter-tags.ts';
+import type { PolicySpec } from '../../src/model/image-policy.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
+import { createTagMemory } from '../../src/reconcile/tag-memory.ts';
+import { appliedOnce, digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
+import { contextOf, createWorld, image, pushOf, runs, type World } from './world.ts';
+
+const signal = new AbortController().signal;
+const { namespace, name, uid } = policyOf();
+
+/** Tag → day of March 2026 on which its image was created; shop/web runs the first of them. */
+function start(days: Record<string, number | undefined>, spec: Partial<PolicySpec> = {}): World {
+  const world = createWorld();
+  world.tags.clear();
+  for (const [index, [tag, day]] of Object.entries(days).entries()) hold(world, tag, index, day);
+  runs(world, { web: `${image}:${Object.keys(days)[0]}` });
+  world.put(policyOf({ spec: specOf({ strategy: strategies.newest(), ...spec }) }));
+  return world;
+}
+
+function hold(world: World, tag: string, index: number, day: number | undefined): void {
+  const digest = digestOf('0123456789abcdef'[index] ?? 'f');
+  world.tags.set(tag, digest);
+  world.facts.set(digest, day === undefined ? {} : { created: new Date(Date.UTC(2026, 2, day)) });
+}
+
+const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
+  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+const push = (world: World, tag: string) => processPush(pushOf({ tag, digest: world.tags.get(tag) ?? '' }), contextOf(), world.ports);
+const look = (world: World) =>
+  processPolicyJob(
+    { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
+    contextOf(),
+    world.ports,
+  );
+
+test('of all tags the one whose image was created last', async () => {
+  const world = start({ a: 1, b: 3, c: 2 });
+  await look(world);
+  assert.deepEqual(world.images(), [`${image}:b`]);
+  assert.deepEqual(world.statusOf('web').latest?.createdAt, '2026-03-03T00:00:00.000Z');
+});
+
+test('what is no candidate by its name is not asked', async () => {
+  const world = start({ 'main-a': 1, 'pr-7': 3, 'main-b': 2 }, { strategy: filterTags(strategies.newest(), { allow: 'main-.*' }) });
+  await look(world);
+  assert.deepEqual(world.images(), [`${image}:main-b`]);
+  assert.ok(!world.requests.includes('HEAD pr-7'), world.requests.join());
+});
+
+test('a push costs one HEAD and one image, never a list, once it is known what runs', async () => {
+  const world = start({ a: 1 });
+  await look(world);
+  for (const [index, tag] of ['b', 'c'].entries()) {
+    hold(world, tag, index + 1, index + 2);
+    world.requests.length = 0;
+    await push(world, tag);
+    assert.deepEqual(world.requests, [`HEAD ${tag}`, `READ ${index + 1}`, 'PATCH web']);
+  }
+});
+
+test('after a restart the status tells of what was selected: no request more', async () => {
+  const world = start({ a: 1, b: 2 });
+  await look(world);
+  hold(world, 'c', 2, 3);
+  world.requests.length = 0;
+  const tagMemory = createTagMemory();
+  const hint = { tag: 'c', digest: digestOf('2') };
+  const outcome = await reconcile(world, { hint, announced: true }, { tagMemory });
+  assert.deepEqual([outcome.kind, world.requests], ['updated', ['HEAD c', 'READ 2', 'PATCH web']]);
+});
+
+test('a push of what was created before what runs changes nothing', async () => {
+  const world = start({ a: 5, b: 2 });
+  const outcome = await reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true });
+  assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'OlderThanRunning']);
+  assert.deepEqual(world.requests, ['HEAD b', 'READ 1', 'HEAD a', 'READ 0']);
+});
+
+test('a tag that moves to a newer image is followed where digests are pinned', async () => {
+  const world = start({ main: 1 }, { pin: 'Digest' });
+  runs(world, { web: `${image}:main@${digestOf('0')}` });
+  await look(world);
+  hold(world, 'main', 7, 9);
+  await push(world, 'main');
+  assert.deepEqual(world.images(), [`${image}:main@${digestOf('7')}`]);
+});
+
+test('an image that does not say when it was created is ignored, and says so', async () => {
+  const world = start({ a: 1, b: undefined });
+  const outcome = await reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true });
+  assert.deepEqual([outcome.kind, outcome.reason], ['ignored', 'NotSelected']);
+  assert.match(outcome.message, /does not say when it was created/);
+});
+
+test('a repository of which no image says it stalls the policy, with an example', async () => {
+  const outcome = await reconcile(start({ a: undefined, b2: undefined }));
+  assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NoMatchingTag']);
+  assert.match(outcome.message, /none of the 2 tags .* was created last; for example the image of "b2" does not say/);
+});
+
+test('what runs is gone from the registry: never back, however often and by whomever it is looked at', async () => {
+  const world = start({ a: 5, b: 2 });
+  await look(world);
+  assert.equal(world.statusOf('web').latest?.tag, 'a');
+  world.tags.delete('a');
+  for (const tagMemory of [world.ports.tagMemory, createTagMemory(), createTagMemory()]) {
+    await processPolicyJob(
+      { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
+      contextOf(),
+      { ...world.ports, tagMemory },
+    );
+    assert.deepEqual([world.images(), world.statusOf('web').latest?.tag], [[`${image}:a`], 'a']);
+  }
+  hold(world, 'c', 2, 6);
+  await push(world, 'c');
+  assert.deepEqual(world.images(), [`${image}:c`]);
+});
+
+test('what runs is gone and was never selected: nobody can compare it, and the reason is told', async () => {
+  const world = start({ a: 5, b: 2 });
+  world.tags.delete('a');
+  world.put(policyOf({ spec: specOf({ strategy: strategies.newest() }), status: { history: appliedOnce('z') } }));
+  const outcome = await reconcile(world);
+  assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NotComparable']);
+  assert.match(outcome.message, /of "a" it is not known when it was created/);
+});
+
+test('of a large repository so many are read in each look, the likely newest first, and the next look goes on', async () => {
+  const world = start({ 'build-1': 1 });
+  for (let build = 2; build <= 250; build++) {
+    const digest = `sha256:${String(build).padStart(64, '0')}`;
+    world.tags.set(`build-${build}`, digest);
+    world.facts.set(digest, { created: new Date(Date.UTC(2026, 2, 1, 0, build)) });
+  }
+  const first = await reconcile(world);
+  assert.deepEqual([first.tag, world.images()], ['build-250', [`${image}:build-250`]]);
+  assert.match(first.message, /150 of 250 tags were not looked at yet \(100 in each look\): narrow them with tags\.allow/);
+  const heads = () => world.requests.filter((request) => request.startsWith('HEAD')).map((request) => request.slice(5));
+  assert.ok(heads().includes('build-1') && heads().includes('build-152') && !heads().includes('build-151'));
+  await reconcile(world);
+  const third = await reconcile(world);
+  assert.doesNotMatch(third.message, /not looked at yet/);
+  assert.equal(new Set(heads()).size, 250);
+});
+
+test('policies of one repository share what was read a moment ago', async () => {
+  const world = start({ a: 1, b: 2, c: 3 });
+  await look(world);
+  world.put(policyOf({ name: 'other', spec: specOf({ strategy: strategies.newest(), targets: [{ ...webDeployment, name: 'other' }] }) }));
+  runs(world, { web: `${image}:a` }, { name: 'other' });
+  world.requests.length = 0;
+  const other = { namespace, name: 'other', uid: policyOf({ name: 'other' }).uid };
+  assert.equal((await reconcile(world, { policy: other })).tag, 'c');
+  assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD a', 'HEAD c', 'PATCH other']);
+});
+
+test('one broken image does not hold up the others; all of them do', async () => {
+  const world = start({ a: 1, b: 3, c: 2 });
+  const broken = new Error('500');
+  const readImage: ReconcilePorts['readImage'] = (source, reference, signal) =>
+    reference === 'b' ? Promise.reject(broken) : world.ports.readImage(source, reference, signal);
+  const outcome = await reconcile(world, {}, { readImage });
+  assert.deepEqual([outcome.kind, world.images()], ['updated', [`${image}:c`]]);
+  assert.match(outcome.message, /1 images could not be read, among them b: 500/);
+  await assert.rejects(reconcile(world, {}, { readImage: () => Promise.reject(broken), tagMemory: createTagMemory() }), broken);
+});
+
+test('what runs cannot be read: tried again, rather than taken for old', async () => {
+  const world = start({ a: 5, b: 2 });
+  const broken = new Error('500');
+  const readImage: ReconcilePorts['readImage'] = (source, reference, signal) =>
+    reference === 'a' ? Promise.reject(broken) : world.ports.readImage(source, reference, signal);
+  await assert.rejects(reconcile(world, {}, { readImage }), broken);
+  await assert.rejects(reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true }, { readImage }), broken);
+  assert.deepEqual(world.images(), [`${image}:a`]);
+});
+
+test('back by creation time, where that is allowed', async () => {
+  const world = start({ a: 5, b: 2 }, { allowDowngrade: true });
+  await look(world);
+  world.tags.delete('a');
+  await look(world);
+  assert.deepEqual([world.images(), world.statusOf('web').latest?.tag], [[`${image}:b`], 'b']);
+});

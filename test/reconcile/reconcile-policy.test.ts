@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PermanentError, WaitError } from '../../src/model/errors.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
+import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
+import { digestOf, latestSpec, policyOf, specOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
+import { change, createWorld, image, runs, type World } from './world.ts';
+
+const signal = new AbortController().signal;
+const { namespace, name, uid } = policyOf();
+
+function reconcile(world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) {
+  return reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+}
+
+test('without a hint: the best of all tags', async () => {
+  const world = createWorld();
+  const outcome = await reconcile(world);
+  assert.equal(outcome.kind, 'updated');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
+});
+
+test('with a hint: one question to the registry, one patch', async () => {
+  const world = createWorld();
+  const outcome = await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });
+  assert.deepEqual([outcome.kind, outcome.tag, outcome.digest], ['updated', '1.3.0', digestOf('b')]);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+});
+
+test('a hint that the policy does not select costs no request', async () => {
+  const world = createWorld();
+  for (const tag of ['main', '2.0.0-rc.1', 'latest']) {
+    const outcome = await reconcile(world, { hint: { tag }, announced: true });
+    assert.deepEqual([outcome.kind, outcome.reason, outcome.tag], ['ignored', 'NotSelected', tag]);
+  }
+  assert.deepEqual(world.requests, []);
+});
+
+test('a hint that changes nothing costs no request', async () => {
+  const world = createWorld();
+  for (const [tag, reason] of [
+    ['1.2.3', 'UpToDate'],
+    ['1.0.0', 'OlderThanRunning'],
+  ] as const) {
+    const outcome = await reconcile(world, { hint: { tag }, announced: true });
+    assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', reason]);
+  }
+  assert.deepEqual(world.requests, []);
+});
+
+test('what the registry said a moment ago is not asked for again, unless it is of another tag', async () => {
+  const world = createWorld();
+  await reconcile(world, { hint: { tag: '1.3.0' }, announced: true, resolved: { tag: '1.2.9', digest: digestOf('c') } });
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+  const other = createWorld();
+  await reconcile(other, { hint: { tag: '1.3.0' }, announced: true, resolved: { tag: '1.3.0', digest: digestOf('b') } });
+  assert.deepEqual(other.requests, ['PATCH web']);
+});
+
+test('the registry is believed, not the hint', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  world.tags.set('latest', digestOf('d'));
+  const outcome = await reconcile(world, { hint: { tag: 'latest', digest: digestOf('e') } });
+  assert.equal(outcome.digest, digestOf('d'));
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('d')}`]);
+});
+
+test('a tag that the registry does not hold is applied by nobody', async () => {
+  const world = createWorld();
+  const hinted = await reconcile(world, { hint: { tag: '9.9.9' } });
+  assert.deepEqual([hinted.kind, hinted.reason], ['ignored', 'TagNotFound']);
+  world.tags.set('1.3.0', '');
+  const listed = await reconcile(world, {}, { headManifest: async () => undefined });
+  assert.deepEqual([listed.kind, listed.tag], ['unchanged', '1.2.3']);
+  assert.match(listed.message, /passed over: the registry holds no registry\.example\.com\/shop\/web:1\.3\.0/);
+  world.tags.delete('1.2.3');
+  const none = await reconcile(world, {}, { headManifest: async () => undefined });
+  assert.deepEqual([none.kind, none.reason], ['stalled', 'NoMatchingTag']);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+});
+
+test('what the user must mend is a stalled policy', async () => {
+  const cases: [reason: string, prepare: (world: World) => void, ports?: Partial<ReconcilePorts>][] = [
+    ['InvalidPolicy', (world) => world.put(policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: 'broken' } } }))],
+    ['RepositoryNotFound', () => undefined, { listTags: async () => undefined }],
+    ['NoMatchingTag', (world) => world.tags.clear()],
+    ['RegistryDenied', () => undefined, { listTags: () => Promise.reject(new PermanentError('RegistryDenied', '401')) }],
+    ['RegistryDenied', () => undefined, { headManifest: () => Promise.reject(new PermanentError('RegistryDenied', '403')) }],
+    ['PatchRejected', () => undefined, { patchImages: () => Promise.reject(new PermanentError('PatchRejected', 'no')) }],
+    ['TargetNotFound', (world) => world.workloads.clear()],
+    ['ContainerNotFound', (world) => runs(world, { web: 'nginx:1.2.3' })],
+    ['TargetKindUnknown', () => undefined, { targetState: () => ({ problem: { reason: 'TargetKindUnknown', message: 'no' } }) }],
+    [
+      'CrossNamespaceDenied',
+      (world) => world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, namespace: 'ops' }] }) })),
+      { crossNamespace: 'deny', findWorkload: () => workloadOf({ web: `${image}:1.2.3` }, { namespace: 'ops' }) },
+    ],
+  ];
+  for (const [reason, prepare, ports] of cases) {
+    const world = createWorld();
+    prepare(world);
+    const outcome = await reconcile(world, {}, ports);
+    assert.deepEqual([outcome.kind, outcome.reason], ['stalled', reason]);
+    assert.ok(!world.requests.includes('PATCH web'));
+  }
+});
+
+test('what passes by itself is thrown', async () => {
+  const later = new WaitError('RegistryThrottled', new Date(0), 'later');
+  await assert.rejects(reconcile(createWorld(), {}, { listTags: () => Promise.reject(later) }), later);
+  const broken = new Error('socket hang up');
+  await assert.rejects(reconcile(createWorld(), {}, { patchImages: () => Promise.reject(broken) }), broken);
+});
+
+test('a deleted policy, or another one of its name, changes nothing', async () => {
+  const world = createWorld();
+  world.put(policyOf({ uid: 'created-anew' }));
+  assert.equal((await reconcile(world)).reason, 'PolicyGone');
+  world.policies.clear();
+  assert.equal((await reconcile(world)).reason, 'PolicyGone');
+  assert.deepEqual(world.requests, []);
+});
+
+for (const [what, meanwhile, reason] of [
+  [
+    'changed, and does not want the tag any more,',
+    policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.2.x' }) }) }),
+    'NotSelected',
+  ],
+  ['deleted', undefined, 'PolicyGone'],
+  ['created anew', policyOf({ uid: 'created-anew' }), 'PolicyGone'],
+] as const) {
+  test(`a policy that is ${what} while the registry is asked changes nothing`, async () => {
+    const world = createWorld();
+    const outcome = await reconcile(
+      world,
+      { hint: { tag: '1.3.0' } },
+      {
+        headManifest: async () => {
+          world.policies.clear();
+          if (meanwhile !== undefined) world.put(meanwhile);
+          return { digest: digestOf('b') };
+        },
+      },
+    );
+    assert.deepEqual([outcome.kind, outcome.reason], ['ignored', reason]);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  });
+}
+
+test('a policy that is changed while the registry is asked, and still wants the tag, gets it', async () => {
+  const world = createWorld();
+  let asked = 0;
+  const headManifest = async () => {
+    if (asked++ === 0) world.put(policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.x' }) }) }));
+    return { digest: digestOf('b') };
+  };
+  assert.equal((await reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest })).kind, 'updated');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a policy that never stands still is tried again later', async () => {
+  const world = createWorld();
+  let generation = 1;
+  const headManifest = async () => {
+    world.put(policyOf({ generation: ++generation }));
+    return { digest: digestOf('b') };
+  };
+  await assert.rejects(reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest }), /changed under 5 looks/);
+});
+
+test('conflict: the workload is read and planned again, and the higher version of somebody else stays', async () => {
+  const world = createWorld();
+  const outcome = await reconcile(
+    world,
+    {},
+    {
+      patchImages: async () => {
+        world.requests.push('PATCH web');
+        runs(world, { web: `${image}:1.4.0` });
+        return { kind: 'conflict' };
+      },
+    },
+  );
+  assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'OlderThanRunning']);
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
+  assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0', 'PATCH web', 'GET web']);
+});
+
+test('conflict: what was read is planned with, not the cache', async () => {
+  const world = createWorld();
+  const cached = workloadOf({ web: `${image}:1.2.3` });
+  const outcome = await reconcile(
+    world,
+    {},
+    {
+      findWorkload: () => cached,
+      patchImages: async (workload, changes, cause, signal) => {
+        if (workload === cached) {
+          runs(world, { sidecar: 'nginx:1', web: `${image}:1.2.4` }, { resourceVersion: '7' });
+          return { kind: 'conflict' };
+        }
+        return world.ports.patchImages(workload, changes, cause, signal);
+      },
+    },
+  );
+  assert.deepEqual(outcome.changes, [
+    { workload: thisDeployment, container: 'web', index: 1, from: `${image}:1.2.4`, to: `${image}:1.3.0` },
+  ]);
+  assert.deepEqual(world.images(), ['nginx:1', `${image}:1.3.0`]);
+});
+
+test('conflict: a deleted workload is missing', async () => {
+  const world = createWorld();
+  const outcome = await reconcile(
+    world,
+    {},
+    {
+      findWorkload: () => workloadOf({ web: `${image}:1.2.3` }),
+      readWorkload: async () => undefined,
+      patchImages: async () => ({ kind: 'conflict' }),
+    },
+  );
+  assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'TargetNotFound']);
+});
+
+test('five conflicts in a row are a failure', async () => {
+  const world = createWorld();
+  let conflicts = 0;
+  const ports: Partial<ReconcilePorts> = { patchImages: async () => ({ kind: 'conflict' }), onConflict: () => conflicts++ };
+  await assert.rejects(reconcile(world, {}, ports), /targets of shop\/web changed under 5 plans/);
+  assert.equal(conflicts, 5);
+});
+
+test('a conflict at one target does not undo or repeat the other', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }) }));
+  runs(world, { worker: `${image}:1.2.3` }, { name: 'worker' });
+  let conflicts = 1;
+  const outcome = await reconcile(
+    world,
+    {},
+    {
+      patchImages: async (workload, ...rest) =>
+        workload.name === 'worker' && conflicts-- > 0 ? { kind: 'conflict' } : world.ports.patchImages(workload, ...rest),
+    },
+  );
+  assert.deepEqual(
+    outcome.changes?.map(({ workload, to }) => [workload.name, to]),
+    [
+      ['web', `${image}:1.3.0`],
+      ['worker', `${image}:1.3.0`],
+    ],
+  );
+  assert.equal(world.requests.filter((request) => request === 'PATCH web').length, 1);
+});
+
+test('simultaneous pushes of one policy: the highest wins, whichever answer comes first', async () => {
+  const world = createWorld();
+  const versions = ['1.3.0', '1.5.0', '1.4.0', '1.10.0', '1.9.0'];
+  for (const version of versions) world.tags.set(version, digestOf('f'));
+  await Promise.all(versions.map((tag) => reconcile(world, { hint: { tag }, announced: true })));
+  assert.deepEqual(world.images(), [`${image}:1.10.0`]);
+});
+
+test('a cache that lags behind our own patch does no harm', async () => {
+  const world = createWorld();
+  const stale = workloadOf({ web: `${image}:1.2.3` });
+  await reconcile(world, { hint: { tag: '1.3.0' } });
+  const patchImages: ReconcilePorts['patchImages'] = async (workload, changes) => {
+    const real = world.workloads.get('Deployment/shop/web');
+    // The API server's `test` operations.
+    if (real?.containers[0]?.image !== changes[0]?.from) return { kind: 'conflict' };
+    return { kind: 'patched', workload: change(workload, changes) };
+  };
+  const outcome = await reconcile(
+    world,
+    { hint: { tag: '1.2.9' } },
+    { findWorkload: () => stale, patchImages, headManifest: async () => ({ digest: digestOf('c') }) },
+  );
+  assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'OlderThanRunning']);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a moving tag and a conflict: another replica may have had the newer answer, so the registry is asked again', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  world.tags.set('latest', digestOf('d'));
+  let conflicts = 1;
+  const patchImages: ReconcilePorts['patchImages'] = async (...patch) => {
+    if (conflicts-- <= 0) return world.ports.patchImages(...patch);
+    world.tags.set('latest', digestOf('e'));
+    runs(world, { web: `${image}:latest@${digestOf('e')}` });
+    return { kind: 'conflict' };
+  };
+  const outcome = await reconcile(world, { hint: { tag: 'latest' } }, { patchImages });
+  assert.deepEqual([outcome.kind, outcome.digest], ['unchanged', digestOf('e')]);
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
+  assert.deepEqual(world.requests, ['HEAD latest', 'GET web', 'HEAD latest']);
+});
+
+test('a moving tag that nobody else touches costs one question', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  world.tags.set('latest', digestOf('d'));
+  await reconcile(world, { hint: { tag: 'latest' } });
+  assert.deepEqual(world.requests, ['HEAD latest', 'PATCH web']);
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PermanentError } from '../../src/model/errors.ts';
+import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import { policyOf } from '../model/samples.ts';
+import { createWorld } from './world.ts';
+
+const { namespace, name, uid } = policyOf();
+const denied = () => Promise.reject(new PermanentError('RegistryDenied', 'no access'));
+
+/** A look at a policy whose credentials the registry refuses while `isRefused` says so. */
+function look(secretVersions: () => string, isRefused = () => true) {
+  const { ports } = createWorld();
+  const headManifest: ReconcilePorts['headManifest'] = (...question) => (isRefused() ? denied() : ports.headManifest(...question));
+  const request = { policy: { namespace, name, uid }, announced: false };
+  return reconcilePolicy(request, { ...ports, headManifest, secretVersions }, new AbortController().signal);
+}
+
+test('a refusal of credentials that were changed meanwhile is no outcome: it looks again', async () => {
+  let version = 1;
+  const outcome = await look(
+    () => String(version),
+    () => version++ === 1,
+  );
+  assert.equal(outcome.kind, 'updated');
+});
+
+test('a refusal of those that there still are is one', async () => {
+  const { kind, reason } = await look(() => '1');
+  assert.deepEqual([kind, reason], ['stalled', 'RegistryDenied']);
+});
+
+test('while they change again and again it comes back later', async () => {
+  let changes = 0;
+  await assert.rejects(
+    look(() => String(changes++)),
+    /changed under 5 looks in a row/,
+  );
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LookCause } from '../../src/status/next-status.ts';
+import type { Outcome } from '../../src/plan/outcome.ts';
+import { reportOutcome } from '../../src/reconcile/report.ts';
+import { policyOf, stalledStatus, webDeployment } from '../model/samples.ts';
+import { createWorld, image, startTime, type World } from './world.ts';
+
+const cause: LookCause = { source: 'Webhook', receivedAt: new Date(startTime - 1_500).toISOString(), eventId: 'push-1' };
+const updated: Outcome = {
+  kind: 'updated',
+  reason: 'Updated',
+  message: 'changed',
+  tag: '1.3.0',
+  running: 'runs 1.3.0',
+  changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` }],
+};
+const stalled: Outcome = { kind: 'stalled', reason: 'TargetNotFound', message: 'see the reason' };
+
+async function report(world: World, outcome: Outcome, policy = policyOf()): Promise<void> {
+  world.put(policy);
+  await reportOutcome(policy, outcome, cause, { ...world.ports, now: world.ports.clock }, new AbortController().signal);
+}
+
+const told = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
+
+test('a change is an Event of the workload and one of the policy', async () => {
+  const world = createWorld();
+  await report(world, updated);
+  assert.deepEqual(told(world), [
+    ['Deployment', 'web', 'Normal', 'Updated'],
+    ['ImagePolicy', 'web', 'Normal', 'Updated'],
+  ]);
+  assert.equal(world.events[0]?.message, `web from ${image}:1.2.3 to ${image}:1.3.0, selected by ImagePolicy shop/web`);
+  const { kind, afterMs, changes } = world.fates.get('push-1 shop/web') ?? {};
+  assert.deepEqual([kind, afterMs, changes], ['updated', 1_500, updated.changes]);
+});
+
+test('waiting is an Event when it begins, not each time', async () => {
+  const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
+  const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', place: { next } };
+  const begins = createWorld();
+  await report(begins, waiting);
+  assert.deepEqual(told(begins), [['ImagePolicy', 'web', 'Normal', 'MinAge']]);
+  const lasts = createWorld();
+  await report(lasts, waiting, policyOf({ status: { waiting: next } }));
+  assert.deepEqual([told(lasts), lasts.fates.get('push-1 shop/web')?.kind], [[], 'waiting']);
+});
+
+test('what two looks find at the same time is one Event', async () => {
+  const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
+  const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', place: { next } };
+  for (const outcome of [stalled, waiting]) {
+    const world = createWorld();
+    const seenByBoth = policyOf();
+    world.put(seenByBoth);
+    for (let look = 0; look < 2; look++)
+      await reportOutcome(seenByBoth, outcome, cause, { ...world.ports, now: world.ports.clock }, new AbortController().signal);
+    assert.equal(world.events.length, 1, outcome.kind);
+  }
+});
+
+test('stalled is an Event when it begins and when its reason changes, not each time', async () => {
+  const begins = createWorld();
+  await report(begins, stalled);
+  assert.deepEqual(told(begins), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
+  const lasts = createWorld();
+  await report(lasts, stalled, policyOf({ status: stalledStatus('TargetNotFound') }));
+  assert.deepEqual(told(lasts), []);
+  const changes = createWorld();
+  await report(changes, stalled, policyOf({ status: stalledStatus('ContainerNotFound') }));
+  assert.deepEqual(told(changes), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
+});
+
+test('nothing to do is no Event', async () => {
+  const world = createWorld();
+  await report(world, { kind: 'unchanged', reason: 'UpToDate', message: 'already runs 1.3.0' });
+  await report(world, { kind: 'ignored', reason: 'NotSelected', message: 'another branch' });
+  assert.deepEqual(world.events, []);
+});

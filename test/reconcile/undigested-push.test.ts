@@ -1,0 +1,111 @@
+/** Pushes of a mutable tag whose sender names no digest (Docker Hub, Quay, Gitea, Nexus), at a registry that shows the tag late. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WaitError } from '../../src/model/errors.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { digestOf, latestSpec, policyOf, webDeployment } from '../model/samples.ts';
+import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from './world.ts';
+
+const [old, pushed] = [digestOf('a'), digestOf('b')];
+
+/** The tag was pushed `agoMs` ago; the registry shows the old digest so many times first. */
+function start({ behind, agoMs = 0, status = {} }: { behind: number; agoMs?: number; status?: PolicyStatus }) {
+  const world: World = createWorld({
+    headManifest: async (_, tag) => {
+      world.requests.push(`HEAD ${tag}`);
+      return { digest: behind-- > 0 ? old : pushed };
+    },
+  });
+  world.put(policyOf({ spec: latestSpec(), status }));
+  const { digest: _, ...push } = pushOf({ tag: 'latest', receivedAt: new Date(startTime - agoMs).toISOString() });
+  return { world, push, deliver: () => processPush(push, contextOf(), world.ports) };
+}
+
+const heads = ({ requests }: World) => requests.filter((request) => request.startsWith('HEAD')).length;
+const shown = `${image}:latest@${pushed}`;
+
+for (const [name, status, running] of [
+  ['what runs', {}, `${image}:latest@${old}`],
+  ['what runs, of a user who named no tag', {}, `${image}@${old}`],
+  ['what was selected', { latest: { tag: 'latest', digest: old, selectedAt: '2026-01-01T00:00:00Z' } }, `${image}:latest`],
+  ['what waits', { waiting: { tag: 'latest', digest: old, until: '2026-01-01T00:00:00Z', reason: 'MinAge' } }, `${image}:latest`],
+  ['what is to be approved', { pendingApproval: { tag: 'latest', digest: old } }, `${image}:latest`],
+  [
+    'what failed',
+    { rejected: [{ tag: 'latest', digest: old, reason: 'ProgressDeadlineExceeded', at: '2026-01-01T00:00:00Z' }] },
+    `${image}:latest@${digestOf('c')}`,
+  ],
+] satisfies [string, PolicyStatus, string][]) {
+  test(`the registry still shows ${name}: it is asked again, until it shows the push`, async () => {
+    const { world, deliver } = start({ behind: 2, status });
+    runs(world, { web: running });
+    await deliver();
+    assert.deepEqual([world.images(), heads(world)], [[shown], 3]);
+  });
+}
+
+for (const [name, status, running] of [
+  ['a digest that nobody knew', {}, `${image}:latest@${digestOf('c')}`],
+  ['the digest of another tag', { latest: { tag: 'main', digest: pushed, selectedAt: '2026-01-01T00:00:00Z' } }, `${image}:latest`],
+  ['what another repository runs', {}, `registry.example.com/shop/other:latest@${pushed}`],
+] satisfies [string, PolicyStatus, string][]) {
+  test(`the registry shows ${name}: one request`, async () => {
+    const { world, deliver } = start({ behind: 0, status });
+    runs(world, { web: running });
+    await deliver();
+    assert.equal(heads(world), 1);
+  });
+}
+
+test('longer pauses are spent in the queue, and after ten seconds the registry is right', async () => {
+  const shows = (agoMs: number) => {
+    const { world, deliver } = start({ behind: Infinity, agoMs });
+    runs(world, { web: `${image}:latest@${old}` });
+    return { world, deliver };
+  };
+  await assert.rejects(shows(4_000).deliver, (error) => error instanceof WaitError && error.reason === 'NotShownYet');
+  const { world, deliver } = shows(10_000);
+  await deliver();
+  assert.deepEqual([heads(world), world.fates.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
+});
+
+test('what a poll finds is believed at once', async () => {
+  const { world, push } = start({ behind: Infinity });
+  runs(world, { web: `${image}:latest@${old}` });
+  const { namespace, name, uid } = policyOf();
+  const job = { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: push.receivedAt } as const;
+  await processPolicyJob({ ...job, hint: { tag: 'latest' } }, contextOf(), world.ports);
+  assert.equal(heads(world), 1);
+});
+
+/** Two policies for two Deployments. */
+function startTwo(given: Parameters<typeof start>[0], images: readonly [string, string]) {
+  const { world, deliver } = start(given);
+  const [one, other] = images;
+  runs(world, { web: one });
+  runs(world, { web: other }, { name: 'other', uid: 'uid-of-other' });
+  world.put(policyOf({ name: 'other', spec: latestSpec({ targets: [{ ...webDeployment, name: 'other' }] }) }));
+  const work = async () => {
+    for (const job of world.jobs) await processPolicyJob(job, contextOf(), world.ports);
+  };
+  const runOf = (name: string) => world.workloads.get(`Deployment/shop/${name}`)?.containers[0]?.image;
+  return { world, deliver, work, runOf };
+}
+
+test('several policies that all run what the registry still shows: it is asked again for all of them together', async () => {
+  const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${old}`]);
+  await deliver();
+  assert.equal(heads(world), 3);
+  await work();
+  assert.deepEqual([runOf('web'), runOf('other'), heads(world)], [shown, shown, 3]);
+});
+
+test('several policies, of which one does not run it yet: that one goes on, the other asks again', async () => {
+  const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${digestOf('c')}`]);
+  await deliver();
+  assert.equal(heads(world), 1);
+  await work();
+  assert.deepEqual([runOf('web'), runOf('other')], [shown, `${image}:latest@${old}`]);
+});

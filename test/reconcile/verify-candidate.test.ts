@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PermanentError } from '../../src/model/errors.ts';
+import type { PolicySpec } from '../../src/model/image-policy.ts';
+import type { Verdict, Verification } from '../../src/model/verification.ts';
+import type { PolicyJob } from '../../src/queue/jobs.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
+import { contextOf, createWorld, image, runs, startTime, type World } from './world.ts';
+
+const verification: Verification = { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] };
+const { namespace, name, uid } = policyOf();
+const [a, b, c] = [digestOf('a'), digestOf('b'), digestOf('c')];
+
+/** A world whose images have these verdicts, by digest; others are not signed. */
+function createVerifying(
+  verdicts: Record<string, Verdict>,
+  spec: Partial<PolicySpec> = {},
+  overrides: Parameters<typeof createWorld>[0] = {},
+) {
+  const time = { now: startTime };
+  const world: World = createWorld({
+    now: () => time.now,
+    clock: () => new Date(time.now),
+    async verifyImage({ digest }) {
+      world.requests.push(`VERIFY ${digest.slice(7, 8)}`);
+      return verdicts[digest] ?? { kind: 'unsigned', why: 'wanted is one by us' };
+    },
+    ...overrides,
+  });
+  world.put(policyOf({ spec: specOf({ verification, pin: 'Digest', ...spec }) }));
+  return { world, verdicts, time };
+}
+
+const jobOf = (job: Partial<PolicyJob> = {}): PolicyJob => ({
+  schema: 1,
+  policy: { namespace, name, uid },
+  source: 'Webhook',
+  cause: 'push:1',
+  receivedAt: new Date(startTime).toISOString(),
+  hint: { tag: '1.3.0', digest: b },
+  ...job,
+});
+const look = (world: World, job: Partial<PolicyJob> = {}) => processPolicyJob(jobOf(job), contextOf(), world.ports);
+const conditions = (world: World) =>
+  world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`) ?? [];
+const verified: Verdict = { kind: 'verified', by: 'us' };
+const minutes = (count: number) => count * 60_000;
+
+describe('a signed image', () => {
+  test('is deployed by the digest that was verified', async () => {
+    const { world } = createVerifying({ [b]: verified });
+    await look(world);
+    assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
+    assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'PATCH web']);
+  });
+
+  test('is deployed by its tag where the policy says so, if the tag still means it', async () => {
+    const { world } = createVerifying({ [b]: verified }, { pin: 'Tag' });
+    await look(world);
+    assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+    assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'HEAD 1.3.0', 'PATCH web']);
+  });
+
+  test('is not deployed by its tag when that has moved meanwhile', async () => {
+    const { world } = createVerifying(
+      {},
+      { pin: 'Tag' },
+      {
+        async verifyImage() {
+          world.tags.set('1.3.0', c);
+          return verified;
+        },
+      },
+    );
+    await assert.rejects(look(world), /1\.3\.0 moved from sha256:b+, which was verified, to sha256:c+$/);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  });
+
+  test('that runs already is not verified', async () => {
+    const { world } = createVerifying({});
+    runs(world, { web: `${image}:1.3.0@${b}` });
+    await look(world);
+    assert.deepEqual(world.requests, ['HEAD 1.3.0']);
+    assert.deepEqual(conditions(world), ['Ready True UpToDate']);
+  });
+
+  test('without verification in the policy, nothing is verified', async () => {
+    const { world } = createVerifying({});
+    world.put(policyOf());
+    await look(world);
+    assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+  });
+});
+
+describe('an image that is not signed', () => {
+  test('waits, and is deployed once it is signed', async () => {
+    const { world, verdicts, time } = createVerifying({});
+    await assert.rejects(look(world), { name: 'WaitError', reason: 'NotSigned', until: new Date(startTime + 1_000) });
+    assert.deepEqual(conditions(world), ['Ready False NotSigned', 'Reconciling True NotSigned']);
+    assert.deepEqual(world.statusOf('web').waiting, { tag: '1.3.0', digest: b, until: '2026-03-01T12:00:01Z', reason: 'NotSigned' });
+    time.now += 1_000;
+    verdicts[b] = verified;
+    await look(world);
+    assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
+    assert.deepEqual([conditions(world), world.statusOf('web').waiting], [['Ready True UpToDate'], undefined]);
+  });
+
+  test('is given up after some minutes, with one Event, and not waited for again', async () => {
+    const { world, time } = createVerifying({});
+    await assert.rejects(look(world), { reason: 'NotSigned' });
+    time.now += minutes(5);
+    await look(world);
+    assert.deepEqual(conditions(world), ['Ready False NotSigned', 'Stalled True NotSigned']);
+    const status = world.statusOf('web');
+    await look(world, { source: 'Poll', receivedAt: new Date(time.now).toISOString() });
+    assert.equal(world.statusOf('web'), status, 'nothing to write');
+    assert.equal(world.events.length, 1);
+    assert.match(world.events[0]?.message ?? '', /shop\/web:1\.3\.0 \(sha256:b+\) is not signed: wanted is one by us$/);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  });
+
+  test('given up, it is deployed when a later look finds it signed', async () => {
+    const { world, verdicts, time } = createVerifying({});
+    time.now += minutes(6);
+    await look(world);
+    verdicts[b] = verified;
+    await look(world, { source: 'Poll', receivedAt: new Date(time.now).toISOString() });
+    assert.deepEqual([world.images(), conditions(world)], [[`${image}:1.3.0@${b}`], ['Ready True UpToDate']]);
+  });
+
+  test('another one is waited for although one was given up', async () => {
+    const { world, time } = createVerifying({});
+    time.now += minutes(6);
+    await look(world);
+    world.tags.set('1.4.0', c);
+    await assert.rejects(look(world, { hint: { tag: '1.4.0' }, receivedAt: new Date(time.now).toISOString() }), { reason: 'NotSigned' });
+  });
+});
+
+test('an image that is too young is not verified before its time has come', async () => {
+  const { world, time, verdicts } = createVerifying({}, { minAgeMs: minutes(30) });
+  await look(world);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0']);
+  assert.equal(world.statusOf('web').waiting?.reason, 'MinAge');
+  time.now += minutes(30);
+  const due = { source: 'WaitOver', receivedAt: new Date(time.now).toISOString() } as const;
+  await assert.rejects(look(world, due), { name: 'WaitError', reason: 'NotSigned' });
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  time.now += 1_000;
+  verdicts[b] = verified;
+  await look(world, due);
+  assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
+});
+
+describe('what stalls at once', () => {
+  test('wrong signatures', async () => {
+    const { world } = createVerifying({ [b]: { kind: 'invalid', why: 'a signature was made with another key' } });
+    await look(world);
+    assert.deepEqual(conditions(world), ['Ready False SignatureInvalid', 'Stalled True SignatureInvalid']);
+    assert.match(world.events[0]?.message ?? '', /1\.3\.0 \(sha256:b+\) is not used: a signature was made with another key/);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  });
+
+  test('keys that cannot be read', async () => {
+    const verifyImage = async () => Promise.reject(new PermanentError('VerificationKeyInvalid', 'Secret shop/cosign does not exist'));
+    const { world } = createVerifying({}, {}, { verifyImage });
+    await look(world);
+    assert.deepEqual(conditions(world), ['Ready False VerificationKeyInvalid', 'Stalled True VerificationKeyInvalid']);
+  });
+});
+
+describe('nothing passes that was not verified', () => {
+  test('what is chosen again because the workload changed is verified, too', async () => {
+    const { world, verdicts } = createVerifying(
+      { [b]: verified, [c]: { kind: 'invalid', why: 'forged' } },
+      {},
+      {
+        async patchImages(workload) {
+          // Somebody else changed the workload, and the tag moves to an image that is forged.
+          world.requests.push('CONFLICT');
+          world.tags.set('1.3.0', c);
+          runs(world, { web: `${image}:1.2.4` }, { generation: workload.generation + 1 });
+          return { kind: 'conflict' };
+        },
+      },
+    );
+    await look(world);
+    assert.deepEqual(Object.keys(verdicts), [b, c]);
+    assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'CONFLICT', 'GET web', 'HEAD 1.3.0', 'VERIFY c']);
+    assert.deepEqual(conditions(world), ['Ready False SignatureInvalid', 'Stalled True SignatureInvalid']);
+  });
+
+  test('what seemed to run already, and does not any more, is asked for and verified', async () => {
+    // With pin: Tag a tag that runs is not asked for; while the policy waits for its turn, the workload is set back.
+    const { world } = createVerifying({ [b]: { kind: 'invalid', why: 'forged' } }, { pin: 'Tag' });
+    runs(world, { web: `${image}:1.3.0` });
+    const old = workloadOf({ web: `${image}:1.2.3` }, { generation: 2 });
+    const run = world.ports.mutex.run.bind(world.ports.mutex);
+    const mutex: typeof world.ports.mutex = {
+      run(key, work) {
+        world.workloads.set('Deployment/shop/web', old);
+        return run(key, work);
+      },
+    };
+    await processPolicyJob(jobOf(), contextOf(), { ...world.ports, mutex });
+    assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b']);
+    assert.deepEqual([world.images(), conditions(world)[1]], [[`${image}:1.2.3`], 'Stalled True SignatureInvalid']);
+  });
+
+  test('a tag that the registry does not hold any more is not deployed unverified', async () => {
+    const { world } = createVerifying({ [b]: verified }, { pin: 'Tag' });
+    runs(world, { web: `${image}:1.3.0` });
+    world.tags.delete('1.3.0');
+    const mutex: typeof world.ports.mutex = {
+      run(_, work) {
+        runs(world, { web: `${image}:1.2.3` }, { generation: 2 });
+        return work();
+      },
+    };
+    await assert.rejects(processPolicyJob(jobOf(), contextOf(), { ...world.ports, mutex }), /has to be verified/);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  });
+
+  test('what runs first is not what is verified last: the digest of the plan is', async () => {
+    const { world } = createVerifying({ [a]: verified, [b]: verified });
+    await look(world, { hint: { tag: '1.2.3' } });
+    assert.deepEqual(world.images(), [`${image}:1.2.3@${a}`]);
+    await look(world);
+    assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
+  });
+});

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PermanentError } from '../../src/model/errors.ts';
+import type { PodState } from '../../src/rollout/judge-pods.ts';
+import { processPolicyJob, lookAtPolicy } from '../../src/reconcile/process-policy.ts';
+import { digestOf, policyOf } from '../model/samples.ts';
+import { changed, entryOf, givenUp, image, out, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
+import { at, changedWorld, jobOf, kinds, look, name, namespace, results, told, uid } from './changed-world.ts';
+import { contextOf, createWorld, pushOf, startTime, type World } from './world.ts';
+
+test('an update is not Ready before it is out', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: watchedSpec() }));
+  world.workloads.set('Deployment/shop/web', changed({ ...out, observedGeneration: 2 }, {}, '1.2.3'));
+  await lookAtPolicy(
+    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+    { source: 'Webhook', receivedAt: at, eventId: 'push-1' },
+    contextOf(),
+    world.ports,
+  );
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual(kinds(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  world.workloads.set('Deployment/shop/web', changed(out, { generation: 2 }));
+  await look(world);
+  assert.deepEqual(kinds(world), ['Ready=True UpToDate']);
+  assert.deepEqual(results(world), ['Webhook RolledOut']);
+  assert.equal(world.fates.get('push-1 shop/web')?.reason, 'RolledOut');
+});
+
+test('a workload that nobody can watch is Ready at once, and it is said', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: watchedSpec() }));
+  world.workloads.set('Deployment/shop/web', changed({ standsStill: 'it is paused' }, {}, '1.2.3'));
+  await lookAtPolicy(
+    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+    { source: 'Webhook', receivedAt: at },
+    contextOf(),
+    world.ports,
+  );
+  assert.deepEqual(kinds(world), ['Ready=True UpToDate']);
+  assert.match(world.statusOf('web').conditions?.[0]?.message ?? '', /not watched: it is paused/);
+  assert.ok(told(world).includes('RolloutNotWatched ImagePolicy') && told(world).includes('RolloutNotWatched Deployment'));
+});
+
+test('out: told once, with the time since the push', async () => {
+  const world = changedWorld(changed(out));
+  const job = jobOf(world);
+  for (let twice = 0; twice < 2; twice++) await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual([results(world), kinds(world)], [['Webhook RolledOut'], ['Ready=True UpToDate']]);
+  assert.deepEqual(told(world), ['RolledOut ImagePolicy', 'RolledOut Deployment']);
+  assert.deepEqual([world.fates.get('push-1 shop/web')?.kind, world.fates.get('push-1 shop/web')?.afterMs], ['updated', 60_000]);
+  const metrics = await world.ports.metrics.registry.metrics();
+  assert.match(metrics, /image_watcher_rollouts_total\{kind="Deployment",result="RolledOut"\} 1/);
+  assert.match(metrics, /image_watcher_push_to_available_seconds_sum 60/);
+  assert.deepEqual(
+    world.requests.filter((request) => request.startsWith('LIST')),
+    [],
+    'pods are not asked',
+  );
+});
+
+test('under way: asks the pods, and comes again', async () => {
+  const world = changedWorld(changed());
+  await look(world);
+  assert.deepEqual(world.requests, ['GET web', 'LIST pods of web']);
+  assert.deepEqual(results(world), ['Webhook Applied']);
+  assert.equal(world.jobs.length, 1);
+  assert.ok(Date.parse(world.jobs[0]?.notBefore ?? '') > startTime);
+});
+
+test("failed: the image before is put back, the digest is rejected with the pod's own message, and what was put back is watched", async () => {
+  const message = 'Back-off pulling image';
+  const world = changedWorld(
+    changed(),
+    {},
+    { readRolloutPods: async () => [{ ...waitingPod('ImagePullBackOff', { message }), startedAt: at }] },
+  );
+  await look(world);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  assert.deepEqual(results(world), ['Rollback Applied', 'Webhook RolledBack']);
+  const [rejected] = world.statusOf('web').rejected ?? [];
+  assert.deepEqual([rejected?.digest, rejected?.reason], [digestOf('b'), 'ImagePullFailed']);
+  assert.match(rejected?.message ?? '', /pod web-2-x, container web: ImagePullBackOff: Back-off pulling image/);
+  assert.deepEqual(told(world), [
+    'RolloutFailed ImagePolicy',
+    'RolloutFailed Deployment',
+    'RolledBack ImagePolicy',
+    'RolledBack Deployment',
+  ]);
+  assert.deepEqual([world.fates.get('push-1 shop/web')?.kind, world.fates.get('push-1 shop/web')?.reason], ['stalled', 'RolledBack']);
+  assert.deepEqual(kinds(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  assert.equal(world.jobs.length, 1);
+
+  world.workloads.set('Deployment/shop/web', changed({ ...out, observedGeneration: 3 }, { generation: 3 }, '1.2.3'));
+  await look(world);
+  assert.deepEqual(results(world), ['Rollback RolledOut', 'Webhook RolledBack']);
+  assert.deepEqual(kinds(world), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
+});
+
+test('a rejected digest is not tried again; a newer one is', async () => {
+  const world = changedWorld(changed(givenUp));
+  await look(world);
+  const again = (tag: string) =>
+    lookAtPolicy(
+      { policy: { namespace, name, uid }, hint: { tag }, announced: true, announcedAt: 0 },
+      { source: 'Webhook', receivedAt: at },
+      contextOf(),
+      world.ports,
+    );
+  const outcome = await again('1.3.0');
+  assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'RejectedDigest']);
+  assert.match(outcome.message, /1\.3\.0 .*timed out progressing.*Push a better image/);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  world.tags.set('1.3.0', digestOf('c'));
+  assert.equal((await again('1.3.0')).kind, 'updated');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('late: only with a new pod that had its time, and asked again until then', async () => {
+  const overdue = new Date(startTime - 700_000).toISOString();
+  const pod = (startedAt: string) => ({ ...waitingPod('ContainerCreating'), startedAt });
+  const rows: [pods: () => Promise<PodState[]>, results: string[]][] = [
+    [async () => [pod(overdue)], ['Rollback Applied', 'Webhook RolledBack']],
+    [async () => [pod(at)], ['Webhook Applied']],
+    [async () => [], ['Webhook Applied']],
+    [() => Promise.reject(new Error('403')), ['Rollback Applied', 'Webhook RolledBack']],
+  ];
+  for (const [readRolloutPods, expected] of rows) {
+    const world = changedWorld(changed({ updated: 1 }), { status: { history: [entryOf({ at: overdue })] } }, { readRolloutPods });
+    await look(world);
+    assert.deepEqual(results(world), expected);
+    assert.equal(world.jobs.length, 1);
+  }
+});
+
+test('Hold: stops there; Ignore: only tells', async () => {
+  for (const [onFailure, conditions, rejected] of [
+    ['Hold', ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed', 'Held=True RolloutFailed'], 1],
+    ['Ignore', ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'], 0],
+  ] as const) {
+    const world = changedWorld(changed(givenUp), { onFailure });
+    await look(world);
+    assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+    assert.deepEqual([kinds(world), results(world)], [conditions, ['Webhook Failed']]);
+    assert.equal(world.statusOf('web').rejected?.length ?? 0, rejected);
+    assert.deepEqual(told(world), ['RolloutFailed ImagePolicy', 'RolloutFailed Deployment']);
+    assert.deepEqual(world.jobs, []);
+  }
+});
+
+test('somebody who changed the image meanwhile is left alone', async () => {
+  const world = changedWorld(changed(givenUp));
+  const job = jobOf(world);
+  const byHand = changed(
+    { observedGeneration: 3 },
+    { generation: 3, containers: [{ name: 'web', image: `${image}:9`, imageOwner: 'kubectl' }] },
+  );
+  await processPolicyJob(job, contextOf(), { ...world.ports, readWorkload: async () => byHand });
+  assert.deepEqual(results(world), ['Webhook Applied']);
+  assert.equal(world.requests.includes('PATCH web'), false);
+});
+
+test('a conflict is looked at again', async () => {
+  let conflicts = 0;
+  const world = changedWorld(changed(givenUp));
+  const patchImages: World['ports']['patchImages'] = async (...args) =>
+    conflicts++ === 0 ? { kind: 'conflict' } : world.ports.patchImages(...args);
+  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, patchImages });
+  assert.deepEqual(results(world), ['Rollback Applied', 'Webhook RolledBack']);
+});
+
+test('what may not be put back stays, and it is said where everybody looks', async () => {
+  const refuse = async () => {
+    throw new PermanentError('PatchRejected', 'the API server refuses the change');
+  };
+  const refused = changedWorld(changed(givenUp), {}, { patchImages: refuse });
+  const unknown = changedWorld(changed(givenUp), { status: { history: [{ ...entryOf({ at }), from: `${image}:1.3.0` }] } });
+  for (const [world, why] of [
+    [refused, /API server refuses/],
+    [unknown, /same tag/],
+  ] as const) {
+    await look(world);
+    assert.deepEqual(results(world), ['Webhook Failed']);
+    assert.ok(told(world).includes('RollbackFailed ImagePolicy'), told(world).join());
+    assert.match(world.events.find(({ reason }) => reason === 'RollbackFailed')?.message ?? '', why);
+    assert.ok(kinds(world)?.includes('Stalled=True RolloutFailed'));
+  }
+});
+
+test('a crash after each step: the next look goes on', async () => {
+  for (const dies of ['before the status', 'before the patch', 'after the patch'] as const) {
+    const world = changedWorld(changed(givenUp));
+    let writes = 0;
+    const crash = async () => {
+      throw new Error('killed');
+    };
+    const writeStatus: World['ports']['writeStatus'] = async (...args) => {
+      writes++;
+      if (dies === 'before the status' || (dies === 'after the patch' && writes === 2)) return crash();
+      return world.ports.writeStatus(...args);
+    };
+    const ports = { ...world.ports, writeStatus, ...(dies === 'before the patch' && { patchImages: crash }) };
+    await assert.rejects(processPolicyJob(jobOf(world), contextOf(), ports), /killed/);
+    await look(world);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`], dies);
+    assert.deepEqual(results(world), ['Rollback Applied', 'Webhook RolledBack'], dies);
+    assert.equal(world.statusOf('web').rejected?.length, 1, dies);
+    assert.equal(world.requests.filter((request) => request === 'PATCH web').length, 1, dies);
+  }
+});
+
+test('a kill between the patch and the status: found by what runs, with what ran before, and its digest when it fails', async () => {
+  const seen = {
+    kind: 'Deployment',
+    namespace: 'shop',
+    name: 'web',
+    container: 'web',
+    image: `${image}:1.2.3`,
+    state: 'UpToDate',
+  } as const;
+  const world = changedWorld(changed(), { status: { history: [], targets: [seen], lastAppliedTag: '1.2.3' } });
+  const { receivedAt } = pushOf();
+  await lookAtPolicy(
+    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+    { source: 'Webhook', receivedAt },
+    contextOf(),
+    world.ports,
+  );
+  const [found] = world.statusOf('web').history ?? [];
+  assert.deepEqual([found?.from, found?.to, found?.digest], [`${image}:1.2.3`, `${image}:1.3.0`, undefined]);
+  assert.deepEqual(kinds(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  world.workloads.set('Deployment/shop/web', changed(givenUp));
+  await look(world);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  assert.deepEqual(
+    world.statusOf('web').rejected?.map(({ digest }) => digest),
+    [digestOf('b')],
+  );
+});
+
+test('a replica that is behind asks for what the other one saw', async () => {
+  const world = changedWorld(changed(out));
+  const job = jobOf(world);
+  const behind = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1 } });
+  let findPolicy: World['ports']['findPolicy'] = () => behind;
+  const writeStatus: World['ports']['writeStatus'] = async (...args) => {
+    await world.ports.writeStatus(...args);
+    findPolicy = world.ports.findPolicy;
+  };
+  await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: (...names) => findPolicy(...names), writeStatus });
+  assert.deepEqual(results(world), ['Webhook RolledOut']);
+});
+
+test('pods that may not be read do not hold up the rest', async () => {
+  const world = changedWorld(changed(givenUp), { onFailure: 'Hold' }, { readRolloutPods: () => Promise.reject(new Error('403')) });
+  await look(world);
+  assert.deepEqual(results(world), ['Webhook Failed']);
+  assert.match(world.statusOf('web').rejected?.[0]?.message ?? '', /timed out progressing/);
+});

@@ -1,0 +1,291 @@
+/** A cluster, a registry, a queue and an audit record in memory, as the ports of the processors. Tests assert what is in it afterwards. */
+import type { ImagePolicy } from '../../src/model/image-policy.ts';
+import { policyKey } from '../../src/model/image-policy.ts';
+import { matchesSelector } from '../../src/model/label-selector.ts';
+import { formatRepository } from '../../src/model/image-reference.ts';
+import type { LastUpdate } from '../../src/model/last-update.ts';
+import { createPolicyIndex } from '../../src/model/match-policies.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { PushEvent } from '../../src/model/push-event.ts';
+import {
+  kindKey,
+  workloadKey,
+  type ImageList,
+  type Workload,
+  type WorkloadContainer,
+  type ContainerChange,
+} from '../../src/model/workload.ts';
+import type { PollPorts } from '../../src/poll/process-poll.ts';
+import type { PolicyFate } from '../../src/queue/event-log.ts';
+import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
+import type { JobContext } from '../../src/queue/worker.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createDeniedPushes } from '../../src/reconcile/denied-pushes.ts';
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts';
+import type { ImageFacts } from '../../src/reconcile/read-images.ts';
+import { createSharedAnswers } from '../../src/reconcile/shared-answers.ts';
+import { createTagMemory } from '../../src/reconcile/tag-memory.ts';
+import type { ObjectEvent } from '../../src/reconcile/object-event.ts';
+import { wakeJobs } from '../../src/reconcile/wake-policies.ts';
+import { digestOf, policyOf, web, workloadOf } from '../model/samples.ts';
+
+export const startTime = Date.parse('2026-03-01T12:00:00Z');
+export const image = formatRepository(web);
+
+export interface World {
+  readonly ports: PollPorts;
+  readonly policies: Map<string, ImagePolicy>;
+  /** What the cluster runs; the caches see all of it at once. */
+  readonly workloads: Map<string, Workload>;
+  /** What the registry holds: tag → digest. */
+  readonly tags: Map<string, string>;
+  /** What images are: digest → platforms and creation time, or why it is none; the others are of linux/amd64, and do not say when they were created. */
+  readonly facts: Map<string, Partial<ImageFacts>>;
+  /** `HEAD tag` (or GET, where the tag is to be used), `READ letter` (of a digest, once, as the client does), `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
+  readonly requests: string[];
+  /** Namespace → its annotation of consent. */
+  readonly namespaces: Map<string, string>;
+  readonly jobs: PolicyJob[];
+  readonly polls: PollJob[];
+  /** What polls found that `announced` does not hold, as `path:tag@digest`. */
+  readonly unannounced: Set<string>;
+  readonly announced: Set<string>;
+  readonly events: ObjectEvent[];
+  readonly unwatched: string[];
+  readonly matched: Map<string, readonly string[]>;
+  /** `event policy` → its fate. */
+  readonly fates: Map<string, PolicyFate>;
+  /** The images of Deployment shop/web. */
+  readonly images: () => string[];
+  readonly statusOf: (name: string) => PolicyStatus;
+  readonly put: (...policies: ImagePolicy[]) => void;
+}
+
+/** Policy shop/web (any stable version) for Deployment shop/web, which runs 1.2.3; the registry holds 1.2.3 and 1.3.0. */
+export function createWorld(overrides: Partial<PollPorts> = {}): World {
+  const policies = new Map<string, ImagePolicy>();
+  const workloads = new Map<string, Workload>();
+  const tags = new Map([
+    ['1.2.3', digestOf('a')],
+    ['1.3.0', digestOf('b')],
+  ]);
+  const facts = new Map<string, Partial<ImageFacts>>();
+  const readDigests = new Set<string>();
+  const requests: string[] = [];
+  const namespaces = new Map<string, string>();
+  const jobs: PolicyJob[] = [];
+  const polls: PollJob[] = [];
+  const unannounced = new Set<string>();
+  const announced = new Set<string>();
+  const events: ObjectEvent[] = [];
+  const unwatched: string[] = [];
+  const matched = new Map<string, readonly string[]>();
+  const fates = new Map<string, PolicyFate>();
+  let lastTick: number | undefined;
+
+  const readImage = async (_: unknown, reference: string): Promise<ImageFacts | undefined> => {
+    const digest = reference.startsWith('sha256:') ? reference : tags.get(reference);
+    if (reference !== digest) requests.push(`HEAD ${reference}`);
+    if (digest === undefined) return undefined;
+    if (!readDigests.has(digest)) requests.push(`READ ${digest.slice(7, 8)}`);
+    readDigests.add(digest);
+    return { digest, platforms: ['linux/amd64'], ...facts.get(digest) };
+  };
+
+  const ports: PollPorts = {
+    findPolicy: (namespace, name) => policies.get(policyKey({ namespace, name })),
+    findWorkload: (ref) => workloads.get(workloadKey(ref)),
+    listWorkloads: (kind, namespace) =>
+      [...workloads.values()].filter((workload) => kindKey(workload) === kindKey(kind) && workload.namespace === namespace),
+    targetState: () => ({ since: startTime }),
+    awaitTargets: async () => undefined,
+    readSelected: async ({ selector, ...target }) => {
+      requests.push(`LIST ${target.kind}`);
+      return [...ports.listWorkloads(target, target.namespace, selector)].filter(({ labels }) => matchesSelector(selector, labels));
+    },
+    readPolicy: async (namespace, name) => {
+      requests.push(`GET policy ${name}`);
+      return policies.get(policyKey({ namespace, name }));
+    },
+    isCurrent: async (policy) => {
+      const now = policies.get(policyKey(policy));
+      return now?.uid === policy.uid && now.generation <= policy.generation;
+    },
+    readWorkload: async (ref) => {
+      requests.push(`GET ${ref.name}`);
+      return workloads.get(workloadKey(ref));
+    },
+    readRolloutPods: async ({ name }) => {
+      requests.push(`LIST pods of ${name}`);
+      return [];
+    },
+    readNamespaceConsent: async (namespace) => {
+      requests.push(`GET namespace ${namespace}`);
+      return namespaces.get(namespace) ?? null;
+    },
+    patchImages: async (workload, changes) => {
+      requests.push(`PATCH ${workload.name}`);
+      const patched = change(workload, changes);
+      workloads.set(workloadKey(workload), patched);
+      return { kind: 'patched', workload: patched };
+    },
+    headManifest: async (_repository, tag) => {
+      requests.push(`HEAD ${tag}`);
+      const digest = tags.get(tag);
+      return digest === undefined ? undefined : { digest };
+    },
+    whyNoImage: async (_, digest) => facts.get(digest)?.noImage,
+    readImage,
+    readPlatforms: readImage,
+    tagMemory: createTagMemory(),
+    sharedAnswers: createSharedAnswers(() => startTime),
+    deniedPushes: createDeniedPushes(() => startTime),
+    listTags: async (repository) => {
+      requests.push(`LIST ${repository.path}`);
+      return [...tags.keys()];
+    },
+    sourceOf: (_, spec) => spec.repository,
+    secretVersions: () => '',
+    verifyImage: async () => ({ kind: 'verified', by: 'nobody who matters' }),
+    mutex: createKeyedMutex(),
+    aliases: new Map(),
+    crossNamespace: 'consent',
+    namespaceConsent: (namespace) => namespaces.get(namespace) ?? null,
+    learnNamespaceConsents: async () => undefined,
+    repeatsPerHour: 5,
+    onConflict: () => undefined,
+    now: () => startTime,
+    clock: () => new Date(startTime),
+    writeStatus: async (policy, update) => {
+      const key = policyKey(policy);
+      const current = policies.get(key);
+      const status = current && update(current.status);
+      if (current && status) policies.set(key, { ...current, status });
+    },
+    recordEvent: (event) => void events.push(event),
+    eventLog: {
+      unwatched: async (event) => void unwatched.push(event.id),
+      matched: async (event, names) => void matched.set(event.id, names),
+      async settled(event, policy, fate, push) {
+        if (push !== undefined) matched.set(push.id, [policy]);
+        fates.set(`${event} ${policy}`, fate);
+      },
+    },
+    metrics: overrides.metrics ?? createMetrics(),
+    logger: createLogger('silent'),
+    policies: () => policies.values(),
+    matchPolicies: (repository) => {
+      const index = createPolicyIndex();
+      for (const policy of policies.values()) index.put(policy);
+      return index.match(repository);
+    },
+    isWatching: () => true,
+    registryLabel: (registry) => registry,
+    addPolicyJobs: async (added) => void jobs.push(...added),
+    addPolls: async (added) => void polls.push(...added.map(({ job }) => job)),
+    pollGate: { enter: () => ({ leave: () => undefined }) },
+    finds: {
+      isAnnounced: async (_, { tag }) => announced.has(tag),
+      async add({ path }, { tag, digest = '' }) {
+        const find = `${path}:${tag}@${digest}`;
+        if (unannounced.has(find)) return undefined;
+        return unannounced.add(find).size;
+      },
+    },
+    readLastTick: async () => lastTick,
+    writeLastTick: async (at) => void (lastTick = at),
+    readClock: async () => startTime,
+    ...overrides,
+  };
+  const world: World = {
+    ports,
+    policies,
+    workloads,
+    tags,
+    facts,
+    requests,
+    namespaces,
+    jobs,
+    polls,
+    unannounced,
+    announced,
+    events,
+    unwatched,
+    matched,
+    fates,
+    images: () => workloads.get('Deployment/shop/web')?.containers.map((container) => container.image) ?? [],
+    statusOf: (name) => policies.get(`shop/${name}`)?.status ?? {},
+    put: (...added) => {
+      for (const policy of added) policies.set(policyKey(policy), policy);
+    },
+  };
+  world.put(policyOf());
+  runs(world, { web: `${image}:1.2.3` });
+  return world;
+}
+
+/** Lets Deployment shop/web run these images, as somebody's edit would. */
+export function runs(world: World, images: Parameters<typeof workloadOf>[0], other: Partial<Workload> = {}): void {
+  const workload = workloadOf(images, other);
+  world.workloads.set(workloadKey(workload), workload);
+}
+
+/** What the API server makes of a patch. */
+export function change(
+  workload: Workload,
+  changes: readonly (Pick<ContainerChange, 'index' | 'list' | 'to' | 'update'> & Partial<Pick<ContainerChange, 'container' | 'fields'>>)[],
+): Workload {
+  const patch = <T extends WorkloadContainer>(entries: readonly T[], name: ImageList, indexOf: (entry: T, index: number) => number) =>
+    entries.map((container, at) => {
+      const made = changes.find(({ index, list = 'containers' }) => index === indexOf(container, at) && list === name);
+      if (made === undefined) return container;
+      return { ...container, image: made.to, imageOwner: 'image-watcher', ...(made.update && { lastUpdate: made.update }) };
+    });
+  const { initContainers, volumes, fieldUpdates = [] } = workload;
+  const byPlace = (_: WorkloadContainer, index: number) => index;
+  const fields = changes.flatMap((one) => one.fields ?? []);
+  const updates = changes.flatMap((one): [string, LastUpdate][] =>
+    one.fields === undefined || one.update === undefined ? [] : [[one.container ?? '', one.update]],
+  );
+  return {
+    ...workload,
+    ...(fields.length > 0 && {
+      fields: {
+        ...workload.fields,
+        ...Object.fromEntries(fields.flatMap(({ path, to }) => (to === undefined ? [] : [[path, { value: to, owner: 'image-watcher' }]]))),
+      },
+      fieldUpdates: new Map([...fieldUpdates, ...updates]),
+    }),
+    containers: patch(workload.containers, 'containers', byPlace),
+    ...(initContainers && { initContainers: patch(initContainers, 'initContainers', byPlace) }),
+    ...(volumes && { volumes: patch(volumes, 'volumes', ({ index }) => index) }),
+    generation: workload.generation + 1,
+    resourceVersion: `${Number(workload.resourceVersion) + 1}`,
+  };
+}
+
+/** A job's life in the queue. */
+export function contextOf(context: Partial<JobContext> = {}): JobContext {
+  return { jobId: 'job', name: 'job', failures: 0, isLastTry: false, signal: new AbortController().signal, ...context };
+}
+
+/** A push of shop/web, received two seconds ago. */
+export function pushOf(push: Partial<PushEvent> = {}): PushJob {
+  return {
+    schema: 1,
+    id: 'push-1',
+    receiver: 'prod',
+    provider: 'harbor',
+    repository: web,
+    tag: '1.3.0',
+    digest: digestOf('b'),
+    receivedAt: new Date(startTime - 2_000).toISOString(),
+    ...push,
+  };
+}
+
+/** The first job that the policy wants, or undefined. */
+export function wakeJob(...judged: Parameters<typeof wakeJobs>): PolicyJob | undefined {
+  return wakeJobs(...judged)[0];
+}

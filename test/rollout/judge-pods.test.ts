@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { evidenceOf, judgePods, type PodState } from '../../src/rollout/judge-pods.ts';
+import { after, changedAt, waitingPod } from './rollout-samples.ts';
+
+const web = new Set(['web']);
+const running = (restarts: number, ready = false): PodState => ({
+  name: 'web-2-x',
+  startedAt: changedAt,
+  ready,
+  containers: [{ name: 'web', ready, restarts, lastEnd: 'Error (exit code 3)' }],
+});
+
+const rows: [name: string, pods: PodState[], seconds: number, expected: string | undefined][] = [
+  ['none yet', [], 60, undefined],
+  ['about to start', [waitingPod('ContainerCreating')], 600, undefined],
+  ['a pull that just failed', [waitingPod('ErrImagePull')], 5, undefined],
+  ['a pull that failed and is tried again', [waitingPod('ImagePullBackOff')], 19, undefined],
+  ['a pull that goes on failing', [waitingPod('ImagePullBackOff')], 20, 'ImagePullFailed'],
+  ['a name that no registry could have', [waitingPod('InvalidImageName')], 0, 'ImagePullFailed'],
+  ['an image that may not be pulled', [waitingPod('ErrImageNeverPull')], 0, 'ImagePullFailed'],
+  ['one crash', [waitingPod('CrashLoopBackOff', { restarts: 1 })], 60, undefined],
+  ['crash after crash', [waitingPod('CrashLoopBackOff', { restarts: 2 })], 5, 'CrashLoop'],
+  ['running again after two crashes', [running(2)], 60, undefined],
+  ['running again after many crashes', [running(3)], 60, 'CrashLoop'],
+  ['ready after many crashes', [running(5, true)], 60, undefined],
+  ['a container that was not changed', [waitingPod('ImagePullBackOff', { container: 'proxy' })], 60, undefined],
+  ['one of several', [running(0, true), waitingPod('InvalidImageName')], 1, 'ImagePullFailed'],
+];
+
+for (const [name, pods, seconds, expected] of rows) {
+  test(`pods: ${name}: ${expected ?? 'there is hope'}`, () => assert.equal(judgePods(pods, web, after(seconds))?.reason, expected));
+}
+
+test('an image volume is judged by the containers that mount it, and by no other', () => {
+  const [pod] = [waitingPod('ImagePullBackOff')];
+  const mounting = (name: string) => [{ ...pod, containers: pod.containers.map((one) => ({ ...one, mounts: [`volumes/${name}`] })) }];
+  const models = new Set(['volumes/models']);
+  assert.equal(judgePods(mounting('models'), models, after(60))?.reason, 'ImagePullFailed');
+  for (const pods of [mounting('other'), [pod]]) assert.equal(judgePods(pods, models, after(60)), undefined);
+});
+
+test("the message is the pod's own", () => {
+  const message = 'Back-off pulling image "shop/web:1.3.0"';
+  assert.equal(
+    judgePods([waitingPod('ImagePullBackOff', { message })], web, after(60))?.message,
+    `pod web-2-x, container web: ImagePullBackOff: ${message}`,
+  );
+  assert.equal(
+    judgePods([running(4)], web, after(60))?.message,
+    'pod web-2-x, container web: keeps ending (4 restarts, last ended with Error (exit code 3))',
+  );
+});
+
+test('of the pods that are not ready the oldest counts, whatever their containers say', () => {
+  const pod = (startedAt: string, ready: boolean): PodState => ({ ...running(0, true), startedAt, ready });
+  const early = pod('2026-03-01T11:00:00Z', true);
+  const pods = [early, pod('2026-03-01T12:00:02Z', false), pod('2026-03-01T12:00:01Z', false)];
+  assert.deepEqual(evidenceOf(pods, web, after(9)), { unreadySince: after(1) });
+  assert.deepEqual(evidenceOf([early], web, after(9)), {});
+  assert.equal(evidenceOf([waitingPod('InvalidImageName')], web, after(9)).failure?.reason, 'ImagePullFailed');
+});

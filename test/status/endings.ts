@@ -1,0 +1,70 @@
+/** Endings of every kind, and the status after them. */
+import assert from 'node:assert/strict';
+import type { PolicySpec } from '../../src/model/image-policy.ts';
+import { nextStatus, type LookCause } from '../../src/status/next-status.ts';
+import type { Outcome, Postponement } from '../../src/plan/outcome.ts';
+import type { ContainerState, PolicyStatus } from '../../src/model/policy-status.ts';
+import type { PlacedWaiting } from '../../src/plan/waiting.ts';
+import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
+
+export const now = new Date('2026-03-01T12:00:00.789Z');
+export const seconds = '2026-03-01T12:00:00Z';
+export const later = new Date('2026-03-01T13:00:00Z');
+export const image = 'registry.example.com/shop/web';
+export const cause: LookCause = { source: 'Webhook', receivedAt: '2026-03-01T12:00:00.123Z', eventId: 'push-1', receiver: 'prod' };
+
+export const container = { ...webDeployment, container: 'web' };
+export const upToDate: ContainerState = { ...container, image: `${image}:1.3.0`, state: 'UpToDate' };
+export const updated: Outcome = {
+  kind: 'updated',
+  reason: 'Updated',
+  message: 'changed',
+  tag: '1.3.0',
+  digest: digestOf('a'),
+  running: 'runs 1.3.0',
+  changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.0`, to: `${image}:1.3.0` }],
+  selection: { candidate: { tag: '1.3.0', digest: digestOf('a') }, containers: [upToDate] },
+};
+export const unchanged: Outcome = {
+  kind: 'unchanged',
+  reason: 'UpToDate',
+  message: 'already runs 1.3.0',
+  tag: '1.3.0',
+  running: 'runs 1.3.0',
+  selection: { candidate: { tag: '1.3.0' }, containers: [upToDate] },
+};
+export const ours: Outcome = { ...unchanged, ours: [{ workload: webDeployment, container: 'web', image: `${image}:1.3.0` }] };
+export const older: Outcome = { kind: 'unchanged', reason: 'OlderThanRunning', message: 'older', tag: '1.0.0', running: 'runs 1.3.0' };
+export const stalled: Outcome = { kind: 'stalled', reason: 'TargetNotFound', message: 'no such Deployment' };
+export const suspended: Outcome = { kind: 'suspended', reason: 'Suspended', message: 'suspended: nothing is done' };
+export const ignored: Outcome = { kind: 'ignored', reason: 'NotSelected', message: 'another branch' };
+export const postponed: Postponement = { kind: 'postponed', reason: 'Retrying', message: 'later' };
+export const waiting: Postponement = {
+  ...postponed,
+  reason: 'RegistryThrottled',
+  until: new Date('2026-03-01T12:05:00.001Z'),
+  tag: '1.3.0',
+  digest: digestOf('a'),
+};
+export const place: PlacedWaiting = {
+  tag: '1.4.0',
+  digest: digestOf('d'),
+  since: '2026-03-01T11:50:00Z',
+  until: '2026-03-01T12:20:00Z',
+  reason: 'MinAge',
+};
+export const soaking: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.4.0 waits', tag: '1.4.0', place: { next: place } };
+/** 1.3.0 was applied when it was through, and 1.4.0 waits after it. */
+export const through: Outcome = { ...updated, place: { seen: { ...place, tag: '1.3.0' }, next: place } };
+export const legacy: Outcome = { ...unchanged, legacy: [{ ...webDeployment, namespace: 'ops' }] };
+export const gone: Outcome = { ...unchanged, reason: 'TagGone', message: 'kept', gone: ['Deployment shop/web: web runs 1.3.0'] };
+
+export const next = (status: PolicyStatus, ending: Outcome | Postponement, generation = 2, at = now, spec: Partial<PolicySpec> = {}) =>
+  nextStatus(policyOf({ generation, status, spec: specOf(spec) }), ending, cause, at);
+export const kinds = (status: PolicyStatus | undefined) =>
+  status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+export const after = (status: PolicyStatus, ending: Outcome | Postponement) => {
+  const written = next(status, ending);
+  assert.ok(written);
+  return written;
+};

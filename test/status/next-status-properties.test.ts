@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readStatus } from '../../src/api-versions/read-status.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import {
+  gone,
+  ignored,
+  next,
+  older,
+  ours,
+  postponed,
+  seconds,
+  stalled,
+  suspended,
+  soaking,
+  through,
+  place,
+  legacy,
+  unchanged,
+  updated,
+  waiting,
+} from './endings.ts';
+import { appliedOnce, digestOf } from '../model/samples.ts';
+
+const condition = fc.record({
+  type: fc.constantFrom('Ready', 'Stalled', 'Reconciling', 'CrossNamespace', 'TagGone', 'Audited', 'Held'),
+  status: fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const),
+  reason: fc.constantFrom('UpToDate', 'TargetNotFound'),
+  message: fc.string(),
+  lastTransitionTime: fc.constantFrom('2020-01-01T00:00:00Z', 'never'),
+});
+const before = fc.record(
+  {
+    observedGeneration: fc.nat({ max: 3 }),
+    lastCheckTime: fc.constantFrom('2020-01-01T00:00:00Z', '2026-03-01T11:59:30Z', seconds, 'never'),
+    lastAppliedTag: fc.constantFrom('1.2.0', '1.3.0'),
+    history: fc.constantFrom([], appliedOnce('1.2.0'), appliedOnce('1.3.0'), Array.from({ length: 10 }, () => appliedOnce('1.1.0')).flat()),
+    latest: fc.constantFrom({ tag: '1.3.0', selectedAt: seconds }, { tag: '1.2.0', digest: digestOf('c'), selectedAt: seconds }),
+    waiting: fc.constantFrom(place, { ...place, tag: '1.3.0' }, { until: seconds, reason: 'RegistryThrottled' }),
+    conditions: fc.uniqueArray(condition, { selector: ({ type }) => type }),
+  },
+  { requiredKeys: [] },
+);
+const ending = fc.constantFrom(
+  gone,
+  soaking,
+  through,
+  updated,
+  unchanged,
+  ours,
+  older,
+  legacy,
+  stalled,
+  suspended,
+  ignored,
+  postponed,
+  waiting,
+);
+
+test('once written, the same ending at the same time has nothing to write', () => {
+  fc.assert(
+    fc.property(before, ending, fc.nat({ max: 3 }), (before, ending, generation) => {
+      const once = next(before, ending, generation);
+      if (once === undefined) return;
+      assert.equal(next(once, ending, generation), undefined);
+      // As the API server gives it back: without what is undefined, the fields in any order.
+      const reversed = Object.fromEntries(Object.entries(JSON.parse(JSON.stringify(once)) as PolicyStatus).toReversed()) as PolicyStatus;
+      const again = { ...reversed, conditions: once.conditions?.toReversed() ?? [] };
+      assert.equal(next(again, ending, generation), undefined);
+      assert.equal(next(readStatus(again), ending, generation), undefined);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { statusSchema } from '../../src/api-versions/v1-status.ts';
+import { rollbacksOf, whyNoRollback } from '../../src/rollout/automatic-rollback.ts';
+import { currentRollouts } from '../../src/rollout/current-rollouts.ts';
+import { judgeRollout } from '../../src/rollout/judge-rollout.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import { toSeconds } from '../../src/model/status-text.ts';
+import { rolloutClaims } from '../../src/status/rollout-claims.ts';
+import { noteNoRollback, settleFindings, settleRollbacks, withRolloutConditions } from '../../src/status/settle-rollouts.ts';
+import type { Workload } from '../../src/model/workload.ts';
+import { standingsOf } from '../../src/rollout/count-rollouts.ts';
+import { digestOf, noAliases, policyOf, workloadOf } from '../model/samples.ts';
+import {
+  after,
+  changed,
+  changedAt,
+  doerOf,
+  entryOf,
+  givenUp,
+  image,
+  out,
+  remembering,
+  viewOf,
+  watchedSpec,
+} from '../rollout/rollout-samples.ts';
+
+const now = after(60);
+const settings = (onFailure: 'Rollback' | 'Hold' | 'Ignore') => ({ timeoutMs: 600_000, onFailure });
+const none = new Map<string, string>();
+
+function settled(status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', digests = none) {
+  const findings = currentRollouts(doerOf(status, onFailure), viewOf(workload)).map((rollout) => ({
+    rollout,
+    verdict: judgeRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, now),
+    digests,
+  }));
+  return settleFindings(status, findings, settings(onFailure), now);
+}
+const backOf = (status: PolicyStatus, workload: Workload) => rollbacksOf(doerOf(status), workload, noAliases);
+const results = ({ history = [] }: PolicyStatus) => history.map(({ result }) => result);
+const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') => {
+  const { instead = [], held } = rolloutClaims(doerOf(status, onFailure), standingsOf(doerOf(status, onFailure), viewOf(workload), now));
+  return [...instead, ...held].map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+};
+
+test('followed is the newest change of a container, while it runs', () => {
+  const older = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
+  const found = (status: PolicyStatus, workload = changed()) =>
+    currentRollouts(doerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
+  assert.deepEqual(found({ history: [entryOf(), older] }), [entryOf()]);
+  assert.deepEqual(found({ history: [entryOf(), older] }, changed({}, {}, '1.2.9')), []);
+  assert.deepEqual(found({ history: [entryOf({ result: 'RolledOut' })] }), []);
+  assert.deepEqual(found({ history: [entryOf({ result: 'Failed' })] }).length, 1);
+  assert.deepEqual(found({}), []);
+  const withDigest = workloadOf({ web: { image: `${image}:1.3.0@${digestOf('b')}`, imageOwner: 'image-watcher' } });
+  assert.equal(found({ history: [entryOf()] }, withDigest).length, 1, 'an admission webhook added the digest');
+});
+
+test('what is out is RolledOut; what was rejected and came out after all is not rejected any more', () => {
+  assert.deepEqual(results(settled({ history: [entryOf()] }, changed(out))), ['RolledOut']);
+  const failed = settled({ history: [entryOf()] }, changed(givenUp), 'Hold');
+  assert.deepEqual(
+    failed.rejected?.map(({ digest, reason }) => [digest, reason]),
+    [[digestOf('b'), 'ProgressDeadlineExceeded']],
+  );
+  const late = settled(failed, changed(out), 'Hold');
+  assert.deepEqual([results(late), late.rejected], [['RolledOut'], []]);
+});
+
+test('what failed is rejected with the reason, unless failures are ignored', () => {
+  const status = { history: [entryOf()] };
+  for (const onFailure of ['Rollback', 'Hold'] as const) assert.equal(settled(status, changed(givenUp), onFailure).rejected?.length, 1);
+  const ignored = settled(status, changed(givenUp), 'Ignore');
+  assert.deepEqual([results(ignored), ignored.rejected], [['Failed'], undefined]);
+  const { digest: _, ...unknown } = entryOf();
+  const asked = settled({ history: [unknown] }, changed(givenUp), 'Rollback', new Map([['1.3.0', digestOf('c')]]));
+  assert.deepEqual([asked.history?.[0]?.digest, asked.rejected?.[0]?.digest], [digestOf('c'), digestOf('c')]);
+});
+
+test('put back: the failed change is RolledBack, and a change of its own', () => {
+  const failed = settled(
+    { history: [entryOf(), entryOf({ to: `${image}:1.2.3`, digest: digestOf('a'), result: 'RolledOut' })] },
+    changed(givenUp),
+  );
+  const rollbacks = backOf(failed, changed(givenUp));
+  assert.deepEqual(
+    rollbacks.map(({ place, isDone }) => [place.index, isDone]),
+    [[0, false]],
+  );
+  const back = settleRollbacks(failed, rollbacks, now);
+  assert.deepEqual(results(back), ['Applied', 'RolledBack', 'RolledOut']);
+  const [entry] = back.history ?? [];
+  assert.deepEqual(
+    [entry?.from, entry?.to, entry?.tag, entry?.digest, entry?.trigger],
+    [`${image}:1.3.0`, `${image}:1.2.3`, '1.2.3', digestOf('a'), 'Rollback'],
+  );
+  assert.deepEqual([back.lastAppliedTag, back.trigger?.source], ['1.2.3', 'Rollback']);
+  assert.deepEqual(settleRollbacks(back, rollbacks, after(61)), back, 'written once');
+  assert.deepEqual(backOf(back, changed({}, {}, '1.2.3')), []);
+});
+
+test('a crash between the patch back and the status is found by what runs', () => {
+  const failed = settled({ history: [entryOf()] }, changed(givenUp));
+  assert.deepEqual(
+    backOf(failed, changed({}, {}, '1.2.3')).map(({ isDone }) => isDone),
+    [true],
+  );
+  const byHand = workloadOf({ web: { image: `${image}:1.2.3`, imageOwner: 'kubectl' } });
+  assert.deepEqual(backOf(failed, byHand), [], 'somebody else did it');
+  assert.deepEqual(backOf(failed, changed({}, {}, '1.1.0')), [], 'somebody else changed it');
+});
+
+test('what cannot be put back', () => {
+  const { from: _, ...unknown } = entryOf();
+  assert.match(whyNoRollback(unknown) ?? '', /not known what ran before/);
+  assert.match(whyNoRollback(entryOf({ trigger: 'Rollback' })) ?? '', /itself/);
+  const moved = { from: `${image}:latest`, to: `${image}:latest@${digestOf('b')}` };
+  assert.match(whyNoRollback(entryOf(moved)) ?? '', /same tag/);
+  assert.equal(whyNoRollback(entryOf({ ...moved, from: `${image}:latest@${digestOf('a')}` })), undefined);
+  assert.match(whyNoRollback(entryOf({ from: '::' })) ?? '', /cannot be read/);
+  const refusal = { reason: 'RollbackRefused', why: 'no consent' } as const;
+  const noted = noteNoRollback(settled({ history: [entryOf()] }, changed(givenUp)), entryOf(), refusal, now);
+  assert.match(noted.rejected?.[0]?.message ?? '', /timed out progressing.*not rolled back: no consent/);
+  assert.deepEqual(noted.history?.[0]?.rollbackRefused, { reason: 'RollbackRefused', message: 'no consent', at: toSeconds(now) });
+  assert.equal(noteNoRollback(noted, entryOf(), refusal, after(90)), noted);
+});
+
+test('conditions: Ready means that the update is out', () => {
+  const status = { history: [entryOf()] };
+  assert.deepEqual(claimed(status, changed()), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  assert.deepEqual(claimed(status, changed(out)), []);
+  assert.deepEqual(claimed(status, changed({ standsStill: 'it is paused' })), []);
+  const failed = settled(status, changed(givenUp), 'Hold');
+  const stalled = ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'];
+  assert.deepEqual(claimed(failed, changed(givenUp), 'Hold'), [...stalled, 'Held=True RolloutFailed']);
+  assert.deepEqual(claimed(failed, changed(givenUp), 'Ignore'), stalled);
+  const back = settleRollbacks(failed, backOf(failed, changed(givenUp)), now);
+  assert.deepEqual(claimed(back, changed({}, {}, '1.2.3')), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  assert.deepEqual(claimed(back, changed(out, {}, '1.2.3')), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
+  const newer = { ...back, history: [entryOf({ to: `${image}:1.4.0`, digest: digestOf('c') }), ...(back.history ?? [])] };
+  assert.deepEqual(claimed(newer, changed(out, {}, '1.4.0')), []);
+});
+
+test('conditions of other looks stay', () => {
+  const conditions = [
+    { type: 'Ready', status: 'False', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },
+    { type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },
+  ] as const;
+  const policy = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1, conditions, history: [entryOf()] } });
+  const next = withRolloutConditions(policy, settled(policy.status, changed(out)), viewOf(changed(out)), now);
+  assert.deepEqual(next?.conditions, conditions);
+  assert.deepEqual(results(next ?? {}), ['RolledOut']);
+});
+
+const tag = fc.constantFrom('1.2.3', '1.3.0', '1.4.0');
+const entry = fc
+  .record({
+    container: fc.constantFrom('web', 'proxy'),
+    tag,
+    before: tag,
+    result: fc.constantFrom('Applied', 'RolledOut', 'RolledBack', 'Failed'),
+    trigger: fc.constantFrom('Webhook', 'Rollback'),
+  })
+  .map(({ container, tag, before, result, trigger }) =>
+    entryOf({ container, tag, to: `${image}:${tag}`, from: `${image}:${before}`, result, trigger }),
+  );
+
+test('whatever the history says, a look ends: done once, it has nothing more to write, and the API server takes it', () => {
+  fc.assert(
+    fc.property(
+      fc.array(entry, { maxLength: 10 }),
+      tag,
+      fc.constantFrom(out, givenUp, {}),
+      fc.constantFrom('Rollback', 'Hold', 'Ignore'),
+      (history, tag, rollout, onFailure) => {
+        const workload = changed(rollout, {}, tag);
+        const once = settled({ history }, workload, onFailure);
+        assert.deepEqual(settled(once, workload, onFailure), once);
+        const back = settleRollbacks(once, backOf(once, workload), now);
+        assert.deepEqual(backOf(back, changed(rollout, {}, tag)).length, 0);
+        assert.ok(statusSchema.safeParse(back).success);
+        assert.ok((back.history?.length ?? 0) <= 10);
+      },
+    ),
+  );
+});
+
+test('what failed comes into a history that is full of newer changes, and is still there when it was put back', () => {
+  const others = Array.from({ length: 10 }, (_, index) => entryOf({ name: `web-${index}`, at: '2026-03-01T12:00:05Z' }));
+  const workload = remembering(changed(givenUp));
+  const failed = settled({ history: others }, workload);
+  assert.deepEqual([failed.history?.length, failed.history?.at(-1)?.result, failed.history?.at(-1)?.name], [10, 'Failed', 'web']);
+  const back = settleRollbacks(failed, backOf(failed, workload), now);
+  assert.deepEqual([back.history?.length, back.history?.at(0)?.trigger, back.history?.at(-1)?.result], [10, 'Rollback', 'RolledBack']);
+  assert.deepEqual(claimed(back, remembering(changed(out, {}, '1.2.3'), { trigger: 'Rollback' })), [
+    'Ready=False RejectedDigest',
+    'Stalled=True RejectedDigest',
+  ]);
+});
+
+test('what is out elsewhere since before does not make a failed image good again', () => {
+  const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: '2026-03-01T12:00:30Z' }];
+  const others = (entry: Partial<ReturnType<typeof entryOf>>) =>
+    settled({ history: [entryOf(entry)], rejected }, changed(out)).rejected?.length;
+  assert.equal(others({}), 1);
+  assert.equal(others({ at: '2026-03-01T12:00:31Z' }), 0, 'somebody released it, and it came out');
+  assert.equal(others({ result: 'Failed' }), 0, 'it came out where it had failed');
+});
