@@ -11,7 +11,8 @@ export function tracePorts(ports: PollPorts, tracing: Tracing, remember: Remembe
   return {
     ...ports,
     patchImages(workload, changes, ...rest) {
-      const policyUid = changes.find(({ update }) => update !== undefined)?.update?.policy;
+      // Nobody follows what does not roll out.
+      const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
       const traceparent = tracing.current();
       // Before the patch: another replica may see the rollout before this one has its answer.
       if (policyUid !== undefined && traceparent !== undefined) remember(policyUid, { traceparent, at: Date.now() });
