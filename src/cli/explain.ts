@@ -27,7 +27,7 @@ export const explain: Command = {
   help: `Usage: image-watcher explain NAMESPACE/NAME [--push IMAGE] [--config FILE] [--output text|json]
 
 Tells what would become of every target, and what each guard says of that. Asks only the API server: what the policy
-selects is taken from its status. Ends with 1 when something is withheld or wrong.
+selects is taken from its status. Ends with 1 when something is blocked or wrong.
 
   --push        as if this image had been pushed: harbor.example.com/shop/web:1.4.0, or with its @sha256:…
   --config      the configuration of the service (aliases, crossNamespace, customTargets, guards); its defaults unless given

@@ -6,9 +6,9 @@ import type { Witness } from '../reconcile/witness.ts';
 
 /** Of hundreds of policies and workloads the first few are enough. */
 const maxNames = 20;
-const maxWithheld = 20;
+const maxBlocked = 20;
 
-/** Each decision is an event of the span in which it falls, and so is what guards withhold. */
+/** Each decision is an event of the span in which it falls, and so is what guards block. */
 export function witnessDecisions(tracing: Tracing): Witness {
   return {
     matched(policies) {
@@ -16,7 +16,7 @@ export function witnessDecisions(tracing: Tracing): Witness {
       const names = policies.slice(0, maxNames);
       tracing.event('matched', { 'image_watcher.policies': names, 'image_watcher.policies.count': policies.length });
     },
-    decided(policy, { kind, reason, message, tag, withheld = [] }) {
+    decided(policy, { kind, reason, message, tag, blocked = [] }) {
       const about = { 'image_watcher.policy': policy };
       tracing.event('decision', {
         ...about,
@@ -25,8 +25,8 @@ export function witnessDecisions(tracing: Tracing): Witness {
         'image_watcher.message': message,
         ...(tag !== undefined && { 'container.image.tags': [tag] }),
       });
-      for (const one of withheld.slice(0, maxWithheld))
-        tracing.event('withheld', { ...about, 'image_watcher.reason': one.reason, 'image_watcher.message': one.message });
+      for (const one of blocked.slice(0, maxBlocked))
+        tracing.event('blocked', { ...about, 'image_watcher.reason': one.reason, 'image_watcher.message': one.message });
     },
   };
 }

@@ -3,11 +3,11 @@ import { countReversions } from './guards/reverted.ts';
 import type { Guard, GuardContext } from './guards/guard.ts';
 import { imageOwner } from './guards/image-owner.ts';
 import { guards } from './guards/index.ts';
-import type { KeptContainer, TargetPlan, UpdatePlan, Withheld } from './plan-update.ts';
+import type { KeptContainer, TargetPlan, UpdatePlan, Blocked } from './plan-update.ts';
 
 /**
  * Narrows a plan. What a guard refuses becomes the target's problem, with the guard's reason, and nothing of it is changed; what it keeps or lets wait is
- * withheld, with what would have been changed.
+ * blocked, with what would have been changed.
  */
 export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readonly Guard[] = guards): UpdatePlan {
   const reverted = plan.targets.flatMap((target) => countReversions(target, context));
@@ -27,13 +27,13 @@ function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly 
     const { containers, ...found } = verdict;
     if (found.kind === 'refused') return { ...left, changes: [], problem: { reason: found.reason, message: found.message } };
     const isMeant = ({ container }: ContainerChange) => containers === undefined || containers.includes(container);
-    left = withhold(left, { ...found, changes: left.changes.filter(isMeant) });
+    left = block(left, { ...found, changes: left.changes.filter(isMeant) });
   }
   return left;
 }
 
-function withhold(target: TargetPlan, withheld: Withheld): TargetPlan {
-  const { reason, message, changes } = withheld;
+function block(target: TargetPlan, blocked: Blocked): TargetPlan {
+  const { reason, message, changes } = blocked;
   const kept = changes.map((change): KeptContainer => {
     const { container, from } = change;
     const owner = imageOwner(target.workload, change)?.imageOwner;
@@ -43,6 +43,6 @@ function withhold(target: TargetPlan, withheld: Withheld): TargetPlan {
     ...target,
     changes: target.changes.filter((change) => !changes.includes(change)),
     kept: [...target.kept, ...kept],
-    withheld: [...(target.withheld ?? []), withheld],
+    blocked: [...(target.blocked ?? []), blocked],
   };
 }

@@ -1,11 +1,11 @@
-import type { UpdatePlan, Withheld } from './plan-update.ts';
+import type { UpdatePlan, Blocked } from './plan-update.ts';
 import type { Waiting } from '../model/policy-status.ts';
 import { toSeconds } from '../model/status-text.ts';
 import { isSameImage, type PlacedWaiting } from './waiting.ts';
 
 /** What of a plan waits for a time because of a guard: the first of several, when all are looked at anew. `before`: what waited up to now. */
 export function guardWait({ candidate, targets }: UpdatePlan, before: Waiting | undefined, now: Date): PlacedWaiting | undefined {
-  const waits = targets.flatMap(({ withheld = [] }) => withheld.flatMap((one) => (one.kind === 'waits' ? [one] : [])));
+  const waits = targets.flatMap(({ blocked = [] }) => blocked.flatMap((one) => (one.kind === 'waits' ? [one] : [])));
   const [first] = waits.toSorted((a: Wait, b: Wait) => a.until.getTime() - b.until.getTime());
   if (first === undefined) return undefined;
   const { tag, digest } = candidate;
@@ -16,4 +16,4 @@ export function guardWait({ candidate, targets }: UpdatePlan, before: Waiting | 
   return { tag, ...(digest !== undefined && { digest }), since: since ?? toSeconds(now), until: toSeconds(until), reason: first.reason };
 }
 
-type Wait = Extract<Withheld, { readonly kind: 'waits' }>;
+type Wait = Extract<Blocked, { readonly kind: 'waits' }>;

@@ -1,7 +1,7 @@
 import type { Candidate } from '../model/image-reference.ts';
 import { containerStates } from './container-states.ts';
 import { fieldManager } from '../model/field-manager.ts';
-import type { AppliedChange, KeptContainer, TargetPlan, UpdatePlan, Withheld } from './plan-update.ts';
+import type { AppliedChange, KeptContainer, TargetPlan, UpdatePlan, Blocked } from './plan-update.ts';
 import type { ContainerState, Reversion } from '../model/policy-status.ts';
 import { heldUpdate, type LastUpdate } from '../model/last-update.ts';
 import { listFew } from '../model/list-few.ts';
@@ -25,8 +25,8 @@ export interface Outcome {
   readonly selection?: Selection;
   /** What waits to be applied; absent where that was not looked at. */
   readonly place?: Place;
-  /** What guards withheld. */
-  readonly withheld?: readonly Withheld[];
+  /** What guards blocked. */
+  readonly blocked?: readonly Blocked[];
   /** What GitOps tools have put back. */
   readonly reverted?: readonly Reversion[];
   /** Targets in other namespaces whose owners have not answered, and which `crossNamespace: legacy` leaves to the policy; absent where that was not asked. */
@@ -80,13 +80,13 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
   const kept = plan.targets.flatMap((target) => target.kept);
   const ours = plan.targets.flatMap(ownImages);
-  const withheld = plan.targets.flatMap((target) => target.withheld ?? []).filter(({ reason }) => reason !== 'UpToDate');
+  const blocked = plan.targets.flatMap((target) => target.blocked ?? []).filter(({ reason }) => reason !== 'UpToDate');
   const details = {
     ...image,
     running: describeRunning(plan, applied),
     ...(applied.length > 0 && { changes: applied }),
     ...(ours.length > 0 && { ours }),
-    ...(withheld.length > 0 && { withheld }),
+    ...(blocked.length > 0 && { blocked }),
     ...(plan.reverted !== undefined && { reverted: plan.reverted }),
     ...(isSelection && { selection: { candidate, containers: containerStates(plan, applied) } }),
   };
@@ -96,7 +96,7 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
     return { kind: 'stalled', reason: problem.reason, message: problem.message + others, ...details };
   }
   if (applied.length > 0) return { kind: 'updated', reason: 'Updated', message: listFew(applied, describeChange), ...details };
-  const notable = withheld[0] ?? kept.find((container) => container.reason !== 'UpToDate') ?? kept[0];
+  const notable = blocked[0] ?? kept.find((container) => container.reason !== 'UpToDate') ?? kept[0];
   return { kind: 'unchanged', ...(notable ? pick(notable) : { reason: 'UpToDate', message: 'nothing to change' }), ...details };
 }
 

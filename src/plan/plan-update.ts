@@ -74,7 +74,7 @@ export interface TargetProblem {
 }
 
 /** Changes that are not made, or not yet, because of a guard. Their containers are among those that are kept. */
-export type Withheld = { readonly reason: Reason; readonly message: string; readonly changes: readonly ContainerChange[] } & (
+export type Blocked = { readonly reason: Reason; readonly message: string; readonly changes: readonly ContainerChange[] } & (
   | { readonly kind: 'kept' }
   | { readonly kind: 'waits'; readonly until: Date }
 );
@@ -86,7 +86,7 @@ export interface TargetPlan {
   readonly changes: readonly ContainerChange[];
   readonly kept: readonly KeptContainer[];
   readonly problem?: TargetProblem;
-  readonly withheld?: readonly Withheld[];
+  readonly blocked?: readonly Blocked[];
 }
 
 export interface UpdatePlan {
@@ -122,14 +122,14 @@ export function planUpdate(input: PlanInput): UpdatePlan {
   return { candidate: input.candidate, targets: mergeTargetPlans(input.spec.targets.flatMap((target) => planTarget(target, input))) };
 }
 
-/** Whether the plan changes anything at all, or would if no guard withheld it: then the registry has to say what the candidate is. */
+/** Whether the plan changes anything at all, or would if no guard blocked it: then the registry has to say what the candidate is. */
 export function hasChanges(plan: UpdatePlan): boolean {
   return plan.targets.some(wantsChange);
 }
 
-/** Whether something of a target is changed or withheld. */
-export function wantsChange({ changes, withheld = [] }: TargetPlan): boolean {
-  return changes.length > 0 || withheld.length > 0;
+/** Whether something of a target is changed or blocked. */
+export function wantsChange({ changes, blocked = [] }: TargetPlan): boolean {
+  return changes.length > 0 || blocked.length > 0;
 }
 
 const maxNameLength = 253;

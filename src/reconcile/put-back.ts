@@ -125,7 +125,7 @@ async function whyNotAllowed(
   const { crossNamespace, repeatsPerHour } = ports;
   const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: ports.clock(), consents };
   const [target] = guardPlan(plan, context, rollbackGuards).targets;
-  return (target?.problem ?? target?.withheld?.[0])?.message;
+  return (target?.problem ?? target?.blocked?.[0])?.message;
 }
 
 /** Whether the images before have the signatures that the policy demands now. */

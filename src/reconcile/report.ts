@@ -16,7 +16,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { toObject, type ObjectEvent } from './object-event.ts';
 import { reportNotWatched } from './report-rollouts.ts';
-import { reportWithheld } from './report-withheld.ts';
+import { reportBlocked } from './report-blocked.ts';
 import type { Decision, Witness } from './witness.ts';
 
 export interface ReportPorts extends WorkloadView, ConsentRules {
@@ -73,7 +73,7 @@ export async function reportOutcome(
   const before = { ...policy, status: replaced };
   if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
   else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
-  else reportWithheld(before, outcome, ports);
+  else reportBlocked(before, outcome, ports);
   reportNotWatched(policy, outcome, ports);
 }
 

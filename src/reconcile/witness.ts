@@ -3,7 +3,7 @@ import type { Reason } from '../model/reasons.ts';
 import type { Workload } from '../model/workload.ts';
 
 /** How a look at a policy ended: with an outcome, or with what makes it come again. */
-export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'withheld'> {
+export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'blocked'> {
   readonly kind: Outcome['kind'] | 'retrying';
 }
 

@@ -23,11 +23,11 @@ export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'last
 }
 
 /** What waits for approval, after a look at what the policy selects: a newer one takes the place, and what is applied or no longer selected leaves it. */
-export function withPendingApproval(status: PolicyStatus, { selection, withheld = [] }: Outcome): PolicyStatus {
+export function withPendingApproval(status: PolicyStatus, { selection, blocked = [] }: Outcome): PolicyStatus {
   if (selection === undefined) return status;
   const { pendingApproval: _, ...others } = status;
   const { tag, digest } = selection.candidate;
-  const isPending = withheld.some(({ reason }) => reason === 'ApprovalRequired');
+  const isPending = blocked.some(({ reason }) => reason === 'ApprovalRequired');
   return isPending && digest !== undefined ? { ...others, pendingApproval: { tag, digest } } : others;
 }
 

@@ -6,14 +6,14 @@ import type { Claim } from './claim.ts';
 import type { Condition } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { RolloutClaims } from './rollout-claims.ts';
-import { describeWithheld, isWithheld, withheldClaims, withheldTypes } from './withheld-claims.ts';
+import { describeBlocked, isBlocked, blockedConditions, blockedTypes } from './blocked-conditions.ts';
 import { cut, toSeconds } from '../model/status-text.ts';
 import { describeWaiting } from '../plan/waiting.ts';
 import { formatWorkload } from '../model/workload.ts';
 
 type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
 
-const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', ...withheldTypes];
+const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', ...blockedTypes];
 const maxMessageLength = 1024;
 
 /**
@@ -21,7 +21,7 @@ const maxMessageLength = 1024;
  *
  * | ending               | Ready | also                                          |
  * | -------------------- | ----- | --------------------------------------------- |
- * | updated, unchanged   | True  | Held, ApprovalRequired: something is withheld |
+ * | updated, unchanged   | True  | Held, ApprovalRequired: something is blocked |
  * | suspended            | True  | it is as the spec wants it: nothing to wait for |
  * | stalled              | False | Stalled: the user must act                    |
  * | postponed, or waiting after any but stalled and suspended | False | Reconciling: another try follows |
@@ -34,7 +34,7 @@ export function nextConditions(policy: Judged, ending: Outcome | Postponement, n
     ...withRollouts(ending, rollouts),
     ...crossNamespace(policy, ending),
     ...tagGone(ending),
-    ...withheldClaims(withheldIn(ending) ?? []),
+    ...blockedConditions(blockedIn(ending) ?? []),
   ];
   // A list map: of each type there is one, the first.
   const isFirst = ({ type }: Claim, index: number) => claims.findIndex((claim) => claim.type === type) === index;
@@ -45,7 +45,7 @@ export function nextConditions(policy: Judged, ending: Outcome | Postponement, n
   });
   const isUnjudged = ({ type, reason, observedGeneration }: Condition) =>
     (type === 'CrossNamespace' && legacyIn(ending) === undefined) ||
-    (isWithheld({ type, reason }) && withheldIn(ending) === undefined && !claims.some((claim) => claim.type === type)) ||
+    (isBlocked({ type, reason }) && blockedIn(ending) === undefined && !claims.some((claim) => claim.type === type)) ||
     (type === 'TagGone' && goneBy(ending) === undefined && observedGeneration === policy.generation);
   return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isUnjudged(condition))];
 }
@@ -89,15 +89,15 @@ function reconciling(reason: Reason, message: string): Claim[] {
   ];
 }
 
-/** It is as the spec wants it, also where the spec or a user wants something to be withheld. */
-function whatIs({ withheld = [], running, message }: Outcome): Pick<Claim, 'reason' | 'message'> {
-  return describeWithheld(withheld) ?? { reason: 'UpToDate', message: running ?? message };
+/** It is as the spec wants it, also where the spec or a user wants something to be blocked. */
+function whatIs({ blocked = [], running, message }: Outcome): Pick<Claim, 'reason' | 'message'> {
+  return describeBlocked(blocked) ?? { reason: 'UpToDate', message: running ?? message };
 }
 
-/** What is withheld of what the policy selects; undefined where the look was at something else. */
-function withheldIn(ending: Outcome | Postponement): Outcome['withheld'] {
+/** What is blocked of what the policy selects; undefined where the look was at something else. */
+function blockedIn(ending: Outcome | Postponement): Outcome['blocked'] {
   if (ending.kind === 'suspended') return [];
-  return ending.kind === 'postponed' || ending.selection === undefined ? undefined : (ending.withheld ?? []);
+  return ending.kind === 'postponed' || ending.selection === undefined ? undefined : (ending.blocked ?? []);
 }
 
 function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): Claim[] {

@@ -44,7 +44,7 @@ export const logMessages = {
   'event replayed': { levels: ['info'], meaning: 'Somebody had a push done once more' },
 
   'workload updated': { levels: ['info'], meaning: 'A workload has another image' },
-  'update withheld': { levels: ['info'], meaning: 'Guards keep a policy from changing something, or a rollback could not be done' },
+  'update blocked': { levels: ['info'], meaning: 'Guards keep a policy from changing something, or a rollback could not be done' },
   'policy stalled': { levels: ['info'], meaning: 'Somebody has to do something; `why` says what' },
   'policy waits': { levels: ['info'], meaning: 'Something is selected, and applied at a later time' },
   rollout: { levels: ['info'], meaning: 'The rollout of a workload ended; `reason` says how' },

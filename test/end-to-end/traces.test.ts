@@ -171,7 +171,7 @@ describe('traces', () => {
     await waitFor('the patch back', async () => tree(await traceOf(id, 'rollout')).has('look at rollout → PATCH deployments'));
   });
 
-  it('of several policies, each has its job in the trace; what is withheld is told with its reason', async () => {
+  it('of several policies, each has its job in the trace; what is blocked is told with its reason', async () => {
     await create('shared');
     await world.createDeployment('asking', image('shared', '1.0.0'));
     await world.createPolicy('asking', `${world.quiet.host}/shop/shared`, { strategy: 'SemVer' }, { update: { mode: 'Approval' } });
@@ -189,7 +189,7 @@ describe('traces', () => {
     );
     assert.ok(tree(spans).has('process push → send policy') && tree(spans).has('send policy → process policy'));
     assert.ok(decisionsOf(spans, 'shared').includes('decision Updated'));
-    assert.deepEqual(decisionsOf(spans, 'asking'), ['decision ApprovalRequired', 'withheld ApprovalRequired']);
+    assert.deepEqual(decisionsOf(spans, 'asking'), ['decision ApprovalRequired', 'blocked ApprovalRequired']);
   });
 
   it('what nobody watches says so', async () => {

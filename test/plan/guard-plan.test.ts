@@ -67,34 +67,34 @@ test('what would not be changed needs no permission', () => {
 test('the first guard that has something to say is heard, and the next about what it leaves', () => {
   const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
   const reasonOf = (given: Case) => {
-    const { problem, withheld } = judge(given);
-    return problem?.reason ?? withheld?.reason;
+    const { problem, blocked } = judge(given);
+    return problem?.reason ?? blocked?.reason;
   };
   const approving: Case = { spec: { mode: 'Approval', ...closed } };
   assert.equal(reasonOf({}), undefined);
   assert.equal(reasonOf(approving), 'ApprovalRequired');
   assert.equal(reasonOf({ ...approving, actions: { approve: `1.3.0@${digestOf('b')}` } }), 'Window');
   assert.equal(reasonOf({ ...approving, workload: { paused: true } }), 'TargetPaused');
-  const { changed, withheld } = judge({
+  const { changed, blocked } = judge({
     spec: closed,
     runs: { image: `${image}:1.2.3`, imageOwner: 'kubectl' },
     other: { image: `${image}:1.2.3`, imageOwner: 'image-watcher' },
     status: { history: [entryOf('1.3.0')] },
   });
-  assert.deepEqual([changed, withheld?.reason], [[], 'Held']);
+  assert.deepEqual([changed, blocked?.reason], [[], 'Held']);
 });
 
 test('a rollback passes what would protect from the policy, but not what others have forbidden', () => {
   const rollsBack = (given: Case) => {
-    const { problem, withheld, changed } = judge(given, ...rollbackGuards);
-    return problem?.reason ?? withheld?.reason ?? changed.length;
+    const { problem, blocked, changed } = judge(given, ...rollbackGuards);
+    return problem?.reason ?? blocked?.reason ?? changed.length;
   };
   assert.equal(rollsBack({ spec: { mode: 'Approval', windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] } }), 1);
   assert.equal(rollsBack({ runs: { image: `${image}:1.2.3`, imageOwner: 'kubectl' }, status: { history: [entryOf('1.3.0')] } }), 1);
   assert.equal(rollsBack({ spec: { mode: 'DryRun' } }), 'DryRun');
 });
 
-test('what is withheld is still wanted, so that the registry is asked what it is', () => {
+test('what is blocked is still wanted, so that the registry is asked what it is', () => {
   const context = contextOf({ spec: specOf({ mode: 'DryRun' }) });
   assert.ok(hasChanges(guardPlan(plan(), context)));
   assert.ok(!hasChanges(guardPlan(plan('1.3.0'), context)));

@@ -25,13 +25,13 @@ const ofThisOne = [false, true, true];
 test('it is held, and taken for rewritten by admission, only after a change of its own', () => {
   const byHand = { image: `${image}:1.2.3`, imageOwner: 'helm-v0-by-hand' };
   assert.deepEqual(
-    holdsFor((entry) => judge({ runs: byHand, status: { history: [entry] } }, held).withheld?.reason === 'Held'),
+    holdsFor((entry) => judge({ runs: byHand, status: { history: [entry] } }, held).blocked?.reason === 'Held'),
     ofThisOne,
   );
   const other = { to: `${image}:1.3.0-hardened` };
   const runs = { image: other.to, imageOwner: 'image-watcher' };
   assert.deepEqual(
-    holdsFor((entry) => judge({ runs, status: { history: [entry] } }, rewritten).withheld?.reason === 'UpToDate', other),
+    holdsFor((entry) => judge({ runs, status: { history: [entry] } }, rewritten).blocked?.reason === 'UpToDate', other),
     ofThisOne,
   );
 });

@@ -59,12 +59,12 @@ export function judge(
   });
   const guarded = chain.length > 0 ? guardPlan(plan, full, chain) : guardPlan(plan, full);
   const [target] = guarded.targets;
-  const [withheld] = target?.withheld ?? [];
+  const [blocked] = target?.blocked ?? [];
   return {
     changed: target?.changes.map(({ container }) => container) ?? [],
     problem: target?.problem,
-    withheld,
-    until: withheld?.kind === 'waits' ? withheld.until.toISOString() : undefined,
+    blocked,
+    until: blocked?.kind === 'waits' ? blocked.until.toISOString() : undefined,
     reverted: guarded.reverted,
   };
 }

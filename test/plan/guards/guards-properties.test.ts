@@ -58,16 +58,16 @@ function guarded({ containers, status, actions: asked, mode, isOpen, paused, can
   return { before, after, again: guardPlan(guardPlan(plan, context), context).targets[0] };
 }
 
-test('every change is made, withheld with a reason or refused; nothing else is changed, and no container is forgotten', () => {
+test('every change is made, blocked with a reason or refused; nothing else is changed, and no container is forgotten', () => {
   fc.assert(
     fc.property(input, (given) => {
       const { before, after } = guarded(given);
-      const withheld = (after.withheld ?? []).flatMap(({ changes }) => changes);
+      const blocked = (after.blocked ?? []).flatMap(({ changes }) => changes);
       for (const change of after.changes) assert.ok(before.changes.includes(change));
       if (after.problem !== undefined) assert.deepEqual(after.changes, []);
-      else assert.deepEqual(new Set([...after.changes, ...withheld]), new Set(before.changes));
-      assert.equal(after.changes.length + withheld.length <= before.changes.length, true);
-      for (const one of after.withheld ?? []) assert.ok(one.message.length > 10 && (one.kind !== 'waits' || one.until > now));
+      else assert.deepEqual(new Set([...after.changes, ...blocked]), new Set(before.changes));
+      assert.equal(after.changes.length + blocked.length <= before.changes.length, true);
+      for (const one of after.blocked ?? []) assert.ok(one.message.length > 10 && (one.kind !== 'waits' || one.until > now));
     }),
     { numRuns: 500 },
   );

@@ -240,12 +240,12 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
 
 for (const [guard, name, given, expected] of rows) {
   test(`${guard.id}: ${name}: ${expected}`, () => {
-    const { problem, withheld, until, changed } = judge(given, guard);
+    const { problem, blocked, until, changed } = judge(given, guard);
     if (expected === 'fine') {
-      assert.deepEqual([problem, withheld, changed], [undefined, undefined, ['web']]);
+      assert.deepEqual([problem, blocked, changed], [undefined, undefined, ['web']]);
       return;
     }
-    const found = problem === undefined ? [withheld?.kind, withheld?.reason, until] : ['refused', problem.reason];
+    const found = problem === undefined ? [blocked?.kind, blocked?.reason, until] : ['refused', problem.reason];
     assert.equal(found.filter((part) => part !== undefined).join(' '), expected);
     assert.deepEqual(changed, []);
   });
@@ -267,8 +267,8 @@ const messages: [guard: Guard, given: Case, message: RegExp][] = [
 
 for (const [guard, given, message] of messages) {
   test(`${guard.id} says: ${message.source.slice(0, 60)}`, () => {
-    const { problem, withheld } = judge(given, guard);
-    assert.match((problem ?? withheld)?.message ?? '', message);
+    const { problem, blocked } = judge(given, guard);
+    assert.match((problem ?? blocked)?.message ?? '', message);
   });
 }
 
@@ -286,8 +286,8 @@ test('after a release it is counted from the beginning', () => {
 });
 
 test('what one guard says of a container leaves the others', () => {
-  const { changed, withheld } = judge({ runs: by('kubectl'), other: by('image-watcher'), ...applied }, held);
-  assert.deepEqual([changed, withheld?.changes.map(({ container }) => container)], [['other'], ['web']]);
+  const { changed, blocked } = judge({ runs: by('kubectl'), other: by('image-watcher'), ...applied }, held);
+  assert.deepEqual([changed, blocked?.changes.map(({ container }) => container)], [['other'], ['web']]);
 });
 
 test('what was changed in this look already, and rewritten, is not changed once more', () => {
@@ -299,5 +299,5 @@ test('what was changed in this look already, and rewritten, is not changed once 
     to: `${image}:1.3.0`,
     became: `${image}:1.3.0-x`,
   };
-  assert.equal(judge({ runs: by('image-watcher', '1.3.0-x'), context: { applied: [change] } }, rewritten).withheld?.reason, 'UpToDate');
+  assert.equal(judge({ runs: by('image-watcher', '1.3.0-x'), context: { applied: [change] } }, rewritten).blocked?.reason, 'UpToDate');
 });

@@ -1,14 +1,14 @@
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome } from '../plan/outcome.ts';
-import { describeWithheld } from '../status/withheld-claims.ts';
+import { describeBlocked } from '../status/blocked-conditions.ts';
 import { toObject, type ObjectEvent } from './object-event.ts';
 import type { ReportPorts } from './report.ts';
 
-/** An Event when guards withhold something else than before, not each time that it is found so; and when a rollback could not be done. */
-export function reportWithheld(policy: ImagePolicy, outcome: Outcome, ports: Pick<ReportPorts, 'recordEvent' | 'logger'>): void {
+/** An Event when guards block something else than before, not each time that it is found so; and when a rollback could not be done. */
+export function reportBlocked(policy: ImagePolicy, outcome: Outcome, ports: Pick<ReportPorts, 'recordEvent' | 'logger'>): void {
   const event = noticeOf(policy, outcome);
   if (event === undefined) return;
-  ports.logger.info({ policy: policyKey(policy), reason: event.reason, why: event.message }, 'update withheld');
+  ports.logger.info({ policy: policyKey(policy), reason: event.reason, why: event.message }, 'update blocked');
   ports.recordEvent({ ...event, regarding: toObject(policy), action: 'Guard' });
 }
 
@@ -17,9 +17,9 @@ function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 
   if (reason === 'NoEarlierImage') return { type: 'Warning', reason, message };
   // What waits for a time is told as every wait is.
   if (outcome.kind === 'waiting' || outcome.selection === undefined) return undefined;
-  const withheld = describeWithheld(outcome.withheld ?? []);
-  if (withheld === undefined) return undefined;
-  const isTold = status.conditions?.some((known) => known.reason === withheld.reason && known.message === withheld.message);
+  const blocked = describeBlocked(outcome.blocked ?? []);
+  if (blocked === undefined) return undefined;
+  const isTold = status.conditions?.some((known) => known.reason === blocked.reason && known.message === blocked.message);
   if (isTold === true) return undefined;
-  return { type: withheld.reason === 'TooManyChanges' ? 'Warning' : 'Normal', ...withheld };
+  return { type: blocked.reason === 'TooManyChanges' ? 'Warning' : 'Normal', ...blocked };
 }
