@@ -15,7 +15,7 @@ export interface NamespaceConsents {
   readonly namespaceConsent: (namespace: string) => string | null | undefined;
   readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
   /** Reads what no watch tells. */
-  readonly learnNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
+  readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Calls back when a Namespace says something else than before. */
   subscribe(listener: (namespace: string) => void): void;
   /** Resolves when there is nothing more to wait for. */
@@ -60,7 +60,7 @@ export function createNamespaceConsents(
     // A complete list without it: there is no such Namespace.
     namespaceConsent: (namespace) => valueOf(namespace) ?? (store.get('', namespace) !== undefined || isCurrent() ? null : undefined),
     readNamespaceConsent: read,
-    learnNamespaceConsents: learn,
+    readNamespaceConsents: learn,
     refresh,
     subscribe(listener) {
       store.subscribe(({ object, previous, type }) => {

@@ -6,7 +6,7 @@ import type { TracedChange } from '../queue/trace-memory.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { Attributes, SpanStart, Tracing } from '../telemetry/tracing.ts';
 import type { JobRunner } from './run-jobs.ts';
-import { witnessRollouts } from './witness-decisions.ts';
+import { traceRollouts } from './trace-decisions.ts';
 
 /** What tells of the change whose rollout is looked at; undefined where that is not known (any more). */
 export type RecallChange = (policyUid: string) => Promise<TracedChange | undefined>;
@@ -22,8 +22,8 @@ export function traceJobs(ports: PollPorts, tracing: Tracing, recall: RecallChan
       if (job.task !== 'rollout') return tracing.span(policySpan('process policy', job, context, job.traceparent), () => work(ports));
       const change = await recall(job.policy.uid);
       const start = policySpan('look at rollout', job, context, change?.traceparent);
-      const witness = { ...ports.witness, ...(change && witnessRollouts(change, tracing)) };
-      return tracing.span(start, () => work({ ...ports, witness }));
+      const observer = { ...ports.observer, ...(change && traceRollouts(change, tracing)) };
+      return tracing.span(start, () => work({ ...ports, observer }));
     },
     poll: (job, context, work) => tracing.span(pollSpan(job, context), () => work(ports)),
   };

@@ -1,7 +1,7 @@
 import type { PollPorts } from '../poll/process-poll.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { witnessDecisions } from './witness-decisions.ts';
+import { traceDecisions } from './trace-decisions.ts';
 
 /** Keeps in mind to which trace a policy's newest change belongs. Must not throw, and nothing waits for it. */
 export type RememberChange = (policyUid: string, change: TracedChange) => void;
@@ -34,6 +34,6 @@ export function tracePorts(ports: PollPorts, tracing: Tracing, remember: Remembe
         );
       });
     },
-    witness: witnessDecisions(tracing),
+    observer: traceDecisions(tracing),
   };
 }

@@ -106,7 +106,7 @@ export function createWorkPorts(
     },
     namespaceConsent: consents.namespaceConsent,
     readNamespaceConsent: consents.readNamespaceConsent,
-    learnNamespaceConsents: consents.learnNamespaceConsents,
+    readNamespaceConsents: consents.readNamespaceConsents,
     async patchImages(workload, changes, changeCause, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = () => patchImages(client, workload, changes, changeCause, signal, target);

@@ -18,7 +18,7 @@ import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
 import { createWaker } from '../reconcile/waker.ts';
 import { createAccessCache } from './access-cache.ts';
-import { announceChange, announceConsent } from './announce-newcomers.ts';
+import { announceChange, announceConsent } from './enqueue-new-targets.ts';
 import { createClusterCache } from './cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
 import {

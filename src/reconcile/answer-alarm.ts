@@ -1,13 +1,13 @@
 import { WaitError } from '../model/errors.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
-import type { CatchUpPorts } from './catch-up.ts';
+import type { FreshStatePorts } from './fresh-state.ts';
 
 /**
  * Ports that see the wait that an alarm is about, also where our watch is behind; undefined when nothing waits for it any more. Throws WaitError when it
  * rings too early, because clocks differ: the job would be over, and the same wait makes no second one.
  */
-export async function answerAlarm<P extends CatchUpPorts>(
+export async function answerAlarm<P extends FreshStatePorts>(
   alarm: NonNullable<PolicyJob['alarm']>,
   { namespace, name }: PolicyJob['policy'],
   ports: P,

@@ -4,11 +4,11 @@ import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
 import type { ListTags } from './choose-tag.ts';
-import type { LearnPorts } from './learn-times.ts';
+import type { CreationTimePorts } from './read-creation-times.ts';
 import type { ReadPlatforms, WhyNoImage } from './read-images.ts';
 import type { HeadManifest, Hint } from './resolve-candidate.ts';
 
-export interface ChoosePorts extends LearnPorts {
+export interface ChoosePorts extends CreationTimePorts {
   readonly headManifest: HeadManifest;
   readonly whyNoImage: WhyNoImage;
   readonly listTags: ListTags;

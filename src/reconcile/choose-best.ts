@@ -6,7 +6,7 @@ import { selectTag } from '../select/select-tag.ts';
 import type { ChoiceRequest, ChoosePorts, Chosen } from './choice.ts';
 import { listCandidates, noneSelected } from './choose-tag.ts';
 import { examineTag } from './examine-tag.ts';
-import { learnAll } from './learn-times.ts';
+import { readAllTimes } from './read-creation-times.ts';
 import { neededTags } from './needed-tags.ts';
 import { inSlices } from '../async/in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
@@ -39,11 +39,11 @@ export async function chooseBest(
   const { knowing } = spec.strategy;
   const pointedAt = [request.hint?.tag, request.chosenBefore].filter((tag) => tag !== undefined);
   const needed = [...pointedAt, ...neededTags(policy, spec, ports)];
-  const lesson = { source, needed, latest: policy.status.latest };
-  const learnt = knowing === undefined ? undefined : await learnAll(tags, lesson, ports, signal);
-  const known = knowing === undefined || learnt === undefined ? spec : { ...spec, strategy: knowing(learnt.created) };
+  const timesRequest = { source, needed, latest: policy.status.latest };
+  const times = knowing === undefined ? undefined : await readAllTimes(tags, timesRequest, ports, signal);
+  const known = knowing === undefined || times === undefined ? spec : { ...spec, strategy: knowing(times.created) };
   const remaining = new Set(tags);
-  for (const tag of learnt?.artifacts ?? []) remaining.delete(tag);
+  for (const tag of times?.artifacts ?? []) remaining.delete(tag);
   const preferred = new Set(needed);
   const passedOver: { readonly reason: 'PlatformMissing' | 'NotAnImage' | 'NoMatchingTag'; readonly message: string }[] = [];
   const artifacts = () => passedOver.filter(({ reason }) => reason === 'NotAnImage').length;
@@ -56,9 +56,9 @@ export async function chooseBest(
       const notes = [
         ...(note === undefined ? [] : [note]),
         ...passedOver.map(({ message }) => `passed over: ${message}`),
-        ...(learnt?.notes ?? []),
+        ...(times?.notes ?? []),
       ];
-      return { candidate: found.candidate, isComplete: true, spec: known, notes, ...(learnt && { created: learnt.created }) };
+      return { candidate: found.candidate, isComplete: true, spec: known, notes, ...(times && { created: times.created }) };
     }
     if (request.hint?.tag === tag && found.reason === 'TagNotFound') return { kind: 'ignored', ...found, tag };
     remaining.delete(tag);

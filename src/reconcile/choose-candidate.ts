@@ -3,7 +3,7 @@ import type { Outcome } from '../plan/outcome.ts';
 import { mayGoBack, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
 import { chooseBest } from './choose-best.ts';
 import { examineTag } from './examine-tag.ts';
-import { learnSome } from './learn-times.ts';
+import { readSomeTimes } from './read-creation-times.ts';
 import { neededTags } from './needed-tags.ts';
 import type { PlanPorts } from './plan-with.ts';
 import { formatTag, resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
@@ -86,7 +86,7 @@ async function compareAnew(chosen: Chosen, policy: ImagePolicy, ports: ChoosePor
   const image = await ports.readImage(source, digest, signal);
   if (image === undefined) throw new Error(`the registry holds no image ${digest}, which it named a moment ago`);
   ports.tagMemory.set(source, tag, { created: image.created, isArtifact: image.noImage !== undefined, readAt: ports.now() });
-  const lesson = { source, needed: [tag, ...neededTags(policy, spec, ports)], latest: policy.status.latest };
-  const { created, notes } = await learnSome(lesson, ports, signal);
+  const timesRequest = { source, needed: [tag, ...neededTags(policy, spec, ports)], latest: policy.status.latest };
+  const { created, notes } = await readSomeTimes(timesRequest, ports, signal);
   return { ...chosen, created, spec: { ...spec, strategy: knowing(created) }, notes };
 }

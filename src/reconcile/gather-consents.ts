@@ -13,14 +13,14 @@ export interface ConsentPorts extends ConsentRules {
   /** The annotation of consent of a Namespace, as the API server knows it, null where it has none; throws PermanentError(NoConsent) where that may not be read. */
   readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
   /** Makes what `namespaceConsent` says of these Namespaces current, as far as it is not; never fails because one may not be read. */
-  readonly learnNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
+  readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
 /** Learns what the Namespaces say that a policy's targets are in, so that it can be told which of them the policy may see. */
-export async function learnConsents(policy: ImagePolicy, spec: PolicySpec, ports: ConsentPorts, signal: AbortSignal): Promise<void> {
-  const { crossNamespace, learnNamespaceConsents } = ports;
+export async function readConsents(policy: ImagePolicy, spec: PolicySpec, ports: ConsentPorts, signal: AbortSignal): Promise<void> {
+  const { crossNamespace, readNamespaceConsents } = ports;
   const asked = spec.targets.filter((target) => needsConsent({ ...target, name: '' }, policy, crossNamespace));
-  if (asked.length > 0) await learnNamespaceConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
+  if (asked.length > 0) await readNamespaceConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
 }
 
 interface Gathering {

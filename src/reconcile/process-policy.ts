@@ -7,7 +7,7 @@ import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { answerAlarm } from './answer-alarm.ts';
-import { catchUp } from './catch-up.ts';
+import { withFreshState } from './fresh-state.ts';
 import { heardAt, type DeniedPushes } from './denied-pushes.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
@@ -111,7 +111,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
     isHinted: hint !== undefined,
     ...(source === 'Request' && actions?.requestedAt !== undefined && { request: actions.requestedAt }),
   };
-  const prepare = () => catchUp(job, ports, context.signal);
+  const prepare = () => withFreshState(job, ports, context.signal);
   const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
   const isOpen = ports.findPolicy(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
   // Afterwards a look as always: it tells what the policy selects, and that it is held.

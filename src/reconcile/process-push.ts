@@ -28,7 +28,7 @@ interface Ending {
   readonly ending: Outcome | undefined;
 }
 
-const catchUpMs = { least: 1_000, most: 5_000 } as const;
+const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 
 /** Brings one push to all policies that watch its repository. With several of them, each gets a job, whose fate is the push's. */
 export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
@@ -39,10 +39,10 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
   if (endings.every(({ ending }) => ending !== undefined) && !ports.isWatching()) {
     // "Nobody wants it" is final, and must not be said from memory.
     const age = ports.now() - Date.parse(push.receivedAt);
-    const pauseMs = Math.min(Math.max(age, catchUpMs.least), catchUpMs.most);
+    const pauseMs = Math.min(Math.max(age, watchPauseMs.least), watchPauseMs.most);
     throw new WaitError('Retrying', new Date(ports.now() + pauseMs), 'the API server does not tell of changed policies at present');
   }
-  ports.witness?.matched?.(policies.map(policyKey));
+  ports.observer?.matched?.(policies.map(policyKey));
   if (policies.length === 0) {
     ports.metrics.unwatched.inc();
     const { registry, path } = push.repository;

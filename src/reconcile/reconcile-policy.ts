@@ -23,7 +23,7 @@ import { checkPlace } from './check-place.ts';
 import { chooseRollback, type RollbackPorts } from './choose-rollback.ts';
 import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
 import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
-import { gatherConsents, learnConsents, type ConsentPorts } from './gather-consents.ts';
+import { gatherConsents, readConsents, type ConsentPorts } from './gather-consents.ts';
 import type { KeyedMutex } from '../async/keyed-mutex.ts';
 import { rememberTags } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
@@ -83,7 +83,7 @@ async function lookAt(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   try {
-    await Promise.all([ports.awaitTargets(policy, written, signal), learnConsents(policy, written, ports, signal)]);
+    await Promise.all([ports.awaitTargets(policy, written, signal), readConsents(policy, written, ports, signal)]);
     const spec = await rememberTags(policy, written, ports, signal);
     const seen = imagesOf(policy, spec, ports);
     const { rollbackTo } = request;

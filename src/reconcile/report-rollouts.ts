@@ -63,7 +63,7 @@ export async function reportSettled({ policy, before, after, findings }: Settlem
   for (const { workload, entries } of out) {
     ports.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
     const ending = { reason: 'RolledOut', message: `${entries.map(({ to }) => to).join(' and ')} is out` } as const;
-    ports.witness?.rolledOut?.(policyKey(policy), workload, ending);
+    ports.observer?.rolledOut?.(policyKey(policy), workload, ending);
   }
   if (out.length === 0) return;
   const images = new Set(out.flatMap(({ entries }) => entries.map(({ to }) => to)));
@@ -135,7 +135,7 @@ function tell(
   ports.recordEvent({ regarding: toObject(policy), action: 'WatchRollout', ...event, message });
   if (event.reason !== 'RollbackRefused') ports.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
   ports.metrics.rollouts.inc({ kind: workload.kind, result: event.reason });
-  ports.witness?.rolledOut?.(policyKey(policy), workload, event);
+  ports.observer?.rolledOut?.(policyKey(policy), workload, event);
   ports.logger.info({ policy: policyKey(policy), workload: workloadKey(workload), reason: event.reason, why: event.message }, 'rollout');
 }
 

@@ -17,7 +17,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { toObject, type ObjectEvent } from './object-event.ts';
 import { reportNotWatched } from './report-rollouts.ts';
 import { reportBlocked } from './report-blocked.ts';
-import type { Decision, Witness } from './witness.ts';
+import type { Decision, DecisionObserver } from './decision-observer.ts';
 
 export interface ReportPorts extends WorkloadView, ConsentRules {
   /** Writes what `update` makes of the newest status; does nothing when it makes nothing. */
@@ -33,7 +33,7 @@ export interface ReportPorts extends WorkloadView, ConsentRules {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
-  readonly witness?: Witness;
+  readonly observer?: DecisionObserver;
 }
 
 /** A failure may be over at the next try: it is worth a write to the policy's status only when it lasts. */
@@ -131,11 +131,11 @@ export async function reportFailure(
   }
 }
 
-function count(key: string, decision: Decision, { source, eventId }: LookCause, { metrics, witness, logger }: ReportPorts): void {
+function count(key: string, decision: Decision, { source, eventId }: LookCause, { metrics, observer, logger }: ReportPorts): void {
   const { kind: outcome, reason, message: why, tag } = decision;
   metrics.reconciles.inc({ source, outcome, reason });
   logger.debug({ policy: key, source, event: eventId, outcome, reason, why, tag }, 'policy reconciled');
-  witness?.decided?.(key, decision);
+  observer?.decided?.(key, decision);
 }
 
 function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: LookCause, ports: ReportPorts): void {

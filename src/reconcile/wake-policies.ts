@@ -153,7 +153,7 @@ function healingJob(
  * The job for workloads that a policy did not mean, or that were not there, a moment ago: undefined unless one of them would be changed to what the policy
  * selected last. Costs no request; what it selects by now the look itself finds out.
  */
-export function newcomerJob(policy: ImagePolicy, newcomers: ReadonlySet<string>, ports: PlanPorts, now: Date): PolicyJob | undefined {
+export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, ports: PlanPorts, now: Date): PolicyJob | undefined {
   const { spec, status, generation } = policy;
   const { latest } = status;
   if (!isUsable(spec) || spec.suspended || latest === undefined || spec.strategy.reject(latest.tag) !== undefined) return undefined;
@@ -163,14 +163,14 @@ export function newcomerJob(policy: ImagePolicy, newcomers: ReadonlySet<string>,
   const isOther = ({ image }: KeptContainer) => tryParseImageReference(image, ports.aliases)?.tag !== latest.tag;
   const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.kept.some(isOther));
   const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
-  const versions = changed.filter(({ uid }) => newcomers.has(uid)).map((workload) => versionOf(workload, ''));
+  const versions = changed.filter(({ uid }) => newTargets.has(uid)).map((workload) => versionOf(workload, ''));
   if (versions.length === 0) return undefined;
   const hint = { tag: latest.tag, ...(latest.digest !== undefined && { digest: latest.digest }) };
   return {
     ...jobOf(policy, now),
     generation,
     source: 'TargetChange',
-    cause: `newcomers:${generation}:${latest.tag}@${latest.digest ?? ''}:${shorten(versions.join(','))}`,
+    cause: `new-targets:${generation}:${latest.tag}@${latest.digest ?? ''}:${shorten(versions.join(','))}`,
     hint,
   };
 }

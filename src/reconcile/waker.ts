@@ -2,7 +2,7 @@ import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
 import { alarmJob } from './alarm-job.ts';
 import type { PlanPorts } from './plan-with.ts';
-import { newcomerJob, wakeJobs, type SecretVersions } from './wake-policies.ts';
+import { newTargetJob, wakeJobs, type SecretVersions } from './wake-policies.ts';
 import { rolloutJob } from './wake-rollouts.ts';
 
 export interface WakerPorts extends PlanPorts {
@@ -24,7 +24,7 @@ export interface Waker {
    * The same for a workload that the policy did not mean before, by its uid; those of one moment are one question. It is asked again when the policy selects another
    * image within a minute: a push that was under way when the workload came has not seen it.
    */
-  considerNewcomer(policy: ImagePolicy, uid: string): void;
+  considerNewTarget(policy: ImagePolicy, uid: string): void;
   considerAll(): void;
   stop(): void;
 }
@@ -34,11 +34,11 @@ const bulkSize = 500;
 /** One namespace may have hundreds of policies that select much: those of others, and all else, go on in between. */
 const sliceMs = 10;
 /** Whoever installs an application creates its workloads one after the other. */
-const newcomersMs = 100;
-const newcomerForMs = 60_000;
+const newTargetsMs = 100;
+const newTargetForMs = 60_000;
 
 /** The new workloads of a policy. */
-interface Newcomers {
+interface NewTargets {
   /** By uid, since when. */
   readonly since: Map<string, number>;
   /** The image that they were compared with last. */
@@ -50,9 +50,9 @@ export function createWaker(ports: WakerPorts): Waker {
   const pending = new Map<string, PolicyJob>();
   let timer: NodeJS.Timeout | undefined;
   const considered = new Map<string, ImagePolicy>();
-  const newcomers = new Map<string, Newcomers>();
+  const newTargets = new Map<string, NewTargets>();
   const arrived = new Map<string, ImagePolicy>();
-  let newcomersTimer: NodeJS.Timeout | undefined;
+  let newTargetsTimer: NodeJS.Timeout | undefined;
   const stopping = new AbortController();
 
   const schedule = (delayMs: number) => {
@@ -66,16 +66,16 @@ export function createWaker(ports: WakerPorts): Waker {
       ports.onError(error);
     }
   };
-  const compare = (policy: ImagePolicy, known: Newcomers): PolicyJob | undefined => {
+  const compare = (policy: ImagePolicy, known: NewTargets): PolicyJob | undefined => {
     known.comparedWith = selectedBy(policy);
-    return newcomerJob(policy, new Set(known.since.keys()), ports, ports.clock());
+    return newTargetJob(policy, new Set(known.since.keys()), ports, ports.clock());
   };
-  const expire = (key: string, { since }: Newcomers) => {
-    for (const [uid, at] of since) if (ports.now() - at >= newcomerForMs) since.delete(uid);
-    if (since.size === 0) newcomers.delete(key);
+  const expire = (key: string, { since }: NewTargets) => {
+    for (const [uid, at] of since) if (ports.now() - at >= newTargetForMs) since.delete(uid);
+    if (since.size === 0) newTargets.delete(key);
   };
   const followUp = (policy: ImagePolicy): PolicyJob | undefined => {
-    const known = newcomers.get(policyKey(policy));
+    const known = newTargets.get(policyKey(policy));
     if (known?.comparedWith === undefined) return undefined;
     expire(policyKey(policy), known);
     return known.since.size > 0 && selectedBy(policy) !== known.comparedWith ? compare(policy, known) : undefined;
@@ -115,39 +115,39 @@ export function createWaker(ports: WakerPorts): Waker {
     schedule(0);
   };
   const welcome = () => {
-    newcomersTimer = undefined;
+    newTargetsTimer = undefined;
     const sliceEnd = performance.now() + sliceMs;
     for (const [key, { namespace, name }] of arrived) {
       arrived.delete(key);
-      const [policy, known] = [ports.findPolicy(namespace, name), newcomers.get(key)];
-      if (policy === undefined || known === undefined) newcomers.delete(key);
+      const [policy, known] = [ports.findPolicy(namespace, name), newTargets.get(key)];
+      if (policy === undefined || known === undefined) newTargets.delete(key);
       else isolated(() => [compare(policy, known)]);
       if (performance.now() >= sliceEnd) break;
     }
     if (pending.size > 0) schedule(0);
-    if (arrived.size > 0 && !stopping.signal.aborted) newcomersTimer = setTimeout(welcome, 0);
+    if (arrived.size > 0 && !stopping.signal.aborted) newTargetsTimer = setTimeout(welcome, 0);
   };
 
   return {
     consider,
-    considerNewcomer(policy, uid) {
+    considerNewTarget(policy, uid) {
       if (stopping.signal.aborted) return;
       const key = policyKey(policy);
-      const known = newcomers.get(key) ?? { since: new Map<string, number>() };
+      const known = newTargets.get(key) ?? { since: new Map<string, number>() };
       known.since.set(uid, ports.now());
-      newcomers.set(key, known);
+      newTargets.set(key, known);
       arrived.set(key, policy);
-      newcomersTimer ??= setTimeout(welcome, newcomersMs);
+      newTargetsTimer ??= setTimeout(welcome, newTargetsMs);
     },
     considerAll() {
       // Of policies that were deleted, too.
-      for (const [key, known] of newcomers) expire(key, known);
+      for (const [key, known] of newTargets) expire(key, known);
       for (const policy of ports.policies()) consider(policy);
     },
     stop() {
       stopping.abort();
       clearTimeout(timer);
-      clearTimeout(newcomersTimer);
+      clearTimeout(newTargetsTimer);
     },
   };
 }

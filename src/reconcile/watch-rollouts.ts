@@ -13,7 +13,7 @@ import type { PolicyStatus } from '../model/policy-status.ts';
 import { settleFindings, withRolloutConditions, type Finding } from '../status/settle-rollouts.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
-import type { CatchUpPorts } from './catch-up.ts';
+import type { FreshStatePorts } from './fresh-state.ts';
 import type { ReportPorts } from './report.ts';
 import { reportFindings, reportSettled } from './report-rollouts.ts';
 import { defaultParallel } from './apply-plan.ts';
@@ -21,7 +21,7 @@ import { inParallel } from '../async/in-parallel.ts';
 import { putBack, type Failed } from './put-back.ts';
 import { lookStepMs, manyRollouts, maxExamined, rolloutJob } from './wake-rollouts.ts';
 
-export interface WatchPorts extends CatchUpPorts, Omit<ReportPorts, 'now'> {
+export interface WatchPorts extends FreshStatePorts, Omit<ReportPorts, 'now'> {
   /** Pods of the workload's newest revision; asked only while it is not out. */
   readonly readRolloutPods: (workload: WorkloadRef, signal: AbortSignal) => Promise<readonly PodState[]>;
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;

@@ -1,5 +1,5 @@
 import { whyNoRollback } from './automatic-rollback.ts';
-import { followedWorkloads, isOpen, isRecorded, type Doer } from './current-rollouts.ts';
+import { followedWorkloads, isOpen, isRecorded, type RolloutOwner } from './current-rollouts.ts';
 import { isUsable, type RolloutSettings } from '../model/image-policy.ts';
 import { judgeRollout, type RolloutVerdict } from './judge-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
@@ -18,7 +18,7 @@ export interface Standing {
 }
 
 /** How all workloads stand that run something by the policy's hand; none where nobody watches. Costs no request. */
-export function standingsOf(policy: Doer, view: WorkloadView, now: Date): Standing[] {
+export function standingsOf(policy: RolloutOwner, view: WorkloadView, now: Date): Standing[] {
   if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return [];
   const { timeoutMs } = policy.spec.rollout;
   return followedWorkloads(policy, view).map(({ workload, entries }) => {

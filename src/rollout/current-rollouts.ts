@@ -24,14 +24,14 @@ export interface Rollout {
 }
 
 /** As much of a policy as tells what it did. */
-export type Doer = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'status'>;
+export type RolloutOwner = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'status'>;
 
 /**
  * The policy's targets that run something by its hand, by what they remember themselves and by what the history says, with the newest change of each container.
  * A workload that is no target any more is not followed, whatever the history says.
  */
 export function followedWorkloads(
-  policy: Doer,
+  policy: RolloutOwner,
   view: WorkloadView,
 ): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
   const { spec, status } = policy;
@@ -46,7 +46,7 @@ export function followedWorkloads(
 }
 
 /** The rollouts that are under way or failed. */
-export function currentRollouts(policy: Doer, view: WorkloadView): Rollout[] {
+export function currentRollouts(policy: RolloutOwner, view: WorkloadView): Rollout[] {
   return followedWorkloads(policy, view).flatMap(({ workload, entries }) => {
     const open = entries.filter(isOpen);
     return open.length === 0 ? [] : [{ workload, entries: open, since: new Date(Math.max(...open.map(({ at }) => Date.parse(at)))) }];
@@ -58,7 +58,7 @@ export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry):
   return history.includes(entry);
 }
 
-function changesOf(workload: Workload, policy: Doer, recorded: ReadonlyMap<string, HistoryEntry>): HistoryEntry[] {
+function changesOf(workload: Workload, policy: RolloutOwner, recorded: ReadonlyMap<string, HistoryEntry>): HistoryEntry[] {
   return imagesOf(workload).flatMap(({ container }) => {
     const entry = recorded.get(placeOf(workload, container.name));
     // Of what does not roll out nothing is to be found out: the history tells of it, as far as it goes.

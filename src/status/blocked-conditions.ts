@@ -18,11 +18,11 @@ export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>):
 
 /** One condition of each type, with what is blocked of all targets. */
 export function blockedConditions(blocked: readonly Blocked[]): BlockedCondition[] {
-  const held = claim(
+  const held = conditionOf(
     'Held',
     blocked.filter(({ reason }) => holds.has(reason)),
   );
-  const approvals = claim(
+  const approvals = conditionOf(
     'ApprovalRequired',
     blocked.filter(({ reason }) => reason === 'ApprovalRequired'),
   );
@@ -37,7 +37,7 @@ export function describeBlocked(blocked: readonly Blocked[]): { readonly reason:
   return { reason: first.reason, message: cut([...messages].join('; '), maxMessageLength) };
 }
 
-function claim(type: string, blocked: readonly Blocked[]): BlockedCondition[] {
+function conditionOf(type: string, blocked: readonly Blocked[]): BlockedCondition[] {
   const found = describeBlocked(blocked);
   return found === undefined ? [] : [{ type, status: 'True', ...found }];
 }

@@ -2,10 +2,10 @@ import { consentAnnotation } from '../plan/consent.ts';
 import { describeGone } from '../plan/gone-tags.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
-import type { Claim } from './claim.ts';
+import type { ConditionState } from './condition-state.ts';
 import type { Condition } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
-import type { RolloutClaims } from './rollout-claims.ts';
+import type { RolloutConditions } from './rollout-conditions.ts';
 import { describeBlocked, isBlocked, blockedConditions, blockedTypes } from './blocked-conditions.ts';
 import { cut, toSeconds } from '../model/status-text.ts';
 import { describeWaiting } from '../plan/waiting.ts';
@@ -28,39 +28,39 @@ const maxMessageLength = 1024;
  *
  * What the rollouts say goes before "updated" and "unchanged": an update is Ready when it is out.
  */
-export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date, rollouts?: RolloutClaims): Condition[] {
+export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
   const old = policy.status.conditions ?? [];
-  const claims = [
+  const states = [
     ...withRollouts(ending, rollouts),
     ...crossNamespace(policy, ending),
     ...tagGone(ending),
     ...blockedConditions(blockedIn(ending) ?? []),
   ];
   // A list map: of each type there is one, the first.
-  const isFirst = ({ type }: Claim, index: number) => claims.findIndex((claim) => claim.type === type) === index;
-  const own = claims.filter(isFirst).map(({ type, status, reason, message }): Condition => {
+  const isFirst = ({ type }: ConditionState, index: number) => states.findIndex((state) => state.type === type) === index;
+  const own = states.filter(isFirst).map(({ type, status, reason, message }): Condition => {
     const previous = old.find((condition) => condition.type === type);
     const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
     return { type, status, reason, message: cut(message, maxMessageLength), lastTransitionTime, observedGeneration: policy.generation };
   });
   const isUnjudged = ({ type, reason, observedGeneration }: Condition) =>
     (type === 'CrossNamespace' && legacyIn(ending) === undefined) ||
-    (isBlocked({ type, reason }) && blockedIn(ending) === undefined && !claims.some((claim) => claim.type === type)) ||
+    (isBlocked({ type, reason }) && blockedIn(ending) === undefined && !states.some((state) => state.type === type)) ||
     (type === 'TagGone' && goneBy(ending) === undefined && observedGeneration === policy.generation);
   return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isUnjudged(condition))];
 }
 
-function withRollouts(ending: Outcome | Postponement, rollouts: RolloutClaims | undefined): Claim[] {
-  const claims = mainClaims(ending);
-  if (rollouts === undefined) return claims;
+function withRollouts(ending: Outcome | Postponement, rollouts: RolloutConditions | undefined): ConditionState[] {
+  const states = mainConditions(ending);
+  if (rollouts === undefined) return states;
   const { instead, notes, held } = rollouts;
   const isContent = ending.kind === 'updated' || ending.kind === 'unchanged';
   if (isContent && instead !== undefined) return [...instead, ...held];
-  const noted = claims.map((claim) => (isContent ? { ...claim, message: [claim.message, ...notes].join('; ') } : claim));
+  const noted = states.map((state) => (isContent ? { ...state, message: [state.message, ...notes].join('; ') } : state));
   return [...noted, ...held];
 }
 
-function mainClaims(ending: Outcome | Postponement): Claim[] {
+function mainConditions(ending: Outcome | Postponement): ConditionState[] {
   const { reason, message } = ending;
   switch (ending.kind) {
     case 'updated':
@@ -82,7 +82,7 @@ function mainClaims(ending: Outcome | Postponement): Claim[] {
   }
 }
 
-function reconciling(reason: Reason, message: string): Claim[] {
+function reconciling(reason: Reason, message: string): ConditionState[] {
   return [
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Reconciling', status: 'True', reason, message },
@@ -90,7 +90,7 @@ function reconciling(reason: Reason, message: string): Claim[] {
 }
 
 /** It is as the spec wants it, also where the spec or a user wants something to be blocked. */
-function whatIs({ blocked = [], running, message }: Outcome): Pick<Claim, 'reason' | 'message'> {
+function whatIs({ blocked = [], running, message }: Outcome): Pick<ConditionState, 'reason' | 'message'> {
   return describeBlocked(blocked) ?? { reason: 'UpToDate', message: running ?? message };
 }
 
@@ -100,7 +100,7 @@ function blockedIn(ending: Outcome | Postponement): Outcome['blocked'] {
   return ending.kind === 'postponed' || ending.selection === undefined ? undefined : (ending.blocked ?? []);
 }
 
-function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): Claim[] {
+function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): ConditionState[] {
   const legacy = legacyIn(ending) ?? [];
   if (legacy.length === 0) return [];
   const message =
@@ -109,7 +109,7 @@ function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): 
   return [{ type: 'CrossNamespace', status: 'True', reason: 'NoConsent', message }];
 }
 
-function tagGone(ending: Outcome | Postponement): Claim[] {
+function tagGone(ending: Outcome | Postponement): ConditionState[] {
   const gone = goneBy(ending) ?? [];
   return gone.length === 0 ? [] : [{ type: 'TagGone', status: 'True', reason: 'TagGone', message: describeGone(gone) }];
 }

@@ -7,7 +7,7 @@ import { nextHistory } from './next-history.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from '../model/policy-status.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
-import { rolloutClaims } from './rollout-claims.ts';
+import { rolloutConditions } from './rollout-conditions.ts';
 import { compareTags } from '../select/select-tag.ts';
 import { cut, toSeconds } from '../model/status-text.ts';
 import { isPlace, nextWaiting } from '../plan/waiting.ts';
@@ -51,12 +51,12 @@ export function nextStatus(
   };
   const standings = view && standingsOf({ ...policy, status: found }, view, now);
   const counts = standings && countRollouts(found, standings);
-  const claims = standings && rolloutClaims({ spec: policy.spec, status: found }, standings);
+  const states = standings && rolloutConditions({ spec: policy.spec, status: found }, standings);
   const next: PolicyStatus = {
     ...found,
     ...(counts !== undefined && { rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
-    ...(isBeside ? keptWait(current, ending) : { conditions: nextConditions(policy, settled, now, claims) }),
+    ...(isBeside ? keptWait(current, ending) : { conditions: nextConditions(policy, settled, now, states) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }

@@ -1,7 +1,7 @@
 /** What becomes of the status when rollouts are found to be done, failed or put back. Pure: called again on the newest status after a conflict. */
 import type { Rollback } from '../rollout/automatic-rollback.ts';
 import { countRollouts, nextSettlement, standingsOf } from '../rollout/count-rollouts.ts';
-import { isOpen, type Doer, type Rollout } from '../rollout/current-rollouts.ts';
+import { isOpen, type RolloutOwner, type Rollout } from '../rollout/current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
 import type { RolloutVerdict } from '../rollout/judge-rollout.ts';
@@ -10,7 +10,7 @@ import { isWorthWriting } from './next-status.ts';
 import { maxListed, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
 import { addRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
-import { rolloutClaims } from './rollout-claims.ts';
+import { rolloutConditions } from './rollout-conditions.ts';
 import { cut, toSeconds } from '../model/status-text.ts';
 import { findContainer, formatWorkload, identityOf, isSameObject, workloadKey } from '../model/workload.ts';
 
@@ -142,16 +142,16 @@ export function withRolloutConditions(
   const ready = policy.status.conditions?.find(({ type }) => type === 'Ready');
   const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(ready?.reason ?? '');
   if (!isOurs) return isWorthWriting(policy.status, changed, now) ? changed : undefined;
-  const claims = rolloutClaims({ spec: policy.spec, status: changed }, standings);
+  const states = rolloutConditions({ spec: policy.spec, status: changed }, standings);
   const running = describeRunning(changed, view);
   const ending = { kind: 'unchanged', reason: 'UpToDate', message: running, running } as const;
-  const isLeft = ready?.reason === 'RejectedDigest' && claims.instead === undefined;
-  const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, ending, now, claims) };
+  const isLeft = ready?.reason === 'RejectedDigest' && states.instead === undefined;
+  const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, ending, now, states) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
 
 /** The status with the time up to which all changes are over. */
-function withSettlement(policy: Doer, view: WorkloadView, now: Date): PolicyStatus {
+function withSettlement(policy: RolloutOwner, view: WorkloadView, now: Date): PolicyStatus {
   const { spec, status } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return status;
   const standings = standingsOf(policy, view, now);

@@ -50,7 +50,7 @@ test('a watch tells what Namespaces say and when they say something else, withou
   assert.deepEqual(known(), ['shop', null, null]);
   assert.deepEqual(changed, [open]);
   // Reading is forbidden, and not needed.
-  await consents.learnNamespaceConsents([open, silent], signal);
+  await consents.readNamespaceConsents([open, silent], signal);
   await cluster.request('PATCH', `/api/v1/namespaces/${silent}`, { metadata: { labels: { other: 'thing' } } });
   await say(open, null);
   await waitFor('the withdrawal', () => consents.namespaceConsent(open) === null);
@@ -62,17 +62,17 @@ test('without the right to watch nothing is known but what is read, and that eac
   await say(open, 'shop');
   const { consents } = await start(context, ['get']);
   assert.equal(consents.namespaceConsent(open), undefined);
-  await consents.learnNamespaceConsents([open, 'missing'], signal);
+  await consents.readNamespaceConsents([open, 'missing'], signal);
   assert.deepEqual([consents.namespaceConsent(open), consents.namespaceConsent('missing')], ['shop', undefined]);
   await say(open, '');
-  await consents.learnNamespaceConsents([open], signal);
+  await consents.readNamespaceConsents([open], signal);
   assert.equal(consents.namespaceConsent(open), '');
 });
 
 test('without any right nothing is known, which is no failure', async (context) => {
   const open = await cluster.namespace('open');
   const { consents } = await start(context, []);
-  await consents.learnNamespaceConsents([open], signal);
+  await consents.readNamespaceConsents([open], signal);
   assert.equal(consents.namespaceConsent(open), undefined);
   await assert.rejects(consents.readNamespaceConsent(open, signal), { reason: 'NoConsent' });
 });

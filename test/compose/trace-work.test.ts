@@ -77,8 +77,8 @@ test('a look at rollouts belongs to the trace of the change, whoever ordered it;
     const { told, runner } = trace(world, change);
     const [workload] = world.workloads.values();
     assert.ok(workload);
-    await runner.policy(job, contextOf(), ({ witness, addPolicyJobs }) => {
-      witness?.rolledOut?.('shop/web', workload, { reason: 'RolloutFailed', message: 'it crashed' });
+    await runner.policy(job, contextOf(), ({ observer, addPolicyJobs }) => {
+      observer?.rolledOut?.('shop/web', workload, { reason: 'RolloutFailed', message: 'it crashed' });
       return addPolicyJobs([job]);
     });
     const [look, rollout] = told.filter(({ name }) => name === 'look at rollout' || name === 'rollout');

@@ -10,10 +10,10 @@ import { rewritten } from '../../src/plan/guards/rewritten.ts';
 import { nextHistory } from '../../src/status/next-history.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import type { HistoryEntry } from '../../src/model/policy-status.ts';
-import { rolloutClaims } from '../../src/status/rollout-claims.ts';
+import { rolloutConditions } from '../../src/status/rollout-conditions.ts';
 import type { WorkloadIdentity } from '../../src/model/workload.ts';
 import { contextOf, judge } from './guards/context.ts';
-import { after, changed, changedAt, doerOf, entryOf, givenUp, image, out, viewOf } from '../rollout/rollout-samples.ts';
+import { after, changed, changedAt, rolloutOwnerOf, entryOf, givenUp, image, out, viewOf } from '../rollout/rollout-samples.ts';
 import { noAliases, policyOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
 
 const former = { ...webDeployment, uid: 'uid-of-the-former-one' };
@@ -56,11 +56,11 @@ test('the policy starts over with it, whatever it runs', () => {
 test('neither its rollout nor what failed before is anything that the policy did to it', () => {
   const running = changed(givenUp);
   assert.deepEqual(
-    holdsFor((entry) => currentRollouts(doerOf({ history: [entry] }), viewOf(running)).length > 0),
+    holdsFor((entry) => currentRollouts(rolloutOwnerOf({ history: [entry] }), viewOf(running)).length > 0),
     ofThisOne,
   );
   assert.deepEqual(
-    holdsFor((entry) => rollbacksOf(doerOf({ history: [entry] }), running, noAliases).length > 0, { result: 'Failed' }),
+    holdsFor((entry) => rollbacksOf(rolloutOwnerOf({ history: [entry] }), running, noAliases).length > 0, { result: 'Failed' }),
     ofThisOne,
   );
 });
@@ -70,9 +70,9 @@ test('that an image was put back is said of the workload where it was', () => {
   const rejected = [{ digest: entryOf().digest ?? '', reason: 'CrashLoop', at: changedAt }];
   const isSaid = (entry: HistoryEntry) => {
     const failed = entryOf({ result: 'RolledBack', ...(entry.uid !== undefined && { uid: entry.uid }) });
-    const policy = doerOf({ history: [entry, failed], rejected });
+    const policy = rolloutOwnerOf({ history: [entry, failed], rejected });
     const standings = standingsOf(policy, viewOf(changed(out, {}, '1.2.3')), after(60));
-    return rolloutClaims(policy, standings).instead?.[0]?.reason === 'RejectedDigest';
+    return rolloutConditions(policy, standings).instead?.[0]?.reason === 'RejectedDigest';
   };
   assert.deepEqual(holdsFor(isSaid, back), ofThisOne);
 });

@@ -7,7 +7,7 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { workloadKey } from '../../src/model/workload.ts';
 import { lookAtPolicy, processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { newcomerJob, wakeJobs } from '../../src/reconcile/wake-policies.ts';
+import { newTargetJob, wakeJobs } from '../../src/reconcile/wake-policies.ts';
 import { rolloutJob } from '../../src/reconcile/wake-rollouts.ts';
 import { digestOf, policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../model/samples.ts';
 import { givenUp, out } from '../rollout/rollout-samples.ts';
@@ -107,7 +107,7 @@ async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }:
   const jobs = [
     ...wakeJobs(policy, ports, now),
     rolloutJob(policy, ports, now),
-    newcomerJob(policy, new Set(workloads.map(({ uid }) => uid)), ports, now),
+    newTargetJob(policy, new Set(workloads.map(({ uid }) => uid)), ports, now),
   ];
   const cause = { source: 'Webhook', receivedAt: at, eventId: 'push-1' } as const;
   const request = { policy, announced: true, announcedAt: startTime - agoMs, ...(hint && { hint }) };

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { PermanentError } from '../../src/model/errors.ts';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
-import { newcomerJob, wakeJobs } from '../../src/reconcile/wake-policies.ts';
+import { newTargetJob, wakeJobs } from '../../src/reconcile/wake-policies.ts';
 import { rolloutJob } from '../../src/reconcile/wake-rollouts.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { digestOf, latestSpec, policyOf, specOf, stalledStatus, webDeployment } from '../model/samples.ts';
@@ -154,7 +154,7 @@ test('a Namespace that may not be read is a missing consent; one that cannot be 
   assert.deepEqual([outcome.reason, outcome.message, running(world)], ['NoConsent', unseen, `${image}:1.2.3`]);
   const away = new Error('ECONNRESET');
   await assert.rejects(reconcile(world, { readNamespaceConsent: () => Promise.reject(away) }), away);
-  await assert.rejects(reconcile(world, { learnNamespaceConsents: () => Promise.reject(away) }), away);
+  await assert.rejects(reconcile(world, { readNamespaceConsents: () => Promise.reject(away) }), away);
 });
 
 test('legacy leaves a policy its one Deployment where nobody has answered, with a warning, and nothing else', async () => {
@@ -195,13 +195,13 @@ test('neither changes of what is not seen nor its rollouts make a job; a consent
     const policy = world.policies.get('shop/web');
     assert.ok(policy);
     const { ports } = world;
-    const newcomer = newcomerJob(
+    const newTarget = newTargetJob(
       { ...policy, status: { ...policy.status, latest: { tag: '1.3.0', selectedAt: '' } } },
       new Set(['uid-of-deployment']),
       ports,
       new Date(),
     );
-    return [...wakeJobs(policy, ports, new Date()), rolloutJob(policy, ports, new Date()), newcomer].flatMap((job) => job?.cause ?? []);
+    return [...wakeJobs(policy, ports, new Date()), rolloutJob(policy, ports, new Date()), newTarget].flatMap((job) => job?.cause ?? []);
   };
   for (const generation of [2, 3]) {
     runs(world, { web: `${image}:1.2.${generation}` }, { namespace: 'ops', generation });

@@ -5,7 +5,7 @@ import type { ContainerState } from '../../src/model/policy-status.ts';
 import type { Reason } from '../../src/model/reasons.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import type { TargetState } from '../../src/reconcile/plan-with.ts';
-import { createTargetIndex, newcomerJob, type WakeView } from '../../src/reconcile/wake-policies.ts';
+import { createTargetIndex, newTargetJob, type WakeView } from '../../src/reconcile/wake-policies.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../model/samples.ts';
 import { wakeJob } from './world.ts';
@@ -214,14 +214,14 @@ test('of hundreds of targets a cause has a fixed length', () => {
 const newest = strategies.newest();
 const latest = { tag: '1.3.0', selectedAt: '2026-01-01T00:00:00Z' };
 const content = policyOf({ status: { observedGeneration: 1, latest } });
-const newcomers: [name: string, policy: ImagePolicy, runs: string, cause: string | undefined][] = [
-  ['runs an older image', content, 'registry.example.com/shop/web:1.2.3', 'newcomers:1:1.3.0@:w:7'],
+const newTargets: [name: string, policy: ImagePolicy, runs: string, cause: string | undefined][] = [
+  ['runs an older image', content, 'registry.example.com/shop/web:1.2.3', 'new-targets:1:1.3.0@:w:7'],
   ['runs what is selected', content, 'registry.example.com/shop/web:1.3.0', undefined],
   [
     'runs another image, and times decide',
     { ...content, spec: specOf({ strategy: newest }) },
     'registry.example.com/shop/web:main-a',
-    'newcomers:1:1.3.0@:w:7',
+    'new-targets:1:1.3.0@:w:7',
   ],
   [
     'runs what is selected, and times decide',
@@ -234,17 +234,17 @@ const newcomers: [name: string, policy: ImagePolicy, runs: string, cause: string
   ['is of a policy that has selected nothing yet', policyOf(), 'registry.example.com/shop/web:1.2.3', undefined],
 ];
 
-for (const [name, policy, runs, cause] of newcomers) {
-  test(`a newcomer that ${name}: ${cause ?? 'sleeps'}`, () => {
+for (const [name, policy, runs, cause] of newTargets) {
+  test(`a new target that ${name}: ${cause ?? 'sleeps'}`, () => {
     const ports = {
       ...holding(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
       aliases: new Map(),
       repeatsPerHour: 5,
       now: () => now.getTime(),
     };
-    const job = newcomerJob(policy, new Set(['w']), ports, now);
+    const job = newTargetJob(policy, new Set(['w']), ports, now);
     assert.deepEqual([job?.cause, job?.hint], [cause, cause && { tag: '1.3.0' }]);
-    assert.equal(newcomerJob(policy, new Set(['another']), ports, now), undefined);
+    assert.equal(newTargetJob(policy, new Set(['another']), ports, now), undefined);
   });
 }
 

@@ -145,7 +145,7 @@ test('a new workload is reconciled again when its policy selects another image, 
     findWorkload: () => workload,
     now: () => now,
   });
-  waker.considerNewcomer(policy, 'w');
+  waker.considerNewTarget(policy, 'w');
   await pass(100);
   assert.equal(jobs.length, 0, 'it runs what is selected');
   // The status of a push that was under way when the workload came.
@@ -175,7 +175,7 @@ test('a new workload is reconciled with the policy as it is by then', async (t) 
     findPolicy: () => selecting('1.3.0'),
     findWorkload: () => workload,
   });
-  waker.considerNewcomer(selecting('1.2.3'), 'w');
+  waker.considerNewTarget(selecting('1.2.3'), 'w');
   await pass(100);
   assert.deepEqual(
     jobs.map(({ hint }) => hint?.tag),

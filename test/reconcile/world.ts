@@ -152,7 +152,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     aliases: new Map(),
     crossNamespace: 'consent',
     namespaceConsent: (namespace) => namespaces.get(namespace) ?? null,
-    learnNamespaceConsents: async () => undefined,
+    readNamespaceConsents: async () => undefined,
     repeatsPerHour: 5,
     onConflict: () => undefined,
     now: () => startTime,

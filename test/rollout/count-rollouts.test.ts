@@ -6,12 +6,12 @@ import type { PolicySpec } from '../../src/model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
 import type { WorkloadRollout } from '../../src/model/workload-rollout.ts';
 import type { Workload } from '../../src/model/workload.ts';
-import { after, changed, changedAt, doerOf, entryOf, givenUp, out, remembering, viewOf, watchedSpec } from './rollout-samples.ts';
+import { after, changed, changedAt, rolloutOwnerOf, entryOf, givenUp, out, remembering, viewOf, watchedSpec } from './rollout-samples.ts';
 import { digestOf, policyOf, thisDeployment } from '../model/samples.ts';
 
 const settings = { timeoutMs: 600_000, onFailure: 'Rollback' } as const;
 const ask = (status: PolicyStatus, ...workloads: Workload[]) => {
-  const standings = standingsOf(doerOf(status), viewOf(...workloads), after(60));
+  const standings = standingsOf(rolloutOwnerOf(status), viewOf(...workloads), after(60));
   return { counts: countRollouts(status, standings), settlement: nextSettlement(status, standings, settings) };
 };
 const webs = (rollout: Partial<WorkloadRollout>) => remembering(changed(rollout));
@@ -19,20 +19,23 @@ const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: changedAt }]
 const settled = { progressing: 0, done: 1, failed: 0, rolledBack: 0, settledAt: changedAt };
 
 test('what a workload remembers is followed without any history, and a history without what it remembers', () => {
-  const follow = (status: PolicyStatus) => currentRollouts(doerOf(status), viewOf(webs({})))[0]?.entries[0];
+  const follow = (status: PolicyStatus) => currentRollouts(rolloutOwnerOf(status), viewOf(webs({})))[0]?.entries[0];
   const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: changedAt };
   assert.deepEqual(follow({ latest }), { ...entryOf(thisDeployment), result: 'Applied' });
   const { digest: _, ...unproven } = entryOf(thisDeployment);
   assert.deepEqual(follow({}), { ...unproven, result: 'Applied' }, 'of the digest, the workload is no witness');
   const history = [entryOf()];
-  assert.deepEqual(currentRollouts(doerOf({ history }), viewOf(changed()))[0]?.entries, history);
-  assert.deepEqual(currentRollouts(doerOf({ history }), viewOf(webs({})))[0]?.entries, history, 'the same change once');
-  assert.deepEqual(currentRollouts(doerOf({}), viewOf(changed())), [], 'nobody knows whose it was');
-  assert.deepEqual(currentRollouts(doerOf({}), viewOf(remembering(changed(), { policy: 'another' }))), []);
+  assert.deepEqual(currentRollouts(rolloutOwnerOf({ history }), viewOf(changed()))[0]?.entries, history);
+  assert.deepEqual(currentRollouts(rolloutOwnerOf({ history }), viewOf(webs({})))[0]?.entries, history, 'the same change once');
+  assert.deepEqual(currentRollouts(rolloutOwnerOf({}), viewOf(changed())), [], 'nobody knows whose it was');
+  assert.deepEqual(currentRollouts(rolloutOwnerOf({}), viewOf(remembering(changed(), { policy: 'another' }))), []);
 });
 
 test('the newer of the two counts', () => {
-  const [followed] = currentRollouts(doerOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }), viewOf(webs({})));
+  const [followed] = currentRollouts(
+    rolloutOwnerOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }),
+    viewOf(webs({})),
+  );
   assert.deepEqual([followed?.entries[0]?.result, followed?.entries[0]?.at], ['Applied', changedAt]);
 });
 
@@ -92,7 +95,7 @@ test('nothing was ever changed: nothing to count', () => assert.equal(ask({}).co
 
 test('what was over stays so, whatever happens to the workload later; a later change is followed again', () => {
   const status = { rollouts: settled };
-  assert.deepEqual(currentRollouts(doerOf(status), viewOf(webs({}))), []);
+  assert.deepEqual(currentRollouts(rolloutOwnerOf(status), viewOf(webs({}))), []);
   const later = remembering(changed(), { at: '2026-03-01T12:00:01Z' });
-  assert.equal(currentRollouts(doerOf(status), viewOf(later)).length, 1);
+  assert.equal(currentRollouts(rolloutOwnerOf(status), viewOf(later)).length, 1);
 });

@@ -34,7 +34,7 @@ export function changed(rollout: Partial<WorkloadRollout> = {}, workload: Partia
 }
 
 /** A policy that watches shop/web, with this status. */
-export const doerOf = (status: PolicyStatus, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') =>
+export const rolloutOwnerOf = (status: PolicyStatus, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') =>
   policyOf({ spec: watchedSpec(onFailure), status });
 /** A cluster of these workloads, whose registries have one name each, and where nobody consents to anything. */
 export function viewOf(...workloads: readonly (Workload | undefined)[]): WorkloadView & ConsentRules & { aliases: RegistryAliases } {

@@ -7,7 +7,7 @@ import { currentRollouts } from '../../src/rollout/current-rollouts.ts';
 import { judgeRollout } from '../../src/rollout/judge-rollout.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { toSeconds } from '../../src/model/status-text.ts';
-import { rolloutClaims } from '../../src/status/rollout-claims.ts';
+import { rolloutConditions } from '../../src/status/rollout-conditions.ts';
 import { noteNoRollback, settleFindings, settleRollbacks, withRolloutConditions } from '../../src/status/settle-rollouts.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { standingsOf } from '../../src/rollout/count-rollouts.ts';
@@ -16,7 +16,7 @@ import {
   after,
   changed,
   changedAt,
-  doerOf,
+  rolloutOwnerOf,
   entryOf,
   givenUp,
   image,
@@ -31,24 +31,27 @@ const settings = (onFailure: 'Rollback' | 'Hold' | 'Ignore') => ({ timeoutMs: 60
 const none = new Map<string, string>();
 
 function settled(status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', digests = none) {
-  const findings = currentRollouts(doerOf(status, onFailure), viewOf(workload)).map((rollout) => ({
+  const findings = currentRollouts(rolloutOwnerOf(status, onFailure), viewOf(workload)).map((rollout) => ({
     rollout,
     verdict: judgeRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, now),
     digests,
   }));
   return settleFindings(status, findings, settings(onFailure), now);
 }
-const backOf = (status: PolicyStatus, workload: Workload) => rollbacksOf(doerOf(status), workload, noAliases);
+const backOf = (status: PolicyStatus, workload: Workload) => rollbacksOf(rolloutOwnerOf(status), workload, noAliases);
 const results = ({ history = [] }: PolicyStatus) => history.map(({ result }) => result);
 const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') => {
-  const { instead = [], held } = rolloutClaims(doerOf(status, onFailure), standingsOf(doerOf(status, onFailure), viewOf(workload), now));
+  const { instead = [], held } = rolloutConditions(
+    rolloutOwnerOf(status, onFailure),
+    standingsOf(rolloutOwnerOf(status, onFailure), viewOf(workload), now),
+  );
   return [...instead, ...held].map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 };
 
 test('followed is the newest change of a container, while it runs', () => {
   const older = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
   const found = (status: PolicyStatus, workload = changed()) =>
-    currentRollouts(doerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
+    currentRollouts(rolloutOwnerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
   assert.deepEqual(found({ history: [entryOf(), older] }), [entryOf()]);
   assert.deepEqual(found({ history: [entryOf(), older] }, changed({}, {}, '1.2.9')), []);
   assert.deepEqual(found({ history: [entryOf({ result: 'RolledOut' })] }), []);

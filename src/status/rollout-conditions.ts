@@ -1,4 +1,4 @@
-import type { Claim } from './claim.ts';
+import type { ConditionState } from './condition-state.ts';
 import type { Standing } from '../rollout/count-rollouts.ts';
 import { isOpen } from '../rollout/current-rollouts.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
@@ -8,12 +8,12 @@ import { describeRejection, findRejection } from '../plan/rejections.ts';
 import { formatWorkload, isSameObject } from '../model/workload.ts';
 
 /** What the rollouts mean for the conditions of a policy. */
-export interface RolloutClaims {
+export interface RolloutConditions {
   /** In the place of "Ready, because everything runs what is selected". */
-  readonly instead?: readonly Claim[];
+  readonly instead?: readonly ConditionState[];
   /** What a content user should know all the same. */
   readonly notes: readonly string[];
-  readonly held: readonly Claim[];
+  readonly held: readonly ConditionState[];
 }
 
 /**
@@ -24,7 +24,10 @@ export interface RolloutClaims {
  * | one failed and was put back      | False | Stalled: what is selected does not run           |
  * | done, or not watched             |       | Ready as without rollouts                        |
  */
-export function rolloutClaims({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, standings: readonly Standing[]): RolloutClaims {
+export function rolloutConditions(
+  { spec, status }: Pick<ImagePolicy, 'spec' | 'status'>,
+  standings: readonly Standing[],
+): RolloutConditions {
   if (!isUsable(spec) || spec.rollout === undefined) return { notes: [], held: [] };
   const { onFailure } = spec.rollout;
   const open = standings.filter(({ entries, verdict }) => verdict.kind !== 'done' && entries.some(isOpen));
@@ -66,14 +69,14 @@ function describeFailure({ workload, entries }: Standing, status: ImagePolicy['s
   return `the rollout of ${images} failed: ${known ?? [formatWorkload(workload), controller].filter(Boolean).join(': ')}`;
 }
 
-function stalled(reason: Claim['reason'], message: string): Claim[] {
+function stalled(reason: ConditionState['reason'], message: string): ConditionState[] {
   return [
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Stalled', status: 'True', reason, message },
   ];
 }
 
-function progressing(message: string): Claim[] {
+function progressing(message: string): ConditionState[] {
   return [
     { type: 'Ready', status: 'False', reason: 'Progressing', message },
     { type: 'Reconciling', status: 'True', reason: 'Progressing', message },

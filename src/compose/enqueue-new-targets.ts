@@ -21,28 +21,28 @@ export function announceChange(
   change: Change,
   cache: Cache,
   rules: ConsentRules,
-  waker: Pick<Waker, 'consider' | 'considerNewcomer'>,
+  waker: Pick<Waker, 'consider' | 'considerNewTarget'>,
 ): void {
   const policies = policiesOf(change, cache, rules);
   for (const policy of policies) waker.consider(policy);
-  announceNewcomers(change, policies, cache, waker);
+  enqueueNewTargets(change, policies, cache, waker);
 }
 
 /**
  * Tells the policies that mean a workload now, and did not before: it was created, its labels were changed, or its owners answered policies of other
  * namespaces. What a first list holds is new to nobody.
  */
-function announceNewcomers(
+function enqueueNewTargets(
   { type, object, previous }: Change,
   policies: readonly ImagePolicy[],
   cache: Cache,
-  waker: Pick<Waker, 'considerNewcomer'>,
+  waker: Pick<Waker, 'considerNewTarget'>,
 ): void {
   if (type === 'deleted' || (previous !== undefined && sameLabels(previous, object) && sameAnswer(previous, object))) return;
   const state = cache.workloads.state(object, object.namespace);
   if (state === 'starting' || 'problem' in state) return;
   for (const policy of policies) {
-    if (previous === undefined || !means(policy, previous) || !sameAnswer(previous, object)) waker.considerNewcomer(policy, object.uid);
+    if (previous === undefined || !means(policy, previous) || !sameAnswer(previous, object)) waker.considerNewTarget(policy, object.uid);
   }
 }
 
@@ -51,14 +51,14 @@ export function announceConsent(
   namespace: string,
   cache: Pick<ClusterCache, 'policies' | 'findWorkload' | 'listWorkloads'>,
   rules: ConsentRules,
-  waker: Pick<Waker, 'consider' | 'considerNewcomer'>,
+  waker: Pick<Waker, 'consider' | 'considerNewTarget'>,
 ): void {
   for (const policy of cache.policies.values()) {
     if (policy.namespace === namespace || !isUsable(policy.spec)) continue;
     const targets = policy.spec.targets.filter((target) => target.namespace === namespace);
     if (targets.length > 0) waker.consider(policy);
     const seen = asSeenBy(policy, { ...rules, findWorkload: cache.findWorkload, listWorkloads: cache.listWorkloads });
-    for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) waker.considerNewcomer(policy, uid);
+    for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) waker.considerNewTarget(policy, uid);
   }
 }
 

@@ -7,13 +7,13 @@ import type { CreationTimes } from '../model/tag-strategy.ts';
 import type { ReadImage } from './read-images.ts';
 import type { TagMemory } from './tag-memory.ts';
 
-export interface LearnPorts {
+export interface CreationTimePorts {
   readonly readImage: ReadImage;
   readonly tagMemory: TagMemory;
   readonly now: () => number;
 }
 
-export interface Lesson {
+export interface TimesRequest {
   readonly source: ImageSource;
   /** What the targets run and what waits: these are asked for first. */
   readonly needed: readonly string[];
@@ -21,8 +21,8 @@ export interface Lesson {
   readonly latest: LatestImage | undefined;
 }
 
-/** What was learnt, and what a user should know of what was not. */
-export interface Learnt {
+/** The times that are known, and what a user should know of those that are not. */
+export interface KnownTimes {
   readonly created: CreationTimes;
   /** Tags of what is no image. */
   readonly artifacts: readonly string[];
@@ -37,11 +37,11 @@ const parallelReads = 8;
 const freshMs = 10_000;
 
 /** The times of a few tags: what is remembered costs nothing. */
-export async function learnSome(lesson: Lesson, ports: LearnPorts, signal: AbortSignal): Promise<Learnt> {
-  const { source, needed, latest } = lesson;
+export async function readSomeTimes(timesRequest: TimesRequest, ports: CreationTimePorts, signal: AbortSignal): Promise<KnownTimes> {
+  const { source, needed, latest } = timesRequest;
   const isUnknown = (tag: string) => ports.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
   const failures = await readAll(needed.filter(isUnknown), source, ports, signal);
-  const created = recall(needed, lesson, ports);
+  const created = recall(needed, timesRequest, ports);
   checkFailures(failures, created, needed);
   return { created, artifacts: [], notes: describe(failures) };
 }
@@ -51,15 +51,20 @@ export async function learnSome(lesson: Lesson, ports: LearnPorts, signal: Abort
  * what was read longest ago, because tags move, and at last what was no image. The next look goes on. What was read a moment ago is believed, except of what
  * is needed.
  */
-export async function learnAll(tags: readonly string[], lesson: Lesson, ports: LearnPorts, signal: AbortSignal): Promise<Learnt> {
-  const { source, needed } = lesson;
+export async function readAllTimes(
+  tags: readonly string[],
+  timesRequest: TimesRequest,
+  ports: CreationTimePorts,
+  signal: AbortSignal,
+): Promise<KnownTimes> {
+  const { source, needed } = timesRequest;
   const recalled = (tag: string) => ports.tagMemory.get(source, tag);
   const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
   const isFresh = (tag: string) => ports.now() - readAt(tag) < freshMs;
   const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
   const inTurn = tags.filter((tag) => !isFresh(tag)).sort((a, b) => rank(a) - rank(b) || readAt(a) - readAt(b) || naturalOrder(b, a));
   const failures = await readAll(inTurn, source, ports, signal, maxReads);
-  const created = recall([...tags, ...needed], lesson, ports);
+  const created = recall([...tags, ...needed], timesRequest, ports);
   checkFailures(failures, created, needed);
   const artifacts = tags.filter((tag) => recalled(tag)?.isArtifact === true);
   const unread = tags.filter((tag) => !created.has(tag)).length - failures.size;
@@ -71,7 +76,7 @@ export async function learnAll(tags: readonly string[], lesson: Lesson, ports: L
 async function readAll(
   tags: readonly string[],
   source: ImageSource,
-  { readImage, tagMemory, now }: LearnPorts,
+  { readImage, tagMemory, now }: CreationTimePorts,
   signal: AbortSignal,
   reads = Infinity,
 ): Promise<ReadonlyMap<string, unknown>> {
@@ -107,7 +112,7 @@ function checkFailures(failures: ReadonlyMap<string, unknown>, created: Creation
   }
 }
 
-function recall(tags: readonly string[], { source, latest }: Lesson, { tagMemory }: LearnPorts): CreationTimes {
+function recall(tags: readonly string[], { source, latest }: TimesRequest, { tagMemory }: CreationTimePorts): CreationTimes {
   const created = new Map<string, Date | undefined>();
   for (const tag of tags) {
     const known = tagMemory.get(source, tag) ?? latestTime(latest, tag);

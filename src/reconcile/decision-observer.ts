@@ -8,7 +8,7 @@ export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | '
 }
 
 /** Told of decisions as they are reported, for traces; must not throw. */
-export interface Witness {
+export interface DecisionObserver {
   /** The policies that watch the repository of a push; maybe none. */
   readonly matched?: (policies: readonly string[]) => void;
   /** `policy` is `namespace/name`. */

@@ -2,14 +2,14 @@
 import { formatWorkload } from '../model/workload.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import type { Witness } from '../reconcile/witness.ts';
+import type { DecisionObserver } from '../reconcile/decision-observer.ts';
 
 /** Of hundreds of policies and workloads the first few are enough. */
 const maxNames = 20;
 const maxBlocked = 20;
 
 /** Each decision is an event of the span in which it falls, and so is what guards block. */
-export function witnessDecisions(tracing: Tracing): Witness {
+export function traceDecisions(tracing: Tracing): DecisionObserver {
   return {
     matched(policies) {
       if (policies.length === 0) return tracing.event('unwatched', {});
@@ -35,7 +35,7 @@ export function witnessDecisions(tracing: Tracing): Witness {
 const good = new Set<string>(['RolledOut']);
 
 /** A rollout is a span from the change to its end, beside the looks at it. */
-export function witnessRollouts({ traceparent, at }: TracedChange, tracing: Tracing): Required<Pick<Witness, 'rolledOut'>> {
+export function traceRollouts({ traceparent, at }: TracedChange, tracing: Tracing): Required<Pick<DecisionObserver, 'rolledOut'>> {
   return {
     rolledOut(policy, workload, { reason, message }) {
       const attributes = {

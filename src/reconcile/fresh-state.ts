@@ -8,7 +8,7 @@ import type { ReconcilePorts } from './reconcile-policy.ts';
 import { untilSeen } from './until-seen.ts';
 import { wakeJobs } from './wake-policies.ts';
 
-export interface CatchUpPorts extends ReconcilePorts {
+export interface FreshStatePorts extends ReconcilePorts {
   readonly clock: () => Date;
   /** The policy as the API server knows it. */
   readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
@@ -23,7 +23,7 @@ export interface CatchUpPorts extends ReconcilePorts {
  * Ports that see at least what the replica saw that made the job. Each replica has a watch of its own, and ours may be some milliseconds behind;
  * a look at the older state would end the job, and the same cause makes no second one. Costs requests only where we are behind.
  */
-export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
+export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
   const { namespace, name, uid } = job.policy;
   const cached = ports.findPolicy(namespace, name);
   const isAsked = job.actions === undefined || sameActions(cached?.actions, job.actions);
@@ -48,7 +48,7 @@ export async function catchUp<P extends CatchUpPorts>(job: PolicyJob, ports: P, 
 }
 
 /** Contents are read anew where the registry refuses; which Secrets there are is known from our watches only. */
-function isSeen(job: PolicyJob, policy: ImagePolicy, ports: CatchUpPorts): boolean {
+function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
   const own = wakeJobs(policy, ports, ports.clock(), ports.secretVersions).find(({ source }) => source === 'SecretChange');
   return own === undefined || own.cause === job.cause;
 }
@@ -56,7 +56,7 @@ function isSeen(job: PolicyJob, policy: ImagePolicy, ports: CatchUpPorts): boole
 async function readTargets(
   job: PolicyJob,
   policy: ImagePolicy,
-  ports: CatchUpPorts,
+  ports: FreshStatePorts,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Workload>> {
   const found = new Map<string, Workload>();
