@@ -4,7 +4,7 @@ import { openCluster } from './compose/cluster.ts';
 import { composeConvert } from './compose/convert.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './compose/foundation.ts';
 import { composeApi } from './compose/api.ts';
-import { giveBackMemory } from './compose/give-back-memory.ts';
+import { collectGarbage } from './compose/collect-garbage.ts';
 import { composeReceive } from './compose/receive.ts';
 import { openRedis, showWaiting } from './compose/redis.ts';
 import { openTrustRoot } from './compose/trust-root.ts';
@@ -66,7 +66,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
       await operations.listen({ host: config.operations.host, port: config.operations.port });
       for (const part of parts) await part.start();
       logger.info({ roles: [...roles], ...this.addresses() }, 'started');
-      giveBackMemory();
+      collectGarbage();
     },
     async stop(deadlineMs) {
       isStopping = true;

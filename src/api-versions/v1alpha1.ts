@@ -11,7 +11,7 @@ const tagPolicy = z
     strategy: z
       .enum(['SemVer', 'Latest', 'Regex'])
       .describe(
-        'SemVer: the highest version. Latest: the moving tag "latest", followed by its digest. Regex: the alphabetically last tag that matches the pattern.',
+        'SemVer: the highest version. Latest: the mutable tag "latest", followed by its digest. Regex: the alphabetically last tag that matches the pattern.',
       ),
     pattern: z
       .string()

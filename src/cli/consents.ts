@@ -2,7 +2,7 @@ import { plural } from '../api-versions/group.ts';
 import { readPolicy } from '../api-versions/read-policy.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import { processSource, readConfig, registryAliases, type Config } from '../config.ts';
-import { addNamespaces, consentAnnotation, judgeConsent, namespacesIn } from '../plan/consent.ts';
+import { addNamespaces, consentAnnotation, evaluateConsent, namespacesIn } from '../plan/consent.ts';
 import { describeError } from '../model/errors.ts';
 import { isMeant } from '../model/resolve-target.ts';
 import { referencesOf } from '../plan/running-references.ts';
@@ -174,7 +174,7 @@ async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }
     const onNamespace = read?.status === 'fulfilled' ? (read.value?.allowPoliciesFrom ?? null) : null;
     const value = onTarget ?? onNamespace;
     const answer = value === null ? {} : { answer: { on: onTarget === undefined ? ('Namespace' as const) : ('target' as const), value } };
-    const { granted } = judgeConsent({ namespace: policyNamespace }, workload, { onTarget, onNamespace }, 'consent');
+    const { granted } = evaluateConsent({ namespace: policyNamespace }, workload, { onTarget, onNamespace }, 'consent');
     if (granted) return { ...row, ...answer, state: 'granted' };
     const mayAdd = value === null || (isMerging && onTarget !== undefined && letsSomebody(onTarget));
     return { ...row, ...answer, state: mayAdd ? 'missing' : 'refused' };

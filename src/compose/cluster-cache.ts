@@ -7,7 +7,7 @@ import type { KindWatchOptions } from '../kube/kind-watch.ts';
 import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
 import { createHealingIndex } from '../reconcile/healing-index.ts';
 import type { TargetState } from '../reconcile/plan-with.ts';
-import { createTargetIndex, type TargetIndex } from '../reconcile/wake-policies.ts';
+import { createTargetIndex, type TargetIndex } from '../reconcile/needs-reconcile.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;
 

@@ -3,7 +3,7 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { isMeant, resolveTarget } from '../model/resolve-target.ts';
 import type { Workload } from '../model/workload.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
-import type { Waker } from '../reconcile/waker.ts';
+import type { Enqueuer } from '../reconcile/enqueuer.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 
 type Cache = Pick<ClusterCache, 'policiesOf' | 'workloads'>;
@@ -21,11 +21,11 @@ export function announceChange(
   change: Change,
   cache: Cache,
   rules: ConsentRules,
-  waker: Pick<Waker, 'consider' | 'considerNewTarget'>,
+  enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget'>,
 ): void {
   const policies = policiesOf(change, cache, rules);
-  for (const policy of policies) waker.consider(policy);
-  enqueueNewTargets(change, policies, cache, waker);
+  for (const policy of policies) enqueuer.consider(policy);
+  enqueueNewTargets(change, policies, cache, enqueuer);
 }
 
 /**
@@ -36,13 +36,13 @@ function enqueueNewTargets(
   { type, object, previous }: Change,
   policies: readonly ImagePolicy[],
   cache: Cache,
-  waker: Pick<Waker, 'considerNewTarget'>,
+  enqueuer: Pick<Enqueuer, 'considerNewTarget'>,
 ): void {
   if (type === 'deleted' || (previous !== undefined && sameLabels(previous, object) && sameAnswer(previous, object))) return;
   const state = cache.workloads.state(object, object.namespace);
   if (state === 'starting' || 'problem' in state) return;
   for (const policy of policies) {
-    if (previous === undefined || !means(policy, previous) || !sameAnswer(previous, object)) waker.considerNewTarget(policy, object.uid);
+    if (previous === undefined || !means(policy, previous) || !sameAnswer(previous, object)) enqueuer.considerNewTarget(policy, object.uid);
   }
 }
 
@@ -51,14 +51,14 @@ export function announceConsent(
   namespace: string,
   cache: Pick<ClusterCache, 'policies' | 'findWorkload' | 'listWorkloads'>,
   rules: ConsentRules,
-  waker: Pick<Waker, 'consider' | 'considerNewTarget'>,
+  enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget'>,
 ): void {
   for (const policy of cache.policies.values()) {
     if (policy.namespace === namespace || !isUsable(policy.spec)) continue;
     const targets = policy.spec.targets.filter((target) => target.namespace === namespace);
-    if (targets.length > 0) waker.consider(policy);
+    if (targets.length > 0) enqueuer.consider(policy);
     const seen = asSeenBy(policy, { ...rules, findWorkload: cache.findWorkload, listWorkloads: cache.listWorkloads });
-    for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) waker.considerNewTarget(policy, uid);
+    for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) enqueuer.considerNewTarget(policy, uid);
   }
 }
 

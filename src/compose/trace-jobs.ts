@@ -21,7 +21,7 @@ export function traceJobs(ports: PollPorts, tracing: Tracing, recall: RecallChan
     async policy(job, context, work) {
       if (job.task !== 'rollout') return tracing.span(policySpan('process policy', job, context, job.traceparent), () => work(ports));
       const change = await recall(job.policy.uid);
-      const start = policySpan('look at rollout', job, context, change?.traceparent);
+      const start = policySpan('check rollout', job, context, change?.traceparent);
       const observer = { ...ports.observer, ...(change && traceRollouts(change, tracing)) };
       return tracing.span(start, () => work({ ...ports, observer }));
     },

@@ -18,7 +18,7 @@ import { readWorkload } from '../kube/read-workload.ts';
 import { readObject } from '../kube/read-object.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
 import { objectPath } from '../kube/resource-path.ts';
-import { createImagesFirst } from './images-first.ts';
+import { createStatusDeferral } from './defer-status-writes.ts';
 import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createEventLog } from '../queue/event-log.ts';
@@ -73,7 +73,7 @@ export function createWorkPorts(
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = readContextOf(foundation);
-  const imagesFirst = createImagesFirst({ atMostMs: 1_000 });
+  const statusDeferral = createStatusDeferral({ atMostMs: 1_000 });
   const workloadsOf = (target: PolicyTarget) => resolveTarget(target, cache);
   const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
     pullAccess(policy, spec, { workloadsOf, pullSecretsOf: access.pullSecretsOf });
@@ -110,11 +110,11 @@ export function createWorkPorts(
     async patchImages(workload, changes, changeCause, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
-      const result = await imagesFirst.change(() => patiently(patch, { signal, random: Math.random, now: Date.now }));
+      const result = await statusDeferral.change(() => patiently(patch, { signal, random: Math.random, now: Date.now }));
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },
-    imagesAreOut: imagesFirst.turn,
+    imagesAreOut: statusDeferral.turn,
     async writeStatus(policy, update, signal) {
       const cached = cache.policies.get(policy.namespace, policy.name);
       // One of the same name that was created anew is another.

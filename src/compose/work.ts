@@ -16,7 +16,7 @@ import type { RedisHealth } from '../queue/redis-health.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
-import { createWaker } from '../reconcile/waker.ts';
+import { createEnqueuer } from '../reconcile/enqueuer.ts';
 import { createAccessCache } from './access-cache.ts';
 import { announceChange, announceConsent } from './enqueue-new-targets.ts';
 import { createClusterCache } from './cluster-cache.ts';
@@ -32,8 +32,8 @@ import {
   workloadReflectors,
   type PolicyWatch,
 } from './reflectors.ts';
-import { giveBackMemory } from './give-back-memory.ts';
-import { keepRoom } from './keep-room.ts';
+import { collectGarbage } from './collect-garbage.ts';
+import { trimRedis } from './trim-redis.ts';
 import { redisPlaceOf } from './redis.ts';
 import { createNamespaceConsents } from './namespace-consents.ts';
 import { openRegistries } from './registries.ts';
@@ -105,10 +105,13 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     trustRoot,
   });
   const { ports, runner } = traceWork(plain, foundation, quick);
-  const waker = createWaker({ ...ports, onError: (error) => logger.warn({ why: describeError(error) }, 'wake') });
+  const enqueuer = createEnqueuer({
+    ...ports,
+    onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
+  });
   const workers: QueueWorker[] = createWorkers(queue, ports, runner);
   let sweep: NodeJS.Timeout | undefined;
-  const housekeeping = keepRoom({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
+  const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
   let stopped = false;
 
   const workWhenSynced = async () => {
@@ -117,19 +120,19 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     await within(maxKindsMs, cache.settled());
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
-    giveBackMemory();
+    collectGarbage();
     cache.policies.subscribe(({ type, object }) => {
-      if (type !== 'deleted') waker.consider(object);
+      if (type !== 'deleted') enqueuer.consider(object);
     });
     cache.listen({
-      onKindReady: () => waker.considerAll(),
-      onWorkload: (change) => announceChange(change, cache, ports, waker),
+      onKindReady: () => enqueuer.resync(),
+      onWorkload: (change) => announceChange(change, cache, ports, enqueuer),
     });
-    consents.subscribe((namespace) => announceConsent(namespace, cache, ports, waker));
+    consents.subscribe((namespace) => announceConsent(namespace, cache, ports, enqueuer));
     access.subscribe((changed) => {
       // The fallback is everybody's.
       const isFallback = isSameSecret(changed, config.credentials.secret);
-      for (const policy of cache.healedBySecretIn(isFallback ? undefined : changed.namespace)) waker.consider(policy);
+      for (const policy of cache.healedBySecretIn(isFallback ? undefined : changed.namespace)) enqueuer.consider(policy);
     });
     for (const worker of workers) worker.start();
     maintain();
@@ -141,7 +144,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const maintain = () => {
     queues.scheduleTick(tickMs).catch(onQueueError);
     void consents.refresh();
-    waker.considerAll();
+    enqueuer.resync();
     cache.watchWanted();
   };
 
@@ -170,7 +173,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
       clearInterval(sweep);
       housekeeping.stop();
       redis.off('ready', maintain);
-      waker.stop();
+      enqueuer.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
       await recorder.flush(2_000);
       await Promise.all([access.stop(), consents.stop(), cache.workloads.stop(), ...reflectors.map(({ reflector }) => reflector.stop())]);

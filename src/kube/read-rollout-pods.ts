@@ -1,4 +1,4 @@
-import type { PodContainer, PodState } from '../rollout/judge-pods.ts';
+import type { PodContainer, PodState } from '../rollout/evaluate-pods.ts';
 import { volumeName, type WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
 import { findTarget } from './find-target.ts';

@@ -11,7 +11,7 @@ export interface TagStrategy {
   /** What a user may take for something else, where there is such a thing: it is shown beside what is selected. */
   readonly note?: string;
   /** The one tag that is followed by its digest; other strategies choose among the repository's tags. */
-  readonly movingTag?: string;
+  readonly mutableTag?: string;
   /** Why the tag is no candidate, as the end of a sentence; undefined when it is one. */
   reject(tag: string): string | undefined;
   /** The rank: negative when `a` is older than `b`, 0 when neither is newer; both must be candidates. */

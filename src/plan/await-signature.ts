@@ -4,7 +4,7 @@ import type { ImagePolicy } from '../model/image-policy.ts';
 const patience = { totalMs: 300_000, firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
 /** When to look again for a signature that is not there yet, or undefined when that has lasted long enough. Signatures are pushed after their image. */
-export function nextLookForSignature(sinceMs: number, nowMs: number): Date | undefined {
+export function nextSignatureCheck(sinceMs: number, nowMs: number): Date | undefined {
   const passedMs = Math.max(0, nowMs - sinceMs);
   if (passedMs >= patience.totalMs) return undefined;
   const pauseMs = Math.min(Math.max(passedMs, patience.firstPauseMs), patience.longestPauseMs);

@@ -34,7 +34,7 @@ export interface ConsentSources {
 export type Asker = Pick<ImagePolicy, 'namespace' | 'legacyTarget'>;
 
 /** The target decides when it has the annotation, and only otherwise its Namespace. What is not known is no consent. */
-export function judgeConsent(
+export function evaluateConsent(
   policy: Asker,
   target: WorkloadRef,
   { onTarget, onNamespace }: ConsentSources,
@@ -77,7 +77,7 @@ export function consentTo(workload: Workload, policy: Asker, { crossNamespace, n
   if (crossNamespace === 'deny') return { granted: false };
   const { allowPoliciesFrom: onTarget, namespace } = workload;
   const onNamespace = onTarget === undefined ? namespaceConsent(namespace) : undefined;
-  return judgeConsent(policy, workload, { onTarget, onNamespace }, crossNamespace);
+  return evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace);
 }
 
 /** Whether a policy may see the workloads of another namespace that say nothing themselves. */

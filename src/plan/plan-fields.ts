@@ -132,7 +132,7 @@ function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec, r
   return `${registry === '' ? '' : `${registry}/`}${name}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
 }
 
-/** What runs, where it is of the policy's repository. A digest alone follows the moving tag; no other choice may be written without a tag. */
+/** What runs, where it is of the policy's repository. A digest alone follows the mutable tag; no other choice may be written without a tag. */
 function readRunning(
   texts: ReadonlyMap<Part, string>,
   fields: TargetFields,
@@ -146,9 +146,9 @@ function readRunning(
   // Nobody knows whether the chart follows its global registry: it must be the policy's image either way.
   const global = texts.get('globalRegistry') ?? '';
   if (running === undefined || (global !== '' && ofPolicy(compose(texts, spec, global)) === undefined)) return undefined;
-  const { movingTag } = spec.strategy;
-  if (fields.image !== undefined || fields.tag !== undefined || movingTag === undefined) return running;
-  return { ...running, tag: movingTag };
+  const { mutableTag } = spec.strategy;
+  if (fields.image !== undefined || fields.tag !== undefined || mutableTag === undefined) return running;
+  return { ...running, tag: mutableTag };
 }
 
 function newTexts({ name }: ImageReference, fields: TargetFields, { spec, candidate }: FieldsInput): Map<Part, string> {

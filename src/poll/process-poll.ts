@@ -4,7 +4,7 @@ import { goneContainers } from '../plan/gone-tags.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { accessKey } from '../model/image-source.ts';
 import { isBestSelection } from '../plan/is-selection.ts';
-import type { LookCause } from '../status/next-status.ts';
+import type { ReconcileCause } from '../status/next-status.ts';
 import { outcomeOf, withNotes, withPlace } from '../plan/outcome.ts';
 import { hasChanges } from '../plan/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
@@ -13,7 +13,7 @@ import type { PushPorts } from '../reconcile/process-push.ts';
 import { reportGoneTags } from '../reconcile/report-gone-tags.ts';
 import { reportFailure, reportOutcome, type ReportPorts } from '../reconcile/report.ts';
 import { askOnce } from './ask-once.ts';
-import { findsOf, lookAtAll, type Decision, type Find, type Look } from './look-at-all.ts';
+import { findsOf, evaluatePolicies, type Decision, type Find, type Look } from './evaluate-policies.ts';
 import type { PollGate } from './poll-gate.ts';
 import { tellUnannounced, type UnannouncedPorts } from './tell-unannounced.ts';
 import type { TickPorts } from './tick.ts';
@@ -55,7 +55,7 @@ async function askRegistry(
   const visit = ports.pollGate.enter(repository.registry, intervalMs);
   const ask = askOnce(ports);
   try {
-    const looks = await lookAtAll(policies, ask, ports, signal);
+    const looks = await evaluatePolicies(policies, ask, ports, signal);
     return { looks, finds: await findsOf(looks, ask, ports, signal) };
   } finally {
     visit.leave(ask.failure());
@@ -65,7 +65,7 @@ async function askRegistry(
 /** Tells how the look at a policy ended that has nothing to do; answers what it failed with, if it is to be tried again. */
 async function report(look: Look, job: PollJob, context: JobContext, ports: PollPorts): Promise<unknown> {
   const { policy } = look;
-  const cause: LookCause = { source: 'Poll', receivedAt: job.receivedAt };
+  const cause: ReconcileCause = { source: 'Poll', receivedAt: job.receivedAt };
   const reportPorts: ReportPorts = { ...ports, now: ports.clock };
   try {
     if ('error' in look) throw look.error;
@@ -84,7 +84,7 @@ async function report(look: Look, job: PollJob, context: JobContext, ports: Poll
 async function reportUnchanged(
   policy: ImagePolicy,
   { plan, chosen: { spec, notes } }: Decision,
-  cause: LookCause,
+  cause: ReconcileCause,
   ports: ReportPorts,
   signal: AbortSignal,
 ): Promise<void> {

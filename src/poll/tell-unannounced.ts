@@ -6,7 +6,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ObjectEvent } from '../reconcile/object-event.ts';
 import { formatTag } from '../reconcile/resolve-candidate.ts';
-import type { Find } from './look-at-all.ts';
+import type { Find } from './evaluate-policies.ts';
 
 export interface UnannouncedPorts {
   readonly finds: UnannouncedFinds;

@@ -23,7 +23,7 @@ export interface RedisMonitor {
 /** What one push takes in Redis, with all its traces. */
 const bytesPerPush = 2_000;
 /** A small Redis is full within a second: the next look comes when so much of it may have been taken since the last one. */
-const shareBetweenLooks = 0.02;
+const shareBetweenChecks = 0.02;
 
 /**
  * Looks at Redis once a second, at once when it comes (back), and more often while much is stored, so that no webhook has to. A connection that goes on
@@ -53,9 +53,9 @@ export function monitorRedis(
     current = next;
     if (changed) onChange(next);
   };
-  const lookNow = () => void look();
-  const timer = setInterval(lookNow, everyMs);
-  redis.on('ready', lookNow);
+  const checkNow = () => void look();
+  const timer = setInterval(checkNow, everyMs);
+  redis.on('ready', checkNow);
   return {
     health() {
       const { memoryShare, memoryLimit = 0 } = current;
@@ -64,11 +64,11 @@ export function monitorRedis(
     noteStored(pushes) {
       storedBytes += pushes * bytesPerPush;
       const { memoryLimit = 0 } = current;
-      if (memoryLimit > 0 && storedBytes > memoryLimit * shareBetweenLooks) lookNow();
+      if (memoryLimit > 0 && storedBytes > memoryLimit * shareBetweenChecks) checkNow();
     },
     stop() {
       clearInterval(timer);
-      redis.off('ready', lookNow);
+      redis.off('ready', checkNow);
     },
   };
 }

@@ -54,5 +54,5 @@ export function withTime(candidate: Candidate, { created }: Pick<Chosen, 'create
 
 /** Whether a policy may go back: then a pushed tag may be older than the best one, and only a look at all of them tells. */
 export function mayGoBack({ allowDowngrade, strategy }: PolicySpec): boolean {
-  return allowDowngrade && strategy.movingTag === undefined;
+  return allowDowngrade && strategy.mutableTag === undefined;
 }

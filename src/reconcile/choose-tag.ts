@@ -22,7 +22,7 @@ export async function listCandidates(
   signal: AbortSignal,
   announced?: string,
 ): Promise<readonly string[]> {
-  if (strategy.movingTag !== undefined) return [strategy.movingTag];
+  if (strategy.mutableTag !== undefined) return [strategy.mutableTag];
   const listed = await listTags(source, signal);
   const tags = announced === undefined ? listed : [...(listed ?? []), announced];
   const name = formatRepository(source);

@@ -1,5 +1,5 @@
 /** Which pushes are tried again while a registry refuses all credentials: an outage of its token service looks the same as a mistake. */
-import type { LookCause } from '../status/next-status.ts';
+import type { ReconcileCause } from '../status/next-status.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 
@@ -15,11 +15,11 @@ const lifeMs = 24 * 3_600_000;
 /** The pushes that wait, by policy, as far as this process knows: each is added again whenever its time comes. */
 export interface DeniedPushes {
   /** The outcome, with the time of the next try only where one follows. */
-  settle(outcome: Outcome, uid: string, cause: LookCause, isLastTry: boolean): Outcome;
+  settle(outcome: Outcome, uid: string, cause: ReconcileCause, isLastTry: boolean): Outcome;
 }
 
 /** When the cause became known, for `ImageSource.heardAt`; undefined where the registry is to be asked in any case. */
-export function heardAt({ source, receivedAt }: LookCause, isLastTry: boolean): number | undefined {
+export function heardAt({ source, receivedAt }: ReconcileCause, isLastTry: boolean): number | undefined {
   return notRepeated.has(source) && !isLastTry ? Date.parse(receivedAt) : undefined;
 }
 
@@ -28,7 +28,7 @@ export function createDeniedPushes(now: () => number): DeniedPushes {
   // Those that were used last come last.
   const policies = new Map<string, { readonly pushes: Map<string, number>; usedAt: number }>();
   /** The oldest give way to newer ones: what they announced, the poll finds. */
-  const mayWait = (uid: string, { eventId, receivedAt, source }: LookCause): boolean => {
+  const mayWait = (uid: string, { eventId, receivedAt, source }: ReconcileCause): boolean => {
     const { pushes } = policies.get(uid) ?? { pushes: new Map<string, number>() };
     policies.delete(uid);
     policies.set(uid, { pushes, usedAt: now() });

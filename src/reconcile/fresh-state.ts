@@ -6,7 +6,7 @@ import { sameActions } from '../model/policy-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcilePorts } from './reconcile-policy.ts';
 import { untilSeen } from './until-seen.ts';
-import { wakeJobs } from './wake-policies.ts';
+import { neededReconciles } from './needs-reconcile.ts';
 
 export interface FreshStatePorts extends ReconcilePorts {
   readonly clock: () => Date;
@@ -49,7 +49,7 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
 
 /** Contents are read anew where the registry refuses; which Secrets there are is known from our watches only. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
-  const own = wakeJobs(policy, ports, ports.clock(), ports.secretVersions).find(({ source }) => source === 'SecretChange');
+  const own = neededReconciles(policy, ports, ports.clock(), ports.secretVersions).find(({ source }) => source === 'SecretChange');
   return own === undefined || own.cause === job.cause;
 }
 
@@ -60,7 +60,7 @@ async function readTargets(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Workload>> {
   const found = new Map<string, Workload>();
-  const isKnown = job.source !== 'TargetChange' || wakeJobs(policy, ports, ports.clock()).some(({ cause }) => cause === job.cause);
+  const isKnown = job.source !== 'TargetChange' || neededReconciles(policy, ports, ports.clock()).some(({ cause }) => cause === job.cause);
   if (isKnown || !isUsable(policy.spec)) return found;
   await ports.awaitTargets(policy, policy.spec, signal);
   const read = async (target: PolicyTarget) => {

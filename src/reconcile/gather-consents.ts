@@ -1,4 +1,4 @@
-import { judgeConsent, needsConsent, type Consent, type ConsentRules } from '../plan/consent.ts';
+import { evaluateConsent, needsConsent, type Consent, type ConsentRules } from '../plan/consent.ts';
 import { PermanentError } from '../model/errors.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import { wantsChange, type UpdatePlan } from '../plan/plan-update.ts';
@@ -61,7 +61,7 @@ async function ask(target: WorkloadRef, policy: ImagePolicy, { fresh, ports, sig
   const onTarget = workload?.allowPoliciesFrom;
   try {
     const onNamespace = onTarget === undefined ? await ports.readNamespaceConsent(target.namespace, signal) : undefined;
-    return judgeConsent(policy, target, { onTarget, onNamespace }, ports.crossNamespace);
+    return evaluateConsent(policy, target, { onTarget, onNamespace }, ports.crossNamespace);
   } catch (error) {
     if (error instanceof PermanentError) return { granted: false };
     throw error;

@@ -1,5 +1,5 @@
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { mayBeHealedBySecret } from './wake-policies.ts';
+import { mayBeHealedBySecret } from './needs-reconcile.ts';
 
 type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
 

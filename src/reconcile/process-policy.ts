@@ -1,7 +1,7 @@
 import type { Candidate } from '../model/image-reference.ts';
 import { WaitError } from '../model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import type { LookCause } from '../status/next-status.ts';
+import type { ReconcileCause } from '../status/next-status.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
@@ -25,21 +25,21 @@ type Attempt = Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>;
  * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it, and throws WaitError where a registry that
  * refuses is tried again. `prepare` may give the look other ports; its failure counts as the look's.
  */
-export async function lookAtPolicy(
+export async function reconcileAndReport(
   request: ReconcileRequest,
-  cause: LookCause,
+  cause: ReconcileCause,
   context: Attempt,
   ports: PolicyPorts,
   prepare: () => Promise<PolicyPorts> = () => Promise.resolve(ports),
 ): Promise<Outcome> {
-  const outcome = await lookAndReport(request, cause, context, ports, prepare);
+  const outcome = await attemptAndReport(request, cause, context, ports, prepare);
   if (outcome.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
   return outcome;
 }
 
-async function lookAndReport(
+async function attemptAndReport(
   request: ReconcileRequest,
-  cause: LookCause,
+  cause: ReconcileCause,
   context: Attempt,
   ports: PolicyPorts,
   prepare: () => Promise<PolicyPorts>,
@@ -103,7 +103,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && { resolved }),
   };
-  const cause: LookCause = {
+  const cause: ReconcileCause = {
     source,
     receivedAt,
     ...(eventId !== undefined && { eventId }),
@@ -116,8 +116,8 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const isOpen = ports.findPolicy(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
   // Afterwards a look as always: it tells what the policy selects, and that it is held.
   if (rollback !== undefined && isOpen)
-    await lookAtPolicy({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
-  await lookAtPolicy(request, cause, context, ports, prepare);
+    await reconcileAndReport({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
+  await reconcileAndReport(request, cause, context, ports, prepare);
 }
 
 /** What the registry said on behalf of this very policy, as its spec is now, when this process made the job. */
@@ -128,7 +128,7 @@ function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, p
 }
 
 /** A job that names what nobody asked for must not answer it: the same could be asked for later. */
-function onlyAsked({ request, rollback, ...cause }: LookCause, { actions = {} }: ImagePolicy): LookCause {
+function onlyAsked({ request, rollback, ...cause }: ReconcileCause, { actions = {} }: ImagePolicy): ReconcileCause {
   return {
     ...cause,
     ...(request !== undefined && request === actions.requestedAt && { request }),

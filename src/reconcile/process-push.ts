@@ -3,7 +3,7 @@ import { WaitError } from '../model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import type { Repository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
-import type { LookCause } from '../status/next-status.ts';
+import type { ReconcileCause } from '../status/next-status.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { suspendedOutcome } from '../plan/suspended-outcome.ts';
 import type { EventLog } from '../queue/event-log.ts';
@@ -12,7 +12,7 @@ import type { JobContext } from '../queue/worker.ts';
 import { rejectHint } from './choose-candidate.ts';
 import { inSlices } from '../async/in-slices.ts';
 import { isKnown } from './needed-tags.ts';
-import { announcedAt, lookAtPolicy, type PolicyPorts } from './process-policy.ts';
+import { announcedAt, reconcileAndReport, type PolicyPorts } from './process-policy.ts';
 import { reportOutcome, type ReportPorts } from './report.ts';
 import { resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
 
@@ -60,7 +60,7 @@ async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobCont
   const { eventLog } = allPorts;
   const settled: EventLog['settled'] = (id, key, fate) => eventLog.settled(id, key, fate, push);
   const ports: PushPorts = { ...allPorts, eventLog: { ...eventLog, settled } };
-  await lookAtPolicy(
+  await reconcileAndReport(
     { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, ports) },
     causeOf(push),
     context,
@@ -155,7 +155,7 @@ function hintOf(push: PushJob): Hint {
   return { tag: push.tag, ...(push.digest !== undefined && { digest: push.digest }) };
 }
 
-function causeOf(push: PushJob): LookCause {
+function causeOf(push: PushJob): ReconcileCause {
   return { source: 'Webhook', receivedAt: push.receivedAt, eventId: push.id, receiver: push.receiver, isHinted: true };
 }
 

@@ -27,7 +27,7 @@ import { gatherConsents, readConsents, type ConsentPorts } from './gather-consen
 import type { KeyedMutex } from '../async/keyed-mutex.ts';
 import { rememberTags } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
-import { isHealedBySecret, type SecretVersions } from './wake-policies.ts';
+import { isHealedBySecret, type SecretVersions } from './needs-reconcile.ts';
 import { verifyCandidate, type VerifyPorts } from './verify-candidate.ts';
 
 export interface ReconcileRequest extends ChoiceRequest {
@@ -55,27 +55,27 @@ const maxPlans = 5;
 /** Brings the targets of one policy to the image that it selects. Expected endings are values; a throw means wait or try again. */
 export async function reconcilePolicy(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
   for (let looks = 0; looks < maxPlans; looks++) {
-    const outcome = await lookOnce(request, ports, signal);
+    const outcome = await attempt(request, ports, signal);
     if (outcome !== undefined) return outcome;
   }
   throw new Error(`${policyKey(request.policy)} changed under ${maxPlans} looks in a row`);
 }
 
 /** Undefined when the policy, or a Secret that it hangs on, was changed meanwhile: what was announced has to be looked at with what they say now. */
-async function lookOnce(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome | undefined> {
+async function attempt(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome | undefined> {
   const policy = findSame(request, ports);
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
   const suspended = suspendedOutcome(policy);
   if (suspended !== undefined) return suspended;
   if (!isUsable(policy.spec)) return { kind: 'stalled', ...policy.spec.problem };
   const versions = ports.secretVersions(policy, policy.spec);
-  const outcome = await lookAt(policy, policy.spec, request, ports, signal);
+  const outcome = await attemptWith(policy, policy.spec, request, ports, signal);
   // Told now, it might come after the look that the change caused, and nobody would look again.
   const isOutdated = outcome !== undefined && isHealedBySecret(outcome) && ports.secretVersions(policy, policy.spec) !== versions;
   return isOutdated ? undefined : outcome;
 }
 
-async function lookAt(
+async function attemptWith(
   policy: ImagePolicy,
   written: PolicySpec,
   request: ReconcileRequest,

@@ -2,7 +2,7 @@
 import { whyNoRollback, type RefusedRollback, type Rollback } from '../rollout/automatic-rollback.ts';
 import { isRecorded } from '../rollout/current-rollouts.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { judgeRollout } from '../rollout/judge-rollout.ts';
+import { evaluateRollout } from '../rollout/evaluate-rollout.ts';
 import { listFew } from '../model/list-few.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
@@ -118,7 +118,7 @@ export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome,
   const changed = new Map<string, WorkloadRef>(changes.map(({ workload }) => [workloadKey(workload), workload]));
   for (const ref of changed.values()) {
     const workload = ports.findWorkload(ref);
-    const verdict = workload && judgeRollout(workload, time, time.since);
+    const verdict = workload && evaluateRollout(workload, time, time.since);
     if (workload === undefined || verdict?.kind !== 'notWatched') continue;
     for (const regarding of [toObject(policy), workload])
       ports.recordEvent({ regarding, type: 'Normal', reason: 'RolloutNotWatched', action: 'WatchRollout', message: verdict.message });

@@ -4,7 +4,7 @@ import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
 import { WaitError, describeError } from '../model/errors.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { listFew } from '../model/list-few.ts';
-import { nextStatus, type LookCause } from '../status/next-status.ts';
+import { nextStatus, type ReconcileCause } from '../status/next-status.ts';
 import { describeChange, type Outcome, type Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
@@ -47,7 +47,7 @@ const maxChanges = 20;
 export async function reportOutcome(
   policy: ImagePolicy,
   outcome: Outcome,
-  cause: LookCause,
+  cause: ReconcileCause,
   ports: ReportPorts,
   signal: AbortSignal,
 ): Promise<void> {
@@ -78,7 +78,7 @@ export async function reportOutcome(
 }
 
 /** Reports an ending that no policy is there to show: it was deleted before its turn came. */
-export async function reportGone(key: string, outcome: Outcome, cause: LookCause, ports: ReportPorts): Promise<void> {
+export async function reportGone(key: string, outcome: Outcome, cause: ReconcileCause, ports: ReportPorts): Promise<void> {
   count(key, outcome, cause, ports);
   await settle(key, fateOf(outcome), cause, ports);
 }
@@ -98,7 +98,7 @@ export interface Failure {
 export async function reportFailure(
   policy: ImagePolicy | undefined,
   error: unknown,
-  cause: LookCause,
+  cause: ReconcileCause,
   { key, failures, isLastTry, hint, applied = [] }: Failure,
   ports: ReportPorts,
   signal: AbortSignal,
@@ -131,14 +131,14 @@ export async function reportFailure(
   }
 }
 
-function count(key: string, decision: Decision, { source, eventId }: LookCause, { metrics, observer, logger }: ReportPorts): void {
+function count(key: string, decision: Decision, { source, eventId }: ReconcileCause, { metrics, observer, logger }: ReportPorts): void {
   const { kind: outcome, reason, message: why, tag } = decision;
   metrics.reconciles.inc({ source, outcome, reason });
   logger.debug({ policy: key, source, event: eventId, outcome, reason, why, tag }, 'policy reconciled');
   observer?.decided?.(key, decision);
 }
 
-function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: LookCause, ports: ReportPorts): void {
+function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: ReconcileCause, ports: ReportPorts): void {
   for (const change of outcome.changes ?? []) {
     const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
     const workload = ports.findWorkload(change.workload);
@@ -174,7 +174,7 @@ function reportWaiting(policy: ImagePolicy, { reason, message, place }: Outcome,
 async function settle(
   key: string,
   fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>,
-  cause: LookCause,
+  cause: ReconcileCause,
   ports: ReportPorts,
 ): Promise<void> {
   if (cause.eventId === undefined) return;

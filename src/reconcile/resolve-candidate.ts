@@ -41,7 +41,7 @@ export interface Patience {
 }
 
 /**
- * Asks the registry what the tag points to. Registries announce a tag before it can be read (measured: 43 of 300 moving tags still
+ * Asks the registry what the tag points to. Registries announce a tag before it can be read (measured: 43 of 300 mutable tags still
  * had the old digest): while the answer is missing or is not the announced digest, it is asked again for a while, and then believed. Where no digest was
  * announced, `mayBePushed` says no to what was known before, and to the first platform, which comes before the index of all. Throws WaitError(NotShownYet).
  */

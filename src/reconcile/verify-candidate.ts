@@ -1,4 +1,4 @@
-import { hasWaitedForSignature, nextLookForSignature } from '../plan/await-signature.ts';
+import { hasWaitedForSignature, nextSignatureCheck } from '../plan/await-signature.ts';
 import { PermanentError, WaitError } from '../model/errors.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { ImageReference, Candidate } from '../model/image-reference.ts';
@@ -79,7 +79,7 @@ function notUsed(name: string, digest: string, why: string): PermanentError {
 }
 
 function notSigned(policy: ImagePolicy, digest: string, message: string, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }): Error {
-  const until = hasWaitedForSignature(policy, digest) ? undefined : nextLookForSignature(sinceMs, nowMs);
+  const until = hasWaitedForSignature(policy, digest) ? undefined : nextSignatureCheck(sinceMs, nowMs);
   return until === undefined ? new PermanentError('NotSigned', message) : new WaitError('NotSigned', until, message);
 }
 

@@ -7,8 +7,8 @@ import { asSeenBy } from '../plan/consent.ts';
 import { currentRollouts, type Rollout } from '../rollout/current-rollouts.ts';
 import { describeError } from '../model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../model/image-policy.ts';
-import { evidenceOf, judgePods, type PodState } from '../rollout/judge-pods.ts';
-import { judgeRollout, type RolloutVerdict } from '../rollout/judge-rollout.ts';
+import { evidenceOf, evaluatePods, type PodState } from '../rollout/evaluate-pods.ts';
+import { evaluateRollout, type RolloutEvaluation } from '../rollout/evaluate-rollout.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { settleFindings, withRolloutConditions, type Finding } from '../status/settle-rollouts.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
@@ -18,8 +18,8 @@ import type { ReportPorts } from './report.ts';
 import { reportFindings, reportSettled } from './report-rollouts.ts';
 import { defaultParallel } from './apply-plan.ts';
 import { inParallel } from '../async/in-parallel.ts';
-import { putBack, type Failed } from './put-back.ts';
-import { lookStepMs, manyRollouts, maxExamined, rolloutJob } from './wake-rollouts.ts';
+import { rollBack, type Failed } from './roll-back.ts';
+import { checkStepMs, manyRollouts, maxExamined, rolloutJob } from './next-rollout-check.ts';
 
 export interface WatchPorts extends FreshStatePorts, Omit<ReportPorts, 'now'> {
   /** Pods of the workload's newest revision; asked only while it is not out. */
@@ -43,7 +43,7 @@ export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: A
       if (policy !== undefined) await look(policy, job, asSeenBy(policy, ports), signal);
     });
   } catch (error) {
-    ports.logger.warn({ policy: key, why: describeError(error) }, 'look at rollouts failed, will be repeated');
+    ports.logger.warn({ policy: key, why: describeError(error) }, 'rollout check failed, will be repeated');
     throw error;
   }
   const policy = findSame(job, ports);
@@ -90,7 +90,7 @@ async function look(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, sign
     findWorkload: (ref: WorkloadRef) => watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref),
     aliases: ports.aliases,
   };
-  await putBack({ failed: wanted, refused: refusedRollbacks(known.policy, view) }, known, ports, signal);
+  await rollBack({ failed: wanted, refused: refusedRollbacks(known.policy, view) }, known, ports, signal);
 }
 
 /** What the caches say of all of them, and what the API server says of those that are not out. */
@@ -99,7 +99,7 @@ async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, s
   const now = ports.clock();
   const judged = currentRollouts(policy, ports).map((rollout) => {
     const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
-    return { rollout, verdict: judgeRollout(rollout.workload, time, now), digests: new Map<string, string>() };
+    return { rollout, verdict: evaluateRollout(rollout.workload, time, now), digests: new Map<string, string>() };
   });
   // Where one of many changed, the pods of the others have their own times.
   const asksPods = job.notBefore !== undefined || judged.length <= manyRollouts;
@@ -117,7 +117,7 @@ function chooseExamined(judged: readonly Finding[], asksPods: boolean, now: Date
   const failed = judged.filter(({ verdict }) => verdict.kind === 'failed');
   const underway = asksPods ? judged.filter(({ verdict }) => verdict.kind === 'progressing') : [];
   const turns = Math.ceil(underway.length / maxExamined);
-  const start = turns > 1 ? (Math.floor(now.getTime() / lookStepMs) % turns) * maxExamined : 0;
+  const start = turns > 1 ? (Math.floor(now.getTime() / checkStepMs) % turns) * maxExamined : 0;
   return [...failed, ...underway.slice(start), ...underway.slice(0, start)].slice(0, maxExamined);
 }
 
@@ -139,7 +139,7 @@ async function examine(
   });
   const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, verdict: first, digests: none };
-  const second = judgeRollout(current.workload, time, ports.clock());
+  const second = evaluateRollout(current.workload, time, ports.clock());
   const verdict = second.kind === 'done' || second.kind === 'notWatched' ? second : await askPods(current, second, time, ports, signal);
   const digests = verdict.kind === 'failed' ? await findDigests(current, policy, spec, ports, signal) : none;
   return { rollout: current, verdict, digests };
@@ -147,18 +147,18 @@ async function examine(
 
 async function askPods(
   { workload, entries }: Rollout,
-  verdict: RolloutVerdict,
+  verdict: RolloutEvaluation,
   time: { readonly since: Date; readonly timeoutMs: number },
   ports: WatchPorts,
   signal: AbortSignal,
-): Promise<RolloutVerdict> {
+): Promise<RolloutEvaluation> {
   const pods = await readPods(workload, ports, signal);
   if (pods === undefined) return verdict;
   const now = ports.clock();
   const evidence = evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
-  const judged = judgeRollout(workload, time, now, evidence);
+  const judged = evaluateRollout(workload, time, now, evidence);
   if (judged.kind !== 'failed' || evidence.failure !== undefined) return judged;
-  const others = judgePods(pods, new Set(pods.flatMap(({ containers }) => containers.map(({ name }) => name))), now);
+  const others = evaluatePods(pods, new Set(pods.flatMap(({ containers }) => containers.map(({ name }) => name))), now);
   return others === undefined ? judged : { ...judged, message: `${judged.message}: ${others.message}` };
 }
 

@@ -1,7 +1,7 @@
 import { whyNoRollback } from './automatic-rollback.ts';
 import { followedWorkloads, isOpen, isRecorded, type RolloutOwner } from './current-rollouts.ts';
 import { isUsable, type RolloutSettings } from '../model/image-policy.ts';
-import { judgeRollout, type RolloutVerdict } from './judge-rollout.ts';
+import { evaluateRollout, type RolloutEvaluation } from './evaluate-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
 import { findRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
@@ -14,7 +14,7 @@ export interface Standing {
   readonly workload: Workload;
   /** The newest change of each container, also those that are over. */
   readonly entries: readonly HistoryEntry[];
-  readonly verdict: RolloutVerdict;
+  readonly verdict: RolloutEvaluation;
 }
 
 /** How all workloads stand that run something by the policy's hand; none where nobody watches. Costs no request. */
@@ -23,7 +23,7 @@ export function standingsOf(policy: RolloutOwner, view: WorkloadView, now: Date)
   const { timeoutMs } = policy.spec.rollout;
   return followedWorkloads(policy, view).map(({ workload, entries }) => {
     const since = new Date(Math.max(...entries.map(({ at }) => Date.parse(at))));
-    return { workload, entries, verdict: judgeRollout(workload, { since, timeoutMs }, now) };
+    return { workload, entries, verdict: evaluateRollout(workload, { since, timeoutMs }, now) };
   });
 }
 

@@ -35,8 +35,8 @@ export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrateg
     ...behind(described, remember(read, rememberedTags)),
     remembering: () => behind(described, remember(read, Infinity)),
   };
-  const { movingTag } = strategy;
-  const rejection = movingTag === undefined ? undefined : filtered.reject(movingTag);
+  const { mutableTag } = strategy;
+  const rejection = mutableTag === undefined ? undefined : filtered.reject(mutableTag);
   if (rejection === undefined) return filtered;
   throw new PermanentError(
     'InvalidTagPolicy',

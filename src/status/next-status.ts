@@ -13,7 +13,7 @@ import { cut, toSeconds } from '../model/status-text.ts';
 import { isPlace, nextWaiting } from '../plan/waiting.ts';
 
 /** What made us look. */
-export interface LookCause extends Asked {
+export interface ReconcileCause extends Asked {
   readonly source: TriggerSource;
   readonly receivedAt: string;
   /** The push whose audit record is kept, and who received it. */
@@ -34,7 +34,7 @@ const maxTargets = 20;
 export function nextStatus(
   policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
   ending: Outcome | Postponement,
-  cause: LookCause,
+  cause: ReconcileCause,
   now: Date,
   view?: WorkloadView,
 ): PolicyStatus | undefined {
@@ -67,12 +67,12 @@ function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { s
   if (selection?.isPointedAt !== true || latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
   // Where names have no order, they do not tell which is newer.
-  if (strategy.movingTag !== undefined || strategy.knowing !== undefined || strategy.reject(latest) !== undefined) return false;
+  if (strategy.mutableTag !== undefined || strategy.knowing !== undefined || strategy.reject(latest) !== undefined) return false;
   return compareTags(strategy, selection.candidate.tag, latest) < 0;
 }
 
 /** That an older tag changes nothing does not heal what hinders the one that is selected, nor end its wait. */
-function saysNothing({ conditions = [], waiting }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: LookCause): boolean {
+function saysNothing({ conditions = [], waiting }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: ReconcileCause): boolean {
   if (isHinted !== true || ending.kind !== 'unchanged' || ending.selection !== undefined) return false;
   const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
   return isStalled || (ending.place === undefined && waiting?.tag !== undefined && waiting.tag !== ending.tag);
@@ -85,7 +85,7 @@ function keptWait(waiting: Waiting | undefined, ending: Outcome | Postponement):
 }
 
 /** What was done is told, and nothing else. */
-function addChanges(status: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date): PolicyStatus | undefined {
+function addChanges(status: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus | undefined {
   const history = nextHistory(status, { ...outcome, ours: [] }, cause.source, now);
   const [newest] = history ?? [];
   return history === undefined || newest === undefined ? undefined : { ...status, history, lastAppliedTag: newest.tag };
@@ -105,7 +105,7 @@ function postponed({ until, reason, tag, digest }: Postponement, current: Waitin
   return { waiting: { ...(tag !== undefined && { tag: cut(tag, 128) }), ...(digest !== undefined && { digest }), until: time, reason } };
 }
 
-function looked(old: PolicyStatus, outcome: Outcome, cause: LookCause, now: Date): PolicyStatus {
+function looked(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus {
   const { selection, place } = outcome;
   const waiting = place?.next;
   const latest = nextLatest(old.latest, selection?.candidate, now);
@@ -140,7 +140,7 @@ function isOther(old: Candidate | undefined, next: Candidate | undefined): boole
   return old?.digest !== undefined && next?.digest !== undefined && old.digest !== next.digest;
 }
 
-function toTrigger({ source, receiver, eventId, receivedAt }: LookCause, now: Date): Trigger {
+function toTrigger({ source, receiver, eventId, receivedAt }: ReconcileCause, now: Date): Trigger {
   return {
     source,
     ...(receiver !== undefined && { receiver: cut(receiver, 63) }),

@@ -4,7 +4,7 @@ import { countRollouts, nextSettlement, standingsOf } from '../rollout/count-rol
 import { isOpen, type RolloutOwner, type Rollout } from '../rollout/current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
-import type { RolloutVerdict } from '../rollout/judge-rollout.ts';
+import type { RolloutEvaluation } from '../rollout/evaluate-rollout.ts';
 import { nextConditions } from './next-conditions.ts';
 import { isWorthWriting } from './next-status.ts';
 import { maxListed, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
@@ -17,7 +17,7 @@ import { findContainer, formatWorkload, identityOf, isSameObject, workloadKey } 
 /** What was found of one rollout. */
 export interface Finding {
   readonly rollout: Rollout;
-  readonly verdict: RolloutVerdict;
+  readonly verdict: RolloutEvaluation;
   /** What the registry says of tags whose digest the history does not know. */
   readonly digests: ReadonlyMap<string, string>;
 }

@@ -55,7 +55,7 @@ export const logMessages = {
     meaning: 'A registry with a webhook that does not arrive',
   },
   'reconcile failed, will be repeated': { levels: ['warn', 'debug'], meaning: 'A look at a policy failed or has to wait' },
-  'look at rollouts failed, will be repeated': { levels: ['warn'], meaning: 'The same of the rollouts of a policy' },
+  'rollout check failed, will be repeated': { levels: ['warn'], meaning: 'The same of the rollouts of a policy' },
   'pods of a rollout could not be read': { levels: ['warn'], meaning: 'The rollout is judged by the workload alone' },
   'failure could not be reported': {
     levels: ['warn'],
@@ -80,7 +80,7 @@ export const logMessages = {
   'caches are complete': { levels: ['info'], meaning: 'The worker knows policies and workloads, and takes jobs' },
   watch: { levels: ['warn'], meaning: 'A watch of the API server failed, and is begun again' },
   'an optional watch is forbidden': { levels: ['info'], meaning: 'A permission is missing; `without` says what it costs' },
-  wake: { levels: ['warn'], meaning: 'Jobs could not be put into the queue; tried again' },
+  'jobs not enqueued, will be repeated': { levels: ['warn'], meaning: 'Jobs could not be put into the queue; tried again' },
   queue: { levels: ['warn'], meaning: 'A queue reports trouble with Redis' },
   'redis answers': { levels: ['info'], meaning: 'Redis is there, and keeps what is accepted' },
   'redis answers, but may lose accepted pushes': { levels: ['warn'], meaning: 'No AOF, or eviction' },

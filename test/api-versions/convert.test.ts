@@ -74,7 +74,7 @@ const hidden: [name: string, spec: object][] = [
   ['the newest', { select: { newest: {} } }],
   ['numbers', { select: { numerical: {} } }],
   ['the smallest', { select: { alphabetical: { order: 'Descending' } } }],
-  ['another moving tag', { select: { digest: { tag: 'main' } } }],
+  ['another mutable tag', { select: { digest: { tag: 'main' } } }],
   ['prereleases', { select: { semver: { prereleases: true } } }],
   ['two strategies', { select: { semver: {}, digest: { tag: 'latest' } } }],
   ['no strategy', { select: {} }],
@@ -160,7 +160,7 @@ const edits: [name: string, before: object, leaves: Record<string, unknown>, aft
     { select: { alphabetical: { order: 'Descending' } }, tags: { allow: 'main-.*', ignore: ['rc'] } },
   ],
   [
-    'another moving tag than latest was chosen in v1',
+    'another mutable tag than latest was chosen in v1',
     { select: { digest: { tag: 'main' } }, minAge: '1h' },
     { 'tagPolicy.strategy': 'Latest' },
     { select: { digest: { tag: 'latest' } }, minAge: '1h' },

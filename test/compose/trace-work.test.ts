@@ -81,7 +81,7 @@ test('a look at rollouts belongs to the trace of the change, whoever ordered it;
       observer?.rolledOut?.('shop/web', workload, { reason: 'RolloutFailed', message: 'it crashed' });
       return addPolicyJobs([job]);
     });
-    const [look, rollout] = told.filter(({ name }) => name === 'look at rollout' || name === 'rollout');
+    const [look, rollout] = told.filter(({ name }) => name === 'check rollout' || name === 'rollout');
     assert.equal(look?.start?.parent, change?.traceparent);
     assert.deepEqual(
       [rollout?.start?.parent, rollout?.start?.startedAt, rollout?.failure],

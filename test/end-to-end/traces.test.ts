@@ -100,7 +100,7 @@ describe('traces', () => {
     assert.equal(status, 202);
     await world.waitForImage('web', image('web', '1.0.1'));
     await kubelet.becomesReady('web', image('web', '1.0.1'));
-    const spans = await traceOf(id, 'POST /webhooks/{receiver}', 'send push', 'process push', 'rollout', 'look at rollout');
+    const spans = await traceOf(id, 'POST /webhooks/{receiver}', 'send push', 'process push', 'rollout', 'check rollout');
 
     const found = tree(spans);
     for (const branch of [
@@ -110,7 +110,7 @@ describe('traces', () => {
       'process push → GET manifest',
       'process push → PATCH deployments',
       'process push → PATCH imagepolicies/status',
-      'process push → look at rollout',
+      'process push → check rollout',
       'process push → rollout',
     ])
       assert.ok(found.has(branch), `${branch} is not in\n${[...found].join('\n')}`);
@@ -168,7 +168,7 @@ describe('traces', () => {
       },
       { timeoutMs: patience },
     );
-    await waitFor('the patch back', async () => tree(await traceOf(id, 'rollout')).has('look at rollout → PATCH deployments'));
+    await waitFor('the patch back', async () => tree(await traceOf(id, 'rollout')).has('check rollout → PATCH deployments'));
   });
 
   it('of several policies, each has its job in the trace; what is blocked is told with its reason', async () => {

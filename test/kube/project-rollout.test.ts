@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeRollout } from '../../src/rollout/judge-rollout.ts';
+import { evaluateRollout } from '../../src/rollout/evaluate-rollout.ts';
 import { projectRollout } from '../../src/kube/project-rollout.ts';
 import { workloadOf } from '../model/samples.ts';
 
@@ -9,7 +9,7 @@ const since = new Date('2026-03-01T12:00:00Z');
 function judge(kind: string, spec: object, status: object) {
   const rollout = projectRollout(kind, { spec, status: { observedGeneration: 2, ...status } });
   const workload = workloadOf({ web: 'a:1' }, { kind, generation: 2, ...(rollout && { rollout }) });
-  return judgeRollout(workload, { since, timeoutMs: 600_000 }, new Date(since.getTime() + 1_000));
+  return evaluateRollout(workload, { since, timeoutMs: 600_000 }, new Date(since.getTime() + 1_000));
 }
 const progress = (reason: string, message = '') => ({ conditions: [{ type: 'Available' }, { type: 'Progressing', reason, message }] });
 const three = { replicas: 3, updatedReplicas: 3, availableReplicas: 3 };

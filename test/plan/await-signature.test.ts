@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasWaitedForSignature, nextLookForSignature } from '../../src/plan/await-signature.ts';
+import { hasWaitedForSignature, nextSignatureCheck } from '../../src/plan/await-signature.ts';
 import { digestOf, policyOf, stalledStatus } from '../model/samples.ts';
 
 const rows: readonly (readonly [passedMs: number, pauseMs: number | undefined])[] = [
@@ -14,7 +14,7 @@ const rows: readonly (readonly [passedMs: number, pauseMs: number | undefined])[
 for (const [passedMs, pauseMs] of rows) {
   test(`${passedMs} ms after the push the next look is ${pauseMs === undefined ? 'the last' : `after ${pauseMs} ms`}`, () => {
     const now = 1_000_000;
-    const at = nextLookForSignature(now - passedMs, now);
+    const at = nextSignatureCheck(now - passedMs, now);
     assert.equal(at === undefined ? undefined : at.getTime() - now, pauseMs);
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asSeenBy, consentTo, judgeConsent, unseenProblem, type ConsentRules, type CrossNamespace } from '../../src/plan/consent.ts';
+import { asSeenBy, consentTo, evaluateConsent, unseenProblem, type ConsentRules, type CrossNamespace } from '../../src/plan/consent.ts';
 import type { LabelSelector } from '../../src/model/label-selector.ts';
 import type { KindRef, WorkloadRef } from '../../src/model/workload.ts';
 import { policyOf, webDeployment, workloadOf } from '../model/samples.ts';
@@ -30,7 +30,7 @@ const rows: [name: string, onTarget: string | undefined, onNamespace: string | n
 for (const [name, onTarget, onNamespace, granted] of rows) {
   test(`${name}: ${granted ? 'granted' : 'refused'}`, () => {
     for (const crossNamespace of ['consent', 'legacy'] as const)
-      assert.equal(judgeConsent(shop, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
+      assert.equal(evaluateConsent(shop, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
   });
 }
 
@@ -40,7 +40,7 @@ test('legacy grants its one Deployment to a policy where nobody answered, and on
     onNamespace: string | null | undefined,
     crossNamespace: CrossNamespace = 'legacy',
     of = target,
-  ) => judgeConsent(legacy, of, { onTarget, onNamespace }, crossNamespace);
+  ) => evaluateConsent(legacy, of, { onTarget, onNamespace }, crossNamespace);
   assert.deepEqual(judge(undefined, null), { granted: true, isLegacy: true });
   for (const answer of ['', 'nobody', 'web']) {
     assert.deepEqual(judge(answer, null), { granted: false }, answer);

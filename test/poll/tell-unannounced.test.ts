@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Find } from '../../src/poll/look-at-all.ts';
+import type { Find } from '../../src/poll/evaluate-policies.ts';
 import { tellUnannounced } from '../../src/poll/tell-unannounced.ts';
 import { digestOf, latestSpec, policyOf, web } from '../model/samples.ts';
 import { createWorld, startTime, type World } from '../reconcile/world.ts';

@@ -21,7 +21,7 @@ test('what was announced, also when the registry does not list it yet', async ()
   assert.deepEqual(await candidates(specOf(), undefined, '1.1.0'), ['1.1.0']);
 });
 
-test('a moving tag needs no list', async () => assert.deepEqual(await candidates(latestSpec()), ['latest']));
+test('a mutable tag needs no list', async () => assert.deepEqual(await candidates(latestSpec()), ['latest']));
 
 test('nothing to choose from is for the user to mend, with an example', async () => {
   const says = (reason: string, message: RegExp) => (error: unknown) =>

@@ -6,9 +6,9 @@ import type { ImagePolicy, PolicyTarget } from '../../src/model/image-policy.ts'
 import { strategies } from '../../src/select/strategies/index.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { workloadKey } from '../../src/model/workload.ts';
-import { lookAtPolicy, processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { newTargetJob, wakeJobs } from '../../src/reconcile/wake-policies.ts';
-import { rolloutJob } from '../../src/reconcile/wake-rollouts.ts';
+import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { newTargetJob, neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
+import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
 import { digestOf, policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../model/samples.ts';
 import { givenUp, out } from '../rollout/rollout-samples.ts';
 import { contextOf, createWorld, image, startTime, type World } from './world.ts';
@@ -105,13 +105,13 @@ async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }:
   const ports = { ...world.ports, headManifest };
   const now = new Date(startTime);
   const jobs = [
-    ...wakeJobs(policy, ports, now),
+    ...neededReconciles(policy, ports, now),
     rolloutJob(policy, ports, now),
     newTargetJob(policy, new Set(workloads.map(({ uid }) => uid)), ports, now),
   ];
   const cause = { source: 'Webhook', receivedAt: at, eventId: 'push-1' } as const;
   const request = { policy, announced: true, announcedAt: startTime - agoMs, ...(hint && { hint }) };
-  const result = await lookAtPolicy(request, cause, contextOf(), ports).catch(String);
+  const result = await reconcileAndReport(request, cause, contextOf(), ports).catch(String);
   const job = { schema: 1, policy, source: 'TargetChange', cause: 'rollout:x', receivedAt: at, task: 'rollout' } as const;
   const watched = await processPolicyJob(job, contextOf(), ports).catch(String);
   const { requests, events, fates } = world;

@@ -10,7 +10,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { digestOf, policyOf, specOf, web, webDeployment } from '../model/samples.ts';
 import { startFakeRegistry } from '../harness/fake-registry.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, wakeJob } from './world.ts';
+import { contextOf, createWorld, image, pushOf, runs, startTime, neededReconcile } from './world.ts';
 
 const secondsOf = (time: number) => (time - startTime) / 1_000;
 const heardAfter = (seconds: number) => new Date(startTime + seconds * 1_000).toISOString();
@@ -97,7 +97,7 @@ test('a change of credentials is a try at once; what the push finds then is done
   state.now += 1_000;
   Object.assign(state, { isDenied: false, versions: 'b' });
   const policy = policies.get('shop/web') ?? assert.fail();
-  const job = wakeJob(policy, ports, new Date(state.now), ports.secretVersions) ?? assert.fail();
+  const job = neededReconcile(policy, ports, new Date(state.now), ports.secretVersions) ?? assert.fail();
   assert.equal(job.source, 'SecretChange');
   assert.equal(await perform(job), undefined);
   assert.deepEqual(images(), [`${image}:1.3.0`]);

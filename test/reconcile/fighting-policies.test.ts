@@ -5,7 +5,7 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import type { Workload, WorkloadRef } from '../../src/model/workload.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, startTime, wakeJob, type World } from './world.ts';
+import { contextOf, createWorld, image, startTime, neededReconcile, type World } from './world.ts';
 
 const names = ['one', 'two', 'three'];
 const targetOf = (name: string, more: Partial<WorkloadRef> = {}): WorkloadRef => ({ kind: 'Deployment', namespace: 'shop', name, ...more });
@@ -36,7 +36,7 @@ function fight({
     const policy = world.policies.get(`shop/${name}`);
     assert.ok(policy);
     world.put({ ...policy, actions: { ...policy.actions, requestedAt: `${++requests}` } });
-    const job = wakeJob(world.policies.get(`shop/${name}`) ?? policy, world.ports, world.ports.clock());
+    const job = neededReconcile(world.policies.get(`shop/${name}`) ?? policy, world.ports, world.ports.clock());
     assert.ok(job);
     await processPolicyJob(job, contextOf(), ports);
   };

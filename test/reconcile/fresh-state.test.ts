@@ -5,13 +5,13 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { policyOf, specOf, stalledStatus } from '../model/samples.ts';
-import { contextOf, createWorld, image, startTime, type World, wakeJob } from './world.ts';
+import { contextOf, createWorld, image, startTime, type World, neededReconcile } from './world.ts';
 
 const now = new Date(startTime);
 
 /** The job that a replica makes which sees all of the world. */
 function jobOf(world: World): PolicyJob {
-  const job = wakeJob(policyIn(world), world.ports, now);
+  const job = neededReconcile(policyIn(world), world.ports, now);
   assert.ok(job);
   return job;
 }
@@ -99,7 +99,7 @@ test('a failure to catch up is recorded, and tried again', async () => {
 test('a replica that has not seen yet which Secrets there are waits for its own watch', async () => {
   const world = createWorld();
   world.put(policyOf({ status: stalledStatus('RegistryDenied') }));
-  const job = wakeJob(policyIn(world), world.ports, now, () => 'new');
+  const job = neededReconcile(policyIn(world), world.ports, now, () => 'new');
   assert.equal(job?.source, 'SecretChange');
   let looks = 0;
   const secretVersions = () => (looks++ < 3 ? 'old' : 'new');

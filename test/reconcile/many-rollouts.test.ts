@@ -1,11 +1,11 @@
 /** One policy, 500 workloads. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodState } from '../../src/rollout/judge-pods.ts';
+import type { PodState } from '../../src/rollout/evaluate-pods.ts';
 import type { WorkloadRollout } from '../../src/model/workload-rollout.ts';
 import type { Workload } from '../../src/model/workload.ts';
-import { lookAtPolicy, processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { rolloutJob } from '../../src/reconcile/wake-rollouts.ts';
+import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
 import { image, out, rolloutOf, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
 import { digestOf, policyOf, workloadOf } from '../model/samples.ts';
 import { contextOf, createWorld, startTime } from './world.ts';
@@ -34,7 +34,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
   world.put(policyOf({ spec: watchedSpec(onFailure, { targets }), status: { observedGeneration: 1 } }));
   const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true };
   const receivedAt = new Date(startTime).toISOString();
-  await lookAtPolicy(request, { source: 'Webhook', receivedAt, eventId: 'push-1' }, contextOf(), world.ports);
+  await reconcileAndReport(request, { source: 'Webhook', receivedAt, eventId: 'push-1' }, contextOf(), world.ports);
   const status = () => world.statusOf('web');
   return {
     ...world,
@@ -166,7 +166,7 @@ test('what a human puts in the place of one of them is held, although the histor
   const { uid } = policyOf();
   const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true };
   world.requests.length = 0;
-  await lookAtPolicy(request, { source: 'Webhook', receivedAt: new Date(startTime).toISOString() }, contextOf(), world.ports);
+  await reconcileAndReport(request, { source: 'Webhook', receivedAt: new Date(startTime).toISOString() }, contextOf(), world.ports);
   assert.deepEqual(world.running('1.2.9'), [broken]);
   assert.match(world.status().conditions?.find(({ type }) => type === 'Held')?.message ?? '', /web-137 is held: kubectl changed web/);
 });

@@ -5,7 +5,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, startTime, wakeJob } from './world.ts';
+import { contextOf, createWorld, image, pushOf, startTime, neededReconcile } from './world.ts';
 
 test('a repository that nobody watches: recorded, no request', async () => {
   const world = createWorld();
@@ -79,7 +79,7 @@ test('one policy: the job does the work itself, and ends when everything is conf
 
 test('a push does not stand for the look at all tags that a new policy wants, however early it comes', async () => {
   const world = createWorld();
-  const wanted = () => wakeJob(world.policies.get('shop/web') ?? policyOf(), world.ports, new Date(startTime));
+  const wanted = () => neededReconcile(world.policies.get('shop/web') ?? policyOf(), world.ports, new Date(startTime));
   world.tags.set('1.4.0', digestOf('c'));
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -194,7 +194,7 @@ test('a push whose record or jobs were not stored is tried again', async () => {
   await assert.rejects(processPush(pushOf(), contextOf(), forgetful), away);
 });
 
-test('a moving tag that was pushed twice ends at the digest that the registry holds', async () => {
+test('a mutable tag that was pushed twice ends at the digest that the registry holds', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   for (const letter of ['d', 'e']) {
@@ -204,7 +204,7 @@ test('a moving tag that was pushed twice ends at the digest that the registry ho
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
 });
 
-test('a moving tag, when the answer to the first push arrives after the second push was applied', async () => {
+test('a mutable tag, when the answer to the first push arrives after the second push was applied', async () => {
   const answer = Promise.withResolvers<{ digest: string }>();
   let requests = 0;
   const world = createWorld({

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { PolicyActions } from '../../src/model/policy-actions.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
-import { wakeJobs } from '../../src/reconcile/wake-policies.ts';
+import { neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
 import { digestOf, policyOf } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, runs, type World } from './world.ts';
 
@@ -22,7 +22,7 @@ async function start(actions: PolicyActions): Promise<World> {
   return world;
 }
 
-const jobsOf = (world: World) => wakeJobs(policyIn(world), world.ports, world.ports.clock());
+const jobsOf = (world: World) => neededReconciles(policyIn(world), world.ports, world.ports.clock());
 
 test('a release of long ago does not hide that the target is resumed', async () => {
   const world = await start({ release: '2026-01-01T00:00:00Z' });

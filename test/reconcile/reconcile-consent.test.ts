@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { PermanentError } from '../../src/model/errors.ts';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
-import { newTargetJob, wakeJobs } from '../../src/reconcile/wake-policies.ts';
-import { rolloutJob } from '../../src/reconcile/wake-rollouts.ts';
+import { newTargetJob, neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
+import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { digestOf, latestSpec, policyOf, specOf, stalledStatus, webDeployment } from '../model/samples.ts';
 import { createWorld, image, runs, type World } from './world.ts';
@@ -201,7 +201,9 @@ test('neither changes of what is not seen nor its rollouts make a job; a consent
       ports,
       new Date(),
     );
-    return [...wakeJobs(policy, ports, new Date()), rolloutJob(policy, ports, new Date()), newTarget].flatMap((job) => job?.cause ?? []);
+    return [...neededReconciles(policy, ports, new Date()), rolloutJob(policy, ports, new Date()), newTarget].flatMap(
+      (job) => job?.cause ?? [],
+    );
   };
   for (const generation of [2, 3]) {
     runs(world, { web: `${image}:1.2.${generation}` }, { namespace: 'ops', generation });

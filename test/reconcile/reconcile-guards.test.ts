@@ -6,9 +6,9 @@ import type { PolicyActions } from '../../src/model/policy-actions.ts';
 import { alarmJob } from '../../src/reconcile/alarm-job.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
-import { actionJob } from '../../src/reconcile/wake-actions.ts';
+import { actionJob } from '../../src/reconcile/requested-actions.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World, wakeJob } from './world.ts';
+import { contextOf, createWorld, image, pushOf, runs, startTime, type World, neededReconcile } from './world.ts';
 
 const [b, c] = [digestOf('b'), digestOf('c')];
 
@@ -27,7 +27,7 @@ function policyIn(world: World): ImagePolicy {
 /** A user annotates the policy; what that wakes is done. Returns whether it woke anything. */
 async function ask(world: World, actions: PolicyActions): Promise<boolean> {
   world.put({ ...policyIn(world), actions });
-  const job = wakeJob(policyIn(world), world.ports, world.ports.clock());
+  const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
   if (job !== undefined) await processPolicyJob(job, contextOf(), world.ports);
   return job !== undefined;
 }
@@ -247,7 +247,7 @@ test('rollback: a crash between the patch and the status does not let the next l
   const world = start();
   await push(world, '1.3.0', b);
   world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
-  const job = wakeJob(policyIn(world), world.ports, world.ports.clock());
+  const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
   assert.ok(job);
   let writes = 0;
   const { writeStatus } = world.ports;
@@ -309,7 +309,7 @@ test('a replica that has not seen the annotation yet asks for it', async () => {
   await push(world, '1.3.0', b);
   const older = policyIn(world);
   world.put({ ...older, resourceVersion: '2', actions: { approve: `1.3.0@${b}` } });
-  const job = wakeJob(policyIn(world), world.ports, world.ports.clock());
+  const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
   assert.ok(job);
   await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: () => older });
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -321,7 +321,7 @@ test('paused: nothing is changed until it is resumed, and that wakes the policy'
   await push(world, '1.3.0', b);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True TargetPaused', 'Held=True TargetPaused']]);
   runs(world, { web: `${image}:1.2.3` }, { generation: 2 });
-  const job = wakeJob(policyIn(world), world.ports, world.ports.clock());
+  const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
   assert.equal(job?.source, 'TargetChange');
   await processPolicyJob(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);

@@ -216,7 +216,7 @@ test('a shorter minAge counts from the first sight; without one nothing waits', 
   }
 });
 
-test('a moving tag is applied when it did not move for so long', async () => {
+test('a mutable tag is applied when it did not move for so long', async () => {
   const { world, at, push, ring, waits } = start(latestSpec({ minAgeMs: 30 * minute }));
   runs(world, { web: `${image}:latest@${digestOf('a')}` });
   await push('latest', 'b');

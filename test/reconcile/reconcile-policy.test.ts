@@ -284,7 +284,7 @@ test('a cache that lags behind our own patch does no harm', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a moving tag and a conflict: another replica may have had the newer answer, so the registry is asked again', async () => {
+test('a mutable tag and a conflict: another replica may have had the newer answer, so the registry is asked again', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   world.tags.set('latest', digestOf('d'));
@@ -301,7 +301,7 @@ test('a moving tag and a conflict: another replica may have had the newer answer
   assert.deepEqual(world.requests, ['HEAD latest', 'GET web', 'HEAD latest']);
 });
 
-test('a moving tag that nobody else touches costs one question', async () => {
+test('a mutable tag that nobody else touches costs one question', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   world.tags.set('latest', digestOf('d'));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LookCause } from '../../src/status/next-status.ts';
+import type { ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import { reportOutcome } from '../../src/reconcile/report.ts';
 import { policyOf, stalledStatus, webDeployment } from '../model/samples.ts';
 import { createWorld, image, startTime, type World } from './world.ts';
 
-const cause: LookCause = { source: 'Webhook', receivedAt: new Date(startTime - 1_500).toISOString(), eventId: 'push-1' };
+const cause: ReconcileCause = { source: 'Webhook', receivedAt: new Date(startTime - 1_500).toISOString(), eventId: 'push-1' };
 const updated: Outcome = {
   kind: 'updated',
   reason: 'Updated',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/model/errors.ts';
-import type { PodState } from '../../src/rollout/judge-pods.ts';
-import { processPolicyJob, lookAtPolicy } from '../../src/reconcile/process-policy.ts';
+import type { PodState } from '../../src/rollout/evaluate-pods.ts';
+import { processPolicyJob, reconcileAndReport } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf } from '../model/samples.ts';
 import { changed, entryOf, givenUp, image, out, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
 import { at, changedWorld, jobOf, kinds, look, name, namespace, results, told, uid } from './changed-world.ts';
@@ -12,7 +12,7 @@ test('an update is not Ready before it is out', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changed({ ...out, observedGeneration: 2 }, {}, '1.2.3'));
-  await lookAtPolicy(
+  await reconcileAndReport(
     { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
     { source: 'Webhook', receivedAt: at, eventId: 'push-1' },
     contextOf(),
@@ -31,7 +31,7 @@ test('a workload that nobody can watch is Ready at once, and it is said', async 
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changed({ standsStill: 'it is paused' }, {}, '1.2.3'));
-  await lookAtPolicy(
+  await reconcileAndReport(
     { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
     { source: 'Webhook', receivedAt: at },
     contextOf(),
@@ -101,7 +101,7 @@ test('a rejected digest is not tried again; a newer one is', async () => {
   const world = changedWorld(changed(givenUp));
   await look(world);
   const again = (tag: string) =>
-    lookAtPolicy(
+    reconcileAndReport(
       { policy: { namespace, name, uid }, hint: { tag }, announced: true, announcedAt: 0 },
       { source: 'Webhook', receivedAt: at },
       contextOf(),
@@ -220,7 +220,7 @@ test('a kill between the patch and the status: found by what runs, with what ran
   } as const;
   const world = changedWorld(changed(), { status: { history: [], targets: [seen], lastAppliedTag: '1.2.3' } });
   const { receivedAt } = pushOf();
-  await lookAtPolicy(
+  await reconcileAndReport(
     { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
     { source: 'Webhook', receivedAt },
     contextOf(),

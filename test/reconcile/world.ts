@@ -27,7 +27,7 @@ import type { ImageFacts } from '../../src/reconcile/read-images.ts';
 import { createSharedAnswers } from '../../src/reconcile/shared-answers.ts';
 import { createTagMemory } from '../../src/reconcile/tag-memory.ts';
 import type { ObjectEvent } from '../../src/reconcile/object-event.ts';
-import { wakeJobs } from '../../src/reconcile/wake-policies.ts';
+import { neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
 import { digestOf, policyOf, web, workloadOf } from '../model/samples.ts';
 
 export const startTime = Date.parse('2026-03-01T12:00:00Z');
@@ -286,6 +286,6 @@ export function pushOf(push: Partial<PushEvent> = {}): PushJob {
 }
 
 /** The first job that the policy wants, or undefined. */
-export function wakeJob(...judged: Parameters<typeof wakeJobs>): PolicyJob | undefined {
-  return wakeJobs(...judged)[0];
+export function neededReconcile(...judged: Parameters<typeof neededReconciles>): PolicyJob | undefined {
+  return neededReconciles(...judged)[0];
 }

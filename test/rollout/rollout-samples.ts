@@ -1,7 +1,7 @@
 /** Rollouts for tests: name only what matters. */
 import type { ConsentRules } from '../../src/plan/consent.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
-import type { PodState } from '../../src/rollout/judge-pods.ts';
+import type { PodState } from '../../src/rollout/evaluate-pods.ts';
 import type { RegistryAliases } from '../../src/model/image-reference.ts';
 import type { LastUpdate } from '../../src/model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';

@@ -9,7 +9,7 @@ import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { readPolicy } from '../../src/api-versions/read-policy.ts';
 import { validatePolicy } from '../../src/api-versions/validate-policy.ts';
-import { judgeConsent } from '../../src/plan/consent.ts';
+import { evaluateConsent } from '../../src/plan/consent.ts';
 import { parseDuration } from '../../src/model/duration.ts';
 import { filterTags } from '../../src/select/filter-tags.ts';
 import { tryParseImageReference } from '../../src/model/image-reference.ts';
@@ -85,7 +85,7 @@ describe('an end is found', { timeout: 240_000 }, () => {
     ['pushed tags', (text) => acceptPush({ registry: 'h.example.com', repository: 'a/b', tag: text, digest: text }, context)],
     ['registries', (text) => acceptPush({ registry: text, repository: text, tag: '1' }, context)],
     ['durations', parseDuration],
-    ['consents', (text) => judgeConsent({ namespace: 'shop' }, webDeployment, { onTarget: text, onNamespace: text }, 'legacy')],
+    ['consents', (text) => evaluateConsent({ namespace: 'shop' }, webDeployment, { onTarget: text, onNamespace: text }, 'legacy')],
     ['approvals', parseApproval],
     ['rollbacks', parseRollback],
     ['challenges of registries', (text) => parseChallenges(`Bearer realm=${text}`)],

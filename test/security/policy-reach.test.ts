@@ -15,7 +15,7 @@ import type { HistoryEntry } from '../../src/model/policy-status.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { workloadKey, type ImageList, type Workload, type WorkloadContainer, type ContainerChange } from '../../src/model/workload.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { lookAtPolicy, processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { givenUp, rolloutOf } from '../rollout/rollout-samples.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
 import { change, contextOf, createWorld, startTime } from '../reconcile/world.ts';
@@ -262,7 +262,7 @@ async function play(one: Scene): Promise<void> {
   if (one.rollbackTo !== undefined) {
     phase = 'requested';
     await settle(
-      lookAtPolicy(
+      reconcileAndReport(
         { policy: identity, announced: false, rollbackTo: one.rollbackTo },
         { ...cause, source: 'Rollback' },
         contextOf(),
@@ -274,7 +274,9 @@ async function play(one: Scene): Promise<void> {
   // With its digest: without one the registry would be asked again for seconds, by a clock that stands still here.
   const digest = one.hint === undefined ? undefined : digestByTag.get(one.hint);
   const hint = one.hint === undefined ? undefined : { tag: one.hint, ...(digest !== undefined && { digest }) };
-  await settle(lookAtPolicy({ policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause, contextOf(), world.ports));
+  await settle(
+    reconcileAndReport({ policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause, contextOf(), world.ports),
+  );
 }
 
 function isTarget(target: PolicyTarget, workload: Workload, { container, name }: { container: string; name: ImageList }): boolean {

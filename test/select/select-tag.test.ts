@@ -57,7 +57,7 @@ for (const [name, strategy] of built) {
       { minLength: 3, maxLength: 3 },
     );
     // The one tag that is followed is rarely made up.
-    const three = strategy.movingTag === undefined ? candidates : fc.constant(Array<string>(3).fill(strategy.movingTag));
+    const three = strategy.mutableTag === undefined ? candidates : fc.constant(Array<string>(3).fill(strategy.mutableTag));
     fc.assert(
       fc.property(three, ([a = '', b = '', c = '']) => {
         const order = Math.sign(compareTags(strategy, a, b));

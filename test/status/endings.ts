@@ -1,7 +1,7 @@
 /** Endings of every kind, and the status after them. */
 import assert from 'node:assert/strict';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
-import { nextStatus, type LookCause } from '../../src/status/next-status.ts';
+import { nextStatus, type ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome, Postponement } from '../../src/plan/outcome.ts';
 import type { ContainerState, PolicyStatus } from '../../src/model/policy-status.ts';
 import type { PlacedWaiting } from '../../src/plan/waiting.ts';
@@ -11,7 +11,7 @@ export const now = new Date('2026-03-01T12:00:00.789Z');
 export const seconds = '2026-03-01T12:00:00Z';
 export const later = new Date('2026-03-01T13:00:00Z');
 export const image = 'registry.example.com/shop/web';
-export const cause: LookCause = { source: 'Webhook', receivedAt: '2026-03-01T12:00:00.123Z', eventId: 'push-1', receiver: 'prod' };
+export const cause: ReconcileCause = { source: 'Webhook', receivedAt: '2026-03-01T12:00:00.123Z', eventId: 'push-1', receiver: 'prod' };
 
 export const container = { ...webDeployment, container: 'web' };
 export const upToDate: ContainerState = { ...container, image: `${image}:1.3.0`, state: 'UpToDate' };

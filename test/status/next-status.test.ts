@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusSchema } from '../../src/api-versions/v1-status.ts';
-import { nextStatus, type LookCause } from '../../src/status/next-status.ts';
+import { nextStatus, type ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import type { Condition, ContainerState, PolicyStatus } from '../../src/model/policy-status.ts';
 import {
@@ -192,7 +192,7 @@ test('what is selected keeps the time of its first sight; a digest that becomes 
 
 test('the trigger stays that of the last look that changed or found something', () => {
   const before = after({}, updated);
-  const poll: LookCause = { source: 'Poll', receivedAt: '2026-03-01T13:00:00.000Z' };
+  const poll: ReconcileCause = { source: 'Poll', receivedAt: '2026-03-01T13:00:00.000Z' };
   const policy = policyOf({ generation: 2, status: before });
   assert.equal(nextStatus(policy, unchanged, poll, later)?.trigger?.source, 'Webhook');
   const found = nextStatus(policy, { ...updated, tag: '1.4.0' }, poll, later);
@@ -288,7 +288,7 @@ test('everything stays inside the bounds of the schema', () => {
       selection: { candidate: { tag: '1.3.0' }, containers: [{ ...upToDate, image: long, message: long }] },
     },
   ];
-  const longCause: LookCause = { ...cause, receiver: long, eventId: long };
+  const longCause: ReconcileCause = { ...cause, receiver: long, eventId: long };
   for (const ending of endings) {
     const status = nextStatus(policyOf(), ending, longCause, now);
     assert.deepEqual(statusSchema.strict().parse(status), status);

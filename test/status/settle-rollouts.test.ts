@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { statusSchema } from '../../src/api-versions/v1-status.ts';
 import { rollbacksOf, whyNoRollback } from '../../src/rollout/automatic-rollback.ts';
 import { currentRollouts } from '../../src/rollout/current-rollouts.ts';
-import { judgeRollout } from '../../src/rollout/judge-rollout.ts';
+import { evaluateRollout } from '../../src/rollout/evaluate-rollout.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { toSeconds } from '../../src/model/status-text.ts';
 import { rolloutConditions } from '../../src/status/rollout-conditions.ts';
@@ -33,7 +33,7 @@ const none = new Map<string, string>();
 function settled(status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', digests = none) {
   const findings = currentRollouts(rolloutOwnerOf(status, onFailure), viewOf(workload)).map((rollout) => ({
     rollout,
-    verdict: judgeRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, now),
+    verdict: evaluateRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, now),
     digests,
   }));
   return settleFindings(status, findings, settings(onFailure), now);

@@ -37,9 +37,9 @@ const digest = z
       .min(1)
       .max(128)
       .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'a tag has letters, digits, "_", "." and "-", and starts with none of the last two')
-      .describe('The moving tag, such as "latest" or "main".'),
+      .describe('The mutable tag, such as "latest" or "main".'),
   })
-  .describe('Follows one moving tag: whatever it points to is what should run.');
+  .describe('Follows one mutable tag: whatever it points to is what should run.');
 
 const strategies = ['semver', 'digest', 'newest', 'alphabetical', 'numerical'] as const;
 

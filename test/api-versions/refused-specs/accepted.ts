@@ -47,6 +47,6 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
       verify: { cosign: { keyless: [{ issuer: 'https://a.example', identity: 'b' }] } },
     }),
   ],
-  ['tags that a moving tag passes', specWith({ select: { digest: { tag: 'latest' } }, tags: { allow: 'l.*', ignore: ['x'] } })],
-  ['a moving tag with its pin', specWith({ select: { digest: { tag: 'latest' } }, update: { pin: 'Digest' } })],
+  ['tags that a mutable tag passes', specWith({ select: { digest: { tag: 'latest' } }, tags: { allow: 'l.*', ignore: ['x'] } })],
+  ['a mutable tag with its pin', specWith({ select: { digest: { tag: 'latest' } }, update: { pin: 'Digest' } })],
 ];

@@ -101,14 +101,14 @@ export const code: readonly RefusedSpec[] = [
     'InvalidTagPolicy',
   ),
   byCode(
-    'a moving tag that is not allowed',
+    'a mutable tag that is not allowed',
     specWith({ select: { digest: { tag: 'latest' } }, tags: { allow: 'main' } }),
     'spec.tags.allow',
     'leaves out "latest"',
     'InvalidTagPolicy',
   ),
   byCode(
-    'a moving tag that is ignored',
+    'a mutable tag that is ignored',
     specWith({ select: { digest: { tag: 'latest' } }, tags: { ignore: ['x', 'te'] } }),
     'spec.tags.ignore[1]',
     'leaves out "latest"',

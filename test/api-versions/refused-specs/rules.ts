@@ -110,7 +110,7 @@ export const rules: readonly RefusedSpec[] = [
     'write either identity or identityPattern',
   ),
   byRule(
-    'a moving tag that is not pinned',
+    'a mutable tag that is not pinned',
     specWith({ select: { digest: { tag: 'latest' } }, update: { pin: 'Tag' } }),
     'spec',
     'select.digest with update.pin: Tag would never change anything',

@@ -78,9 +78,15 @@ export const shape: readonly RefusedSpec[] = [
     'must be of type string',
     'write it in quotes',
   ),
-  bySchema('no moving tag', specWith({ select: { digest: {} } }), 'spec.select.digest.tag', 'Required value', 'is missing: The moving tag'),
   bySchema(
-    'a moving tag that is none',
+    'no mutable tag',
+    specWith({ select: { digest: {} } }),
+    'spec.select.digest.tag',
+    'Required value',
+    'is missing: The mutable tag',
+  ),
+  bySchema(
+    'a mutable tag that is none',
     specWith({ select: { digest: { tag: 'a/b' } } }),
     'spec.select.digest.tag',
     'should match',

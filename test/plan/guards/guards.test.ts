@@ -99,7 +99,7 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
   [held, 'the digest is not known yet', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.0' } }, 'kept Held'],
   [
     held,
-    'a moving tag, moved',
+    'a mutable tag, moved',
     {
       runs: { ...by('kubectl'), image: `${image}:latest@${a}` },
       spec: latest,
@@ -110,7 +110,7 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
   ],
   [
     held,
-    'a moving tag, at the same',
+    'a mutable tag, at the same',
     {
       runs: { ...by('kubectl'), image: `${image}:latest@${a}` },
       spec: latest,

@@ -6,7 +6,7 @@ import { digest } from '../../../src/select/strategies/digest.ts';
 const latest = digest({ tag: 'latest' });
 
 test('follows one tag and no other', () => {
-  assert.equal(latest.movingTag, 'latest');
+  assert.equal(latest.mutableTag, 'latest');
   assert.equal(selectTag(latest, ['1.0.0', 'latest', 'zzz']), 'latest');
   assert.equal(selectTag(latest, ['1.0.0', 'Latest', 'latest-arm64']), undefined);
   assert.match(latest.reject('1.0.0') ?? 'selected', /"1\.0\.0" is not the followed tag "latest"/);

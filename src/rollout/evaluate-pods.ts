@@ -1,5 +1,5 @@
 /** What the pods of a new revision say of its rollout. Pure. */
-import type { PodEvidence, RolloutFailure } from './judge-rollout.ts';
+import type { PodEvidence, RolloutFailure } from './evaluate-rollout.ts';
 
 /** As much of a pod as tells why it does not start. */
 export interface PodState {
@@ -32,7 +32,7 @@ const crashes = { inBackOff: 2, otherwise: 3 } as const;
 
 /** What the pods are evidence of, where these containers (or image volumes) were changed. */
 export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): PodEvidence {
-  const failure = judgePods(pods, containers, now);
+  const failure = evaluatePods(pods, containers, now);
   const starts = pods.filter(({ ready }) => !ready).map(({ startedAt }) => Date.parse(startedAt));
   return { ...(failure && { failure }), ...(starts.length > 0 && { unreadySince: new Date(Math.min(...starts)) }) };
 }
@@ -41,7 +41,7 @@ export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<st
  * Why the pods cannot start, by those of the containers that were changed or mount what was: what others do is not the fault of the new image, and only told when time is
  * over. Undefined while there is hope.
  */
-export function judgePods(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): RolloutFailure | undefined {
+export function evaluatePods(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): RolloutFailure | undefined {
   for (const pod of pods) {
     for (const container of pod.containers.filter(({ name, mounts = [] }) => [name, ...mounts].some((one) => containers.has(one)))) {
       const failure = judgeContainer(pod, container, now);

@@ -2,10 +2,10 @@ import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
 import { alarmJob } from './alarm-job.ts';
 import type { PlanPorts } from './plan-with.ts';
-import { newTargetJob, wakeJobs, type SecretVersions } from './wake-policies.ts';
-import { rolloutJob } from './wake-rollouts.ts';
+import { newTargetJob, neededReconciles, type SecretVersions } from './needs-reconcile.ts';
+import { rolloutJob } from './next-rollout-check.ts';
 
-export interface WakerPorts extends PlanPorts {
+export interface EnqueuerPorts extends PlanPorts {
   readonly policies: () => Iterable<ImagePolicy>;
   readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
   readonly secretVersions: SecretVersions;
@@ -14,7 +14,7 @@ export interface WakerPorts extends PlanPorts {
   readonly clock: () => Date;
 }
 
-export interface Waker {
+export interface Enqueuer {
   /**
    * Asks whether a policy wants a look, once for all that happens in a turn of the event loop: a change of hundreds of targets comes as hundreds of events, and
    * each answer looks at all of them. Jobs of one moment go to Redis together.
@@ -25,7 +25,7 @@ export interface Waker {
    * image within a minute: a push that was under way when the workload came has not seen it.
    */
   considerNewTarget(policy: ImagePolicy, uid: string): void;
-  considerAll(): void;
+  resync(): void;
   stop(): void;
 }
 
@@ -46,7 +46,7 @@ interface NewTargets {
 }
 
 /** Turns changes that the caches see into jobs. What Redis did not take is kept and tried again; what a crash loses, the next sweep finds. */
-export function createWaker(ports: WakerPorts): Waker {
+export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   const pending = new Map<string, PolicyJob>();
   let timer: NodeJS.Timeout | undefined;
   const considered = new Map<string, ImagePolicy>();
@@ -85,7 +85,7 @@ export function createWaker(ports: WakerPorts): Waker {
     for (const [key, policy] of considered) {
       considered.delete(key);
       isolated(() => [
-        ...wakeJobs(policy, ports, ports.clock(), ports.secretVersions),
+        ...neededReconciles(policy, ports, ports.clock(), ports.secretVersions),
         alarmJob(policy),
         rolloutJob(policy, ports, ports.clock()),
         followUp(policy),
@@ -139,7 +139,7 @@ export function createWaker(ports: WakerPorts): Waker {
       arrived.set(key, policy);
       newTargetsTimer ??= setTimeout(welcome, newTargetsMs);
     },
-    considerAll() {
+    resync() {
       // Of policies that were deleted, too.
       for (const [key, known] of newTargets) expire(key, known);
       for (const policy of ports.policies()) consider(policy);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createImagesFirst } from '../../src/compose/images-first.ts';
+import { createStatusDeferral } from '../../src/compose/defer-status-writes.ts';
 
 test('what is told waits for all images that are being changed, whether they could be or not', async () => {
-  const { change, turn } = createImagesFirst({ atMostMs: 60_000 });
+  const { change, turn } = createStatusDeferral({ atMostMs: 60_000 });
   await turn();
   const [one, other] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const changes = Promise.allSettled([change(() => one.promise), change(() => other.promise)]);
@@ -20,7 +20,7 @@ test('what is told waits for all images that are being changed, whether they cou
 });
 
 test('it does not wait for ever', async () => {
-  const { change, turn } = createImagesFirst({ atMostMs: 1 });
+  const { change, turn } = createStatusDeferral({ atMostMs: 1 });
   const never = Promise.withResolvers<void>();
   const changing = change(() => never.promise);
   await turn();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Queue } from 'bullmq';
-import { keepRoom } from '../../src/compose/keep-room.ts';
+import { trimRedis } from '../../src/compose/trim-redis.ts';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createEventLog } from '../../src/queue/event-log.ts';
@@ -59,7 +59,7 @@ test('in a Redis that stays crowded completed jobs are forgotten, then records, 
   const crowded = { reachable: true, memoryShare: 0.8, memoryLimit: 59 * bytesPerRecord };
   const looks = [crowded, crowded];
   const lines: string[] = [];
-  const room = keepRoom({
+  const room = trimRedis({
     redis: connection,
     prefix,
     health: () => looks.shift() ?? { reachable: true, memoryShare: 0.5 },

@@ -8,7 +8,7 @@ import { nextSettlement, standingsOf } from '../rollout/count-rollouts.ts';
 import { currentRollouts, isRecorded, newestOf, type Rollout } from '../rollout/current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import type { RegistryAliases } from '../model/image-reference.ts';
-import { deadlineOf, judgeRollout } from '../rollout/judge-rollout.ts';
+import { deadlineOf, evaluateRollout } from '../rollout/evaluate-rollout.ts';
 import { hashId } from '../model/push-event.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { workloadKey } from '../model/workload.ts';
@@ -16,7 +16,7 @@ import type { PolicyJob } from '../queue/jobs.ts';
 
 /** While it goes on, its pods are asked at these times after the change, then every minute. */
 const lastEarlyMs = 75_000;
-const earlyLooksMs = [5_000, 15_000, 35_000, lastEarlyMs];
+const earlyChecksMs = [5_000, 15_000, 35_000, lastEarlyMs];
 const firstTryMs = 5_000;
 /** What was refused is tried again for so long, in case consent or a signature is still given; then a user decides. */
 const refusedForMs = 86_400_000;
@@ -24,7 +24,7 @@ const refusedForMs = 86_400_000;
 const maxCauseLength = 1_000;
 
 /** Shared looks are at multiples of this. */
-export const lookStepMs = 5_000;
+export const checkStepMs = 5_000;
 /** From here on, looks are shared. */
 export const manyRollouts = 10;
 /** So many workloads are asked in one look at most, they and their pods; the others have their turn in the next ones. */
@@ -56,7 +56,7 @@ export function rolloutJob(policy: ImagePolicy, cluster: RolloutView & ConsentRu
   } as const;
   const rollouts = currentRollouts(policy, view);
   const { rollout: settings } = spec;
-  const due = [...rollouts.map((rollout) => lookAt(rollout, policy, settings, now)), ...backwards(policy, settings, view, now)].filter(
+  const due = [...rollouts.map((rollout) => checkOf(rollout, policy, settings, now)), ...backwards(policy, settings, view, now)].filter(
     (one) => one !== undefined,
   );
   const immediate = due.filter(({ at }) => at === undefined);
@@ -83,7 +83,7 @@ function together(due: readonly Due[], now: Date): Due | undefined {
   const first = earliest(due)?.at;
   if (first === undefined) return undefined;
   const wanted = due.length > maxExamined ? now.getTime() + 1 : first.getTime();
-  const at = Math.ceil(wanted / lookStepMs) * lookStepMs;
+  const at = Math.ceil(wanted / checkStepMs) * checkStepMs;
   return { cause: `many:at:${at}`, at: new Date(at) };
 }
 
@@ -92,9 +92,9 @@ function shorten(causes: string): string {
   return causes.length <= maxCauseLength ? causes : hashId([causes]);
 }
 
-function lookAt({ workload, entries, since }: Rollout, { status }: ImagePolicy, settings: RolloutSettings, now: Date): Due | undefined {
+function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy, settings: RolloutSettings, now: Date): Due | undefined {
   const time = { since, timeoutMs: settings.timeoutMs };
-  const verdict = judgeRollout(workload, time, now);
+  const verdict = evaluateRollout(workload, time, now);
   const isUnknown = entries.some(({ result }) => result === 'Applied');
   const place = `${workload.uid}:${workload.generation}:${entries.map(({ result }) => result).join('+')}`;
   // What the history does not hold has no place where it would be said that it is out.
@@ -107,7 +107,7 @@ function lookAt({ workload, entries, since }: Rollout, { status }: ImagePolicy, 
   }
   if ((verdict.kind !== 'progressing' && !isLate) || !isUnknown) return undefined;
   const deadline = deadlineOf(workload, time).getTime();
-  const next = nextLookAt(since, now);
+  const next = nextCheckAt(since, now);
   const at = new Date(deadline > now.getTime() ? Math.min(next, deadline) : next);
   return { cause: `${place}:at:${at.getTime()}`, at };
 }
@@ -146,9 +146,9 @@ function tryAt(since: Date, now: Date): number {
   return Math.floor(Math.log2(Math.max(1, (now.getTime() - since.getTime()) / firstTryMs)));
 }
 
-function nextLookAt(since: Date, now: Date): number {
+function nextCheckAt(since: Date, now: Date): number {
   const elapsedMs = now.getTime() - since.getTime();
-  const early = earlyLooksMs.find((lookMs) => lookMs > elapsedMs);
+  const early = earlyChecksMs.find((checkMs) => checkMs > elapsedMs);
   const minutes = Math.floor((elapsedMs - lastEarlyMs) / 60_000) + 1;
   return since.getTime() + (early ?? lastEarlyMs + minutes * 60_000);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { judgeRollout, type PodEvidence } from '../../src/rollout/judge-rollout.ts';
+import { evaluateRollout, type PodEvidence } from '../../src/rollout/evaluate-rollout.ts';
 import type { WorkloadRollout } from '../../src/model/workload-rollout.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { after, changed, changedAt, givenUp, out, rolloutOf } from './rollout-samples.ts';
@@ -62,7 +62,7 @@ const rows: [name: string, workload: Workload, seconds: number, expected: string
 
 for (const [name, workload, seconds, expected, pods] of rows) {
   test(`a workload ${name}: ${expected}`, () => {
-    const verdict = judgeRollout(workload, time, after(seconds), pods);
+    const verdict = evaluateRollout(workload, time, after(seconds), pods);
     assert.equal([verdict.kind, verdict.kind === 'failed' && verdict.reason].filter(Boolean).join(' '), expected);
     assert.match(verdict.message, new RegExp(`^${workload.kind} shop/web`));
   });
@@ -70,7 +70,7 @@ for (const [name, workload, seconds, expected, pods] of rows) {
 
 test('the messages tell what is missing, in the words of whoever knows', () => {
   const messageOf = (rollout: Partial<WorkloadRollout>, seconds = 1, pods?: PodEvidence) =>
-    judgeRollout(changed(rollout), time, after(seconds), pods).message;
+    evaluateRollout(changed(rollout), time, after(seconds), pods).message;
   assert.match(
     messageOf({ wanted: 3, toUpdate: 3, updated: 1, available: 2, outdated: 2 }),
     /1 of 3 updated, 2 of 3 available, 2 old still there/,
@@ -98,12 +98,12 @@ test('whatever the numbers are: done and given up stay so as time goes by, and n
   fc.assert(
     fc.property(anyRollout, fc.boolean(), fc.nat({ max: 9_999 }), fc.nat({ max: 9_999 }), (numbers, isGivenUp, early, more) => {
       const workload = changed({ ...numbers, ...(isGivenUp && { givenUp: { message: 'too late', at: '2026-03-01T12:00:20Z' } }) });
-      const first = judgeRollout(workload, time, after(early));
-      const second = judgeRollout(workload, time, after(early + more));
+      const first = evaluateRollout(workload, time, after(early));
+      const second = evaluateRollout(workload, time, after(early + more));
       if (first.kind === 'done' || first.kind === 'notWatched') assert.equal(second.kind, first.kind);
       if (first.kind === 'failed') assert.notEqual(second.kind, 'progressing');
       if (numbers.observedGeneration < workload.generation) assert.notEqual(second.kind, 'done');
-      assert.notEqual(judgeRollout(workload, time, after(600 + 3_601)).kind, 'progressing');
+      assert.notEqual(evaluateRollout(workload, time, after(600 + 3_601)).kind, 'progressing');
     }),
   );
 });
@@ -111,9 +111,9 @@ test('whatever the numbers are: done and given up stay so as time goes by, and n
 test('a rollout is done only with all of its pods, new and available, unless it was so before', () => {
   fc.assert(
     fc.property(anyRollout, (numbers) => {
-      if (judgeRollout(changed(numbers), time, after(1)).kind !== 'done' || numbers.wasComplete) return;
+      if (evaluateRollout(changed(numbers), time, after(1)).kind !== 'done' || numbers.wasComplete) return;
       assert.ok(numbers.updated >= numbers.toUpdate && numbers.available >= numbers.wanted && numbers.outdated === 0);
     }),
   );
-  assert.equal(judgeRollout(changed(rolloutOf()), time, after(1)).kind, 'progressing');
+  assert.equal(evaluateRollout(changed(rolloutOf()), time, after(1)).kind, 'progressing');
 });

@@ -32,7 +32,7 @@ type Ending =
  * Puts the images before failed changes back, with the same guarded patch as every change, several workloads at a time. The failure is in the status
  * already; what a crash leaves between the patch and the status is found by what runs. What must not be rolled back (`refused`) is only reported.
  */
-export async function putBack(
+export async function rollBack(
   { failed, refused }: { readonly failed: readonly Failed[]; readonly refused: readonly RefusedRollback[] },
   watched: Watched,
   ports: WatchPorts,

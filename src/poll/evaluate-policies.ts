@@ -26,8 +26,8 @@ export interface Find {
   readonly resolved?: { readonly tag: string; readonly digest: string };
 }
 
-/** Asks the registry for all policies of a poll. One policy's trouble (a moving tag that cannot be read) does not hold up the others. */
-export async function lookAtAll(
+/** Asks the registry for all policies of a poll. One policy's trouble (a mutable tag that cannot be read) does not hold up the others. */
+export async function evaluatePolicies(
   policies: readonly ImagePolicy[],
   ask: AskOnce,
   ports: ChoosePorts & PlanPorts,
@@ -71,7 +71,7 @@ export async function findsOf(
 
 function planFor(policy: ImagePolicy, { spec, candidate }: Chosen, ask: AskOnce, ports: PlanPorts): UpdatePlan {
   const plan = planWith(policy, spec, candidate, ports);
-  const tags = spec.strategy.movingTag === undefined ? ask.listed() : undefined;
+  const tags = spec.strategy.mutableTag === undefined ? ask.listed() : undefined;
   return tags === undefined ? plan : tellGoneTags(plan, tags, ports.aliases);
 }
 

@@ -5,22 +5,22 @@ import type { ContainerState } from '../../src/model/policy-status.ts';
 import type { Reason } from '../../src/model/reasons.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import type { TargetState } from '../../src/reconcile/plan-with.ts';
-import { createTargetIndex, newTargetJob, type WakeView } from '../../src/reconcile/wake-policies.ts';
+import { createTargetIndex, newTargetJob, type NeedsView } from '../../src/reconcile/needs-reconcile.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../model/samples.ts';
-import { wakeJob } from './world.ts';
+import { neededReconcile } from './world.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const workload = workloadOf({ web: 'nginx:1' }, { uid: 'w', generation: 7 });
 /** The caches hold this workload, whichever is asked for. */
-const holding = (found: Workload | undefined): WakeView => ({
+const holding = (found: Workload | undefined): NeedsView => ({
   findWorkload: ({ name }) => found && { ...found, name },
   listWorkloads: () => [],
   targetState: () => ({ since: 5 }),
   crossNamespace: 'consent',
   namespaceConsent: () => null,
 });
-const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => wakeJob(policy, holding(found), now)?.cause;
+const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => neededReconcile(policy, holding(found), now)?.cause;
 
 const settled = { observedGeneration: 1 };
 const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
@@ -49,8 +49,8 @@ for (const [name, policy, cause] of rows) {
 test('a status that speaks of what is gone, or of one that was there before, is written anew; once for each state', () => {
   const says = (state: Partial<ContainerState>) =>
     policyOf({ status: { ...settled, targets: [{ ...webDeployment, container: 'web', state: 'UpToDate', ...state }] } });
-  const cause = (policy: ImagePolicy, found?: Workload, view: Partial<WakeView> = {}) =>
-    wakeJob(policy, { ...holding(found), ...view }, now)?.cause;
+  const cause = (policy: ImagePolicy, found?: Workload, view: Partial<NeedsView> = {}) =>
+    neededReconcile(policy, { ...holding(found), ...view }, now)?.cause;
   assert.equal(cause(says({ uid: 'w' }), workload), undefined);
   assert.equal(cause(says({}), workload), undefined, 'as earlier versions wrote it');
   assert.equal(cause(says({ uid: 'v' }), workload), 'stale:1:Deployment/shop/web:v:w');
@@ -66,7 +66,7 @@ test('a status that speaks of what is gone, or of one that was there before, is 
 });
 
 test('a target that is still missing wakes nobody', () => {
-  assert.equal(wakeJob(policyOf({ status: stalledStatus('TargetNotFound') }), holding(undefined), now), undefined);
+  assert.equal(neededReconcile(policyOf({ status: stalledStatus('TargetNotFound') }), holding(undefined), now), undefined);
 });
 
 test('replicas that see the same make the same job; another state of the target is another cause', () => {
@@ -74,7 +74,7 @@ test('replicas that see the same make the same job; another state of the target 
     spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }),
     status: stalledStatus('ContainerNotFound'),
   });
-  assert.deepEqual(wakeJob(policy, holding(workload), now), {
+  assert.deepEqual(neededReconcile(policy, holding(workload), now), {
     schema: 1,
     policy: { namespace: 'shop', name: 'web', uid: policy.uid },
     generation: 1,
@@ -91,7 +91,7 @@ test('an annotation of consent wakes, also where it does not count up the genera
 });
 
 test('a policy that was denied wants a look for each state of its Secrets', () => {
-  const versions = (text: string) => (policy: ImagePolicy) => wakeJob(policy, holding(workload), now, () => text);
+  const versions = (text: string) => (policy: ImagePolicy) => neededReconcile(policy, holding(workload), now, () => text);
   const denied = policyOf({ status: stalledStatus('RegistryDenied') });
   const job = versions('shop/creds@1')(denied);
   assert.deepEqual([job?.source, job?.cause, job?.generation], ['SecretChange', 'secrets:1:shop/creds@1', 1]);
@@ -166,15 +166,15 @@ const kinds: [name: string, state: TargetState, cause: string | undefined][] = [
 
 for (const [name, state, cause] of kinds) {
   test(`stalled by the kind of a target, which is ${name}: ${cause ?? 'sleeps'}`, () => {
-    const view: WakeView = { ...holding(workload), targetState: () => state };
+    const view: NeedsView = { ...holding(workload), targetState: () => state };
     for (const reason of ['TargetKindUnknown', 'TargetKindForbidden'])
-      assert.equal(wakeJob(policyOf({ status: stalledStatus(reason) }), view, now)?.cause, cause);
+      assert.equal(neededReconcile(policyOf({ status: stalledStatus(reason) }), view, now)?.cause, cause);
   });
 }
 
 test('stalled by too many kinds: when that is over, also to hear that the kind is unknown', () => {
   const causeWith = (state: TargetState) =>
-    wakeJob(policyOf({ status: stalledStatus('TooManyKinds') }), { ...holding(workload), targetState: () => state }, now)?.cause;
+    neededReconcile(policyOf({ status: stalledStatus('TooManyKinds') }), { ...holding(workload), targetState: () => state }, now)?.cause;
   const problem = (reason: Reason): TargetState => ({ problem: { reason, message: '' } });
   assert.equal(causeWith(problem('TooManyKinds')), undefined);
   assert.equal(causeWith('starting'), undefined);
@@ -183,8 +183,8 @@ test('stalled by too many kinds: when that is over, also to hear that the kind i
 });
 
 test('a policy that is too many since an older one names more kinds shows it', () => {
-  const view: WakeView = { ...holding(workload), targetState: () => ({ problem: { reason: 'TooManyKinds', message: '' } }) };
-  const cause = (policy: Partial<ImagePolicy>) => wakeJob(policyOf(policy), view, now)?.cause;
+  const view: NeedsView = { ...holding(workload), targetState: () => ({ problem: { reason: 'TooManyKinds', message: '' } }) };
+  const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), view, now)?.cause;
   const status = { observedGeneration: 1 };
   assert.equal(cause({ status }), 'kinds:1:');
   assert.equal(cause({ status, spec: specOf({ suspended: true }) }), undefined);
@@ -193,7 +193,7 @@ test('a policy that is too many since an older one names more kinds shows it', (
 
 test('a spec that the configuration of today allows, or does not allow any more, is told anew', () => {
   const denied = { problem: { reason: 'FieldNotAllowed', message: 'no' } } as const;
-  const cause = (policy: Partial<ImagePolicy>) => wakeJob(policyOf(policy), holding(workload), now)?.cause;
+  const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), holding(workload), now)?.cause;
   const ready = { observedGeneration: 1 };
   assert.equal(cause({ spec: denied, status: ready }), 'denied:1:');
   assert.equal(cause({ spec: denied, status: stalledStatus('FieldNotAllowed') }), undefined);
@@ -251,7 +251,7 @@ for (const [name, policy, runs, cause] of newTargets) {
 test('a kind that came, but may not be watched, is no longer reported as unknown', () => {
   const causeWith = (stalled: string, found: Reason) => {
     const targetState = () => ({ problem: { reason: found, message: '' } });
-    return wakeJob(policyOf({ status: stalledStatus(stalled) }), { ...holding(workload), targetState }, now)?.cause;
+    return neededReconcile(policyOf({ status: stalledStatus(stalled) }), { ...holding(workload), targetState }, now)?.cause;
   };
   assert.equal(causeWith('TargetKindUnknown', 'TargetKindForbidden'), 'kinds:1:TargetKindForbidden');
   assert.equal(causeWith('TargetKindForbidden', 'TargetKindUnknown'), 'kinds:1:TargetKindUnknown');

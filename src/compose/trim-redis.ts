@@ -21,7 +21,7 @@ const everyMs = 1_000;
  * Keeps room for pushes in a Redis that is nearly full: completed jobs are forgotten early, where that is not enough the oldest audit records, and at last the oldest failed
  * jobs, which could be replayed. Otherwise what is told of the past could keep out what is new, and in a full Redis no job could be finished.
  */
-export function keepRoom({ redis, prefix, health, queues, logger }: RoomPorts): { start(): void; stop(): void } {
+export function trimRedis({ redis, prefix, health, queues, logger }: RoomPorts): { start(): void; stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let wasCrowded = false;
   let isBusy = false;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evidenceOf, judgePods, type PodState } from '../../src/rollout/judge-pods.ts';
+import { evidenceOf, evaluatePods, type PodState } from '../../src/rollout/evaluate-pods.ts';
 import { after, changedAt, waitingPod } from './rollout-samples.ts';
 
 const web = new Set(['web']);
@@ -29,25 +29,25 @@ const rows: [name: string, pods: PodState[], seconds: number, expected: string |
 ];
 
 for (const [name, pods, seconds, expected] of rows) {
-  test(`pods: ${name}: ${expected ?? 'there is hope'}`, () => assert.equal(judgePods(pods, web, after(seconds))?.reason, expected));
+  test(`pods: ${name}: ${expected ?? 'there is hope'}`, () => assert.equal(evaluatePods(pods, web, after(seconds))?.reason, expected));
 }
 
 test('an image volume is judged by the containers that mount it, and by no other', () => {
   const [pod] = [waitingPod('ImagePullBackOff')];
   const mounting = (name: string) => [{ ...pod, containers: pod.containers.map((one) => ({ ...one, mounts: [`volumes/${name}`] })) }];
   const models = new Set(['volumes/models']);
-  assert.equal(judgePods(mounting('models'), models, after(60))?.reason, 'ImagePullFailed');
-  for (const pods of [mounting('other'), [pod]]) assert.equal(judgePods(pods, models, after(60)), undefined);
+  assert.equal(evaluatePods(mounting('models'), models, after(60))?.reason, 'ImagePullFailed');
+  for (const pods of [mounting('other'), [pod]]) assert.equal(evaluatePods(pods, models, after(60)), undefined);
 });
 
 test("the message is the pod's own", () => {
   const message = 'Back-off pulling image "shop/web:1.3.0"';
   assert.equal(
-    judgePods([waitingPod('ImagePullBackOff', { message })], web, after(60))?.message,
+    evaluatePods([waitingPod('ImagePullBackOff', { message })], web, after(60))?.message,
     `pod web-2-x, container web: ImagePullBackOff: ${message}`,
   );
   assert.equal(
-    judgePods([running(4)], web, after(60))?.message,
+    evaluatePods([running(4)], web, after(60))?.message,
     'pod web-2-x, container web: keeps ending (4 restarts, last ended with Error (exit code 3))',
   );
 });

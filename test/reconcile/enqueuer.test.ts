@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
-import { createWaker, type WakerPorts } from '../../src/reconcile/waker.ts';
+import { createEnqueuer, type EnqueuerPorts } from '../../src/reconcile/enqueuer.ts';
 import { policyOf, workloadOf } from '../model/samples.ts';
 
-function start(t: TestContext, ports: Partial<WakerPorts> = {}) {
+function start(t: TestContext, ports: Partial<EnqueuerPorts> = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const batches: string[][] = [];
   const errors: unknown[] = [];
-  const waker = createWaker({
+  const enqueuer = createEnqueuer({
     policies: () => [],
     findPolicy: () => undefined,
     findWorkload: () => undefined,
@@ -26,20 +26,20 @@ function start(t: TestContext, ports: Partial<WakerPorts> = {}) {
     clock: () => new Date(0),
     ...ports,
   });
-  t.after(() => waker.stop());
+  t.after(() => enqueuer.stop());
   const pass = async (milliseconds: number) => {
     t.mock.timers.tick(milliseconds);
     for (let i = 0; i < 10; i++) await turn();
   };
-  return { waker, batches, errors, pass };
+  return { enqueuer, batches, errors, pass };
 }
 
 const policies = (count: number) => Array.from({ length: count }, (_, index) => policyOf({ name: `p${index}` }));
 
 test('jobs of one moment go together, each once; who sleeps is left alone', async (t) => {
-  const { waker, batches, pass } = start(t);
+  const { enqueuer, batches, pass } = start(t);
   for (const policy of [...policies(2), ...policies(3), policyOf({ name: 'content', status: { observedGeneration: 1 } })])
-    waker.consider(policy);
+    enqueuer.consider(policy);
   assert.deepEqual(batches, []);
   await pass(0);
   assert.deepEqual(batches, [['p0', 'p1', 'p2']]);
@@ -47,11 +47,11 @@ test('jobs of one moment go together, each once; who sleeps is left alone', asyn
   assert.equal(batches.length, 1);
 });
 
-test('what a policy waits for is an alarm, beside its look', async (t) => {
+test('what a policy waits for is a delayed job, beside its reconcile', async (t) => {
   const jobs: PolicyJob[] = [];
-  const { waker, pass } = start(t, { addPolicyJobs: async (added) => void jobs.push(...added) });
+  const { enqueuer, pass } = start(t, { addPolicyJobs: async (added) => void jobs.push(...added) });
   const waiting = { tag: '1.4.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' };
-  waker.consider(policyOf({ generation: 2, status: { observedGeneration: 1, waiting } }));
+  enqueuer.consider(policyOf({ generation: 2, status: { observedGeneration: 1, waiting } }));
   await pass(0);
   assert.deepEqual(
     jobs.map(({ cause }) => cause),
@@ -60,21 +60,21 @@ test('what a policy waits for is an alarm, beside its look', async (t) => {
 });
 
 test('a sweep of many goes in parts', async (t) => {
-  const { waker, batches, pass } = start(t, { policies: () => policies(1_200) });
-  waker.considerAll();
+  const { enqueuer, batches, pass } = start(t, { policies: () => policies(1_200) });
+  enqueuer.resync();
   while (new Set(batches.flat()).size < 1_200) await pass(0);
   assert.equal(batches.flat().length, 1_200);
   assert.ok(batches.every(({ length }) => length <= 500));
 });
 
 test('a policy that cannot be judged holds up no other', async (t) => {
-  const targetState: WakerPorts['targetState'] = (_, { namespace }) => {
+  const targetState: EnqueuerPorts['targetState'] = (_, { namespace }) => {
     if (namespace === 'odd') throw new Error('odd');
     return { since: 0 };
   };
-  const { waker, batches, errors, pass } = start(t, { targetState });
-  waker.consider(policyOf({ namespace: 'odd', status: { observedGeneration: 1 } }));
-  for (const policy of policies(2)) waker.consider(policy);
+  const { enqueuer, batches, errors, pass } = start(t, { targetState });
+  enqueuer.consider(policyOf({ namespace: 'odd', status: { observedGeneration: 1 } }));
+  for (const policy of policies(2)) enqueuer.consider(policy);
   await pass(0);
   assert.deepEqual([batches, errors.length], [[['p0', 'p1']], 1]);
 });
@@ -85,8 +85,8 @@ test('policies that take long to judge hold up nobody: the event loop goes on af
     while (performance.now() < end);
     return new Date(0);
   };
-  const { waker, batches, pass } = start(t, { clock });
-  for (const policy of policies(3)) waker.consider(policy);
+  const { enqueuer, batches, pass } = start(t, { clock });
+  for (const policy of policies(3)) enqueuer.consider(policy);
   for (const looks of [1, 2, 3]) {
     await pass(0);
     assert.equal(batches.length, looks);
@@ -101,12 +101,12 @@ test('what Redis did not take is kept, with what came meanwhile', async (t) => {
     if (away) throw new Error('Redis is away');
     taken.push(...jobs.map((job) => job.policy.name));
   };
-  const { waker, errors, pass } = start(t, { addPolicyJobs });
+  const { enqueuer, errors, pass } = start(t, { addPolicyJobs });
   const [first = policyOf(), second = policyOf()] = policies(2);
-  waker.consider(first);
+  enqueuer.consider(first);
   await pass(0);
   assert.equal(errors.length, 1);
-  waker.consider(second);
+  enqueuer.consider(second);
   await pass(1_000);
   assert.equal(errors.length, 2);
   away = false;
@@ -121,11 +121,11 @@ test('what comes while Redis is asked is not forgotten', async (t) => {
     batches.push(jobs.map((job) => job.policy.name));
     if (batches.length === 1) await stored.promise;
   };
-  const { waker, pass } = start(t, { addPolicyJobs });
+  const { enqueuer, pass } = start(t, { addPolicyJobs });
   const [first = policyOf(), second = policyOf()] = policies(2);
-  waker.consider(first);
+  enqueuer.consider(first);
   await pass(0);
-  waker.consider(second);
+  enqueuer.consider(second);
   await pass(0);
   stored.resolve();
   await pass(0);
@@ -139,29 +139,29 @@ test('a new workload is reconciled again when its policy selects another image, 
   const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w' });
   const selecting = (tag: string) => policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' } } });
   let policy = selecting('1.2.3');
-  const { waker, pass } = start(t, {
+  const { enqueuer, pass } = start(t, {
     addPolicyJobs: async (added) => void jobs.push(...added),
     findPolicy: () => policy,
     findWorkload: () => workload,
     now: () => now,
   });
-  waker.considerNewTarget(policy, 'w');
+  enqueuer.considerNewTarget(policy, 'w');
   await pass(100);
   assert.equal(jobs.length, 0, 'it runs what is selected');
   // The status of a push that was under way when the workload came.
   policy = selecting('1.3.0');
-  waker.consider(policy);
+  enqueuer.consider(policy);
   await pass(0);
   assert.deepEqual(
     jobs.map(({ source, hint }) => [source, hint?.tag]),
     [['TargetChange', '1.3.0']],
   );
-  waker.consider(policy);
+  enqueuer.consider(policy);
   await pass(0);
   assert.equal(jobs.length, 1, 'once for each image');
   now = 60_000;
   policy = selecting('1.4.0');
-  waker.consider(policy);
+  enqueuer.consider(policy);
   await pass(0);
   assert.equal(jobs.length, 1, 'later, a change by hand would be undone');
 });
@@ -170,12 +170,12 @@ test('a new workload is reconciled with the policy as it is by then', async (t) 
   const jobs: PolicyJob[] = [];
   const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w' });
   const selecting = (tag: string) => policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' } } });
-  const { waker, pass } = start(t, {
+  const { enqueuer, pass } = start(t, {
     addPolicyJobs: async (added) => void jobs.push(...added),
     findPolicy: () => selecting('1.3.0'),
     findWorkload: () => workload,
   });
-  waker.considerNewTarget(selecting('1.2.3'), 'w');
+  enqueuer.considerNewTarget(selecting('1.2.3'), 'w');
   await pass(100);
   assert.deepEqual(
     jobs.map(({ hint }) => hint?.tag),
@@ -184,10 +184,10 @@ test('a new workload is reconciled with the policy as it is by then', async (t) 
 });
 
 test('once stopped, nothing is added', async (t) => {
-  const { waker, batches, pass } = start(t);
-  for (const policy of policies(2)) waker.consider(policy);
-  waker.stop();
-  for (const policy of policies(3)) waker.consider(policy);
+  const { enqueuer, batches, pass } = start(t);
+  for (const policy of policies(2)) enqueuer.consider(policy);
+  enqueuer.stop();
+  for (const policy of policies(3)) enqueuer.consider(policy);
   await pass(10_000);
   assert.deepEqual(batches, []);
 });

@@ -10,7 +10,7 @@ import type { Outcome } from '../plan/outcome.ts';
 import type { Reason } from '../model/reasons.ts';
 import { resolveTargets } from '../model/resolve-target.ts';
 import { isSameObject, kindKey, workloadKey, type KindRef, type Workload, type WorkloadRef } from '../model/workload.ts';
-import { actionJob } from './wake-actions.ts';
+import { actionJob } from './requested-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
 import { wantsChange, type KeptContainer, type TargetPlan } from '../plan/plan-update.ts';
@@ -62,13 +62,13 @@ const tooManyKinds: Reason = 'TooManyKinds';
 type Job = Pick<PolicyJob, 'source' | 'cause'>;
 
 /** What is asked of the caches. */
-export type WakeView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'crossNamespace' | 'namespaceConsent'>;
+export type NeedsView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'crossNamespace' | 'namespaceConsent'>;
 
 /**
  * Why the policy wants looks now: their jobs. Replicas that judge the same state make the same jobs. What a user asked for may stand there for weeks and be done:
  * it must not hide what else happens.
  */
-export function wakeJobs(policy: ImagePolicy, view: WakeView, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
+export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
   const { generation, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
@@ -85,7 +85,7 @@ export function wakeJobs(policy: ImagePolicy, view: WakeView, now: Date, secretV
 }
 
 /** What the status says of a workload is not so any more once that is gone, or another one has its name, even if it went while nobody was there to see it. */
-function staleJob(policy: ImagePolicy, view: WakeView): Job | undefined {
+function staleJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
   const { generation, spec, status } = policy;
   if (!isUsable(spec) || spec.suspended || spec.targets.some((target) => view.targetState(target, policy) === 'starting')) return undefined;
   const { findWorkload } = asSeenBy(policy, view);
@@ -104,7 +104,7 @@ function staleJob(policy: ImagePolicy, view: WakeView): Job | undefined {
  * What the policy may do can change without it: by the configuration of the next start, and by older policies of its namespace that name more kinds. Then the
  * status has to show it.
  */
-function permissionJob(policy: ImagePolicy, view: WakeView): Job | undefined {
+function permissionJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
   const { generation, spec, status } = policy;
   if (spec.suspended === true) return undefined;
   const { conditions = [] } = status;
@@ -124,7 +124,7 @@ function isTooMany(state: TargetState): boolean {
 function healingJob(
   policy: ImagePolicy,
   job: Omit<PolicyJob, 'source' | 'cause'>,
-  view: WakeView,
+  view: NeedsView,
   secretVersions: SecretVersions | undefined,
 ): PolicyJob | undefined {
   const { generation, spec, status } = policy;

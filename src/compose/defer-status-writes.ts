@@ -7,7 +7,7 @@ export interface ImagesFirst {
 }
 
 /** `atMostMs`: a stream of changes, or an API server that is slow to make them, must not keep anything from being told. */
-export function createImagesFirst({ atMostMs }: { readonly atMostMs: number }): ImagesFirst {
+export function createStatusDeferral({ atMostMs }: { readonly atMostMs: number }): ImagesFirst {
   let changes = 0;
   const waiting = new Set<() => void>();
   return {

@@ -8,7 +8,7 @@ interface CollectOptions {
 }
 
 /** Soon collects garbage once and gives its memory back, where node was started with `--expose-gc`, as in the image. Costs one pause of some 100 ms at most. */
-export function giveBackMemory(): void {
+export function collectGarbage(): void {
   const collect = (globalThis as { gc?: (options: CollectOptions) => Promise<void> }).gc;
   if (collect !== undefined) setTimeout(() => void collect({ type: 'major', execution: 'async', flavor: 'last-resort' }), afterMs).unref();
 }

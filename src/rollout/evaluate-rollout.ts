@@ -27,7 +27,7 @@ export interface RolloutFailure {
   readonly message: string;
 }
 
-export type RolloutVerdict =
+export type RolloutEvaluation =
   | { readonly kind: 'progressing' | 'done' | 'notWatched'; readonly message: string }
   | ({ readonly kind: 'failed' } & RolloutFailure);
 
@@ -48,7 +48,7 @@ export interface RolloutTime {
 const graceMs = 3_600_000;
 
 /** Judges the rollout of what a workload runs. */
-export function judgeRollout(workload: Workload, time: RolloutTime, now: Date, pods?: PodEvidence): RolloutVerdict {
+export function evaluateRollout(workload: Workload, time: RolloutTime, now: Date, pods?: PodEvidence): RolloutEvaluation {
   const { rollout, generation, kind } = workload;
   const name = formatWorkload(workload);
   if (rollout === undefined) return { kind: 'notWatched', message: `${name} is not watched: a ${kind} does not roll out` };
