@@ -33,10 +33,9 @@ describe('a watch of the policies that died without a word', () => {
 
   const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
   const push = (name: string, tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });
-  const quietSeconds = async () => {
-    const checks = await (await fetch(`${service.operationsUrl}/readyz?verbose`)).text();
-    return Number(/^\S+kubernetes policies.*quiet for (\d+) s/m.exec(checks)?.[1] ?? 0);
-  };
+  const checks = async () => (await fetch(`${service.operationsUrl}/readyz?verbose`)).text();
+  const quietSeconds = async () => Number(/^\S+kubernetes policies.*quiet for (\d+) s/m.exec(await checks())?.[1] ?? 0);
+  const deployments = async () => Number(/^\S+kubernetes deployments ok: (\d+) objects/m.exec(await checks())?.[1] ?? 0);
   const pushesAreOver = async () => {
     const commands = ['LLEN {image-watcher}:push:wait', 'LLEN {image-watcher}:push:active', 'ZCARD {image-watcher}:push:delayed'];
     const replies = await Promise.all(commands.map((command) => askRedis(world.redis.port, command)));
@@ -54,6 +53,8 @@ describe('a watch of the policies that died without a word', () => {
     for (const name of names) await push(name, '2.0.0');
     await push('created', '1.0.0');
     await world.createDeployment('created', image('created', '1.0.0'));
+    // The watch of the Deployments dies as well, and nothing opens that one anew.
+    await waitFor('the Deployment to be known', async () => (await deployments()) > names.length);
     relay.swallow();
     // What was heard a moment ago is believed; from here on nothing is heard.
     await waitFor('the watch of the policies to be quiet', async () => (await quietSeconds()) >= confirmedForMs / 1_000);
