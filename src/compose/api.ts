@@ -21,7 +21,7 @@ export function composeApi(
   const access = {
     redis: redis.connection,
     prefix: config.redis.prefix,
-    onError: (error: Error) => logger.debug({ err: error }, 'events'),
+    onError: (error: Error) => logger.debug({ err: error }, 'event queue error'),
   };
   const queue = createPushQueue(access, config.redis.minReplicas, config.listen.confirmWithin);
   return {

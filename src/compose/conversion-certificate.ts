@@ -137,7 +137,7 @@ async function trust({ settings, logger }: Foundation, client: KubeClient, caBun
   const address = { service: { name, namespace }, hosts: conversionNames(settings) };
   const result = await syncCaBundle(client, { name: crdName, address, caBundle }, signal);
   if (result === 'updated') logger.info({ crd: crdName }, 'the API server trusts the conversion certificate now');
-  else logger.debug({ crd: crdName, result }, 'caBundle');
+  else logger.debug({ crd: crdName, result }, 'caBundle unchanged');
 }
 
 function pauseMs(failures: number): number {

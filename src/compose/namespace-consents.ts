@@ -54,7 +54,7 @@ export function createNamespaceConsents(
   };
   const refresh = async () => {
     if (!isAsked || watch !== undefined) return;
-    await learn(watched.namespaces).catch((error: unknown) => logger.warn({ why: describeError(error) }, 'watch'));
+    await learn(watched.namespaces).catch((error: unknown) => logger.warn({ why: describeError(error) }, 'watch failed, will be repeated'));
   };
   return {
     // A complete list without it: there is no such Namespace.

@@ -38,9 +38,9 @@ export function observeRegistries({ logger, metrics, tracing }: Pick<Foundation,
       if (event.kind !== 'circuit') return;
       const { host: name, state, why } = event;
       metrics.registryCircuitOpen.set({ host }, state === 'closed' ? 0 : 1);
-      if (state === 'open' && !broken.has(name)) logger.warn({ host: name, why }, 'registry fails, and is left alone for a while');
+      if (state === 'open' && !broken.has(name)) logger.warn({ host: name, why }, 'registry failing, circuit open');
       if (state === 'open') broken.add(name);
-      if (state === 'closed' && broken.delete(name)) logger.info({ host: name }, 'registry answers again');
+      if (state === 'closed' && broken.delete(name)) logger.info({ host: name }, 'registry answering, circuit closed');
     },
   };
 }

@@ -32,7 +32,7 @@ export function startOptionalWatch<T extends StoredObject>(options: OptionalWatc
     ...options,
     onError(error, nextTryMs) {
       if (error instanceof KubeError) refused.resolve();
-      if (!isKubeError(error, 403)) return logger.warn({ why: describeError(error), nextTryMs }, 'watch');
+      if (!isKubeError(error, 403)) return logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
       if (!isForbidden) logger.info({ watch: name, why: describeError(error), without }, 'an optional watch is forbidden');
       isForbidden = true;
     },

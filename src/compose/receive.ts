@@ -20,7 +20,7 @@ import { storeTraced, traceDeliveries } from './trace-deliveries.ts';
 export function composeReceive(foundation: Foundation, redis: RedisAccess): Part & { address(): string | undefined } {
   const { settings, aliases, logger, metrics, tracing } = foundation;
   const { config } = settings;
-  const onError = (error: Error) => logger.debug({ err: error }, 'push queue');
+  const onError = (error: Error) => logger.debug({ err: error }, 'push queue error');
   const { confirmWithin } = config.listen;
   const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas, confirmWithin);
   const store = tracing === undefined ? (events: readonly PushEvent[]) => queue.add(events) : storeTraced(queue, tracing);

@@ -15,7 +15,7 @@ import type { Foundation } from './foundation.ts';
 
 /** Builds all receivers. `warm` gets the keys of issuers before the first delivery needs them. */
 export function openReceivers({ settings, logger }: Foundation): { receivers: readonly Receiver[]; warm: () => Promise<void> } {
-  const onError = (error: Error) => logger.warn({ why: describeError(error) }, 'keys of a sender cannot be had');
+  const onError = (error: Error) => logger.warn({ why: describeError(error) }, 'keys of a sender could not be fetched');
   const keySets = new Map<string, KeySet>();
   const keySetOf = (url: string): KeySet => {
     const keySet = keySets.get(url) ?? createKeySet({ url, fetchText, now: Date.now, onError });

@@ -38,7 +38,7 @@ export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess 
   const { prefix, durability } = settings.config.redis;
   // A busy disk makes commands late by a second: with less patience for its own questions a process would not be ready then.
   const connection = connectProducer(redisPlaceOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
-  connection.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
+  connection.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
   const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, durability, logger));
   return {
     connection,
@@ -62,7 +62,7 @@ export function showWaiting(redis: RedisAccess, { settings, logger, metrics }: F
     onTimes(times) {
       for (const [queue, seconds] of Object.entries(times)) metrics.queueOldest.set({ queue }, seconds);
     },
-    onError: (error) => logger.debug({ why: describeError(error) }, 'waiting times'),
+    onError: (error) => logger.debug({ why: describeError(error) }, 'ages of queues could not be read'),
   });
 }
 

@@ -32,7 +32,8 @@ export function watchedNamespaces({ settings }: Foundation): readonly (string | 
 
 /** What a failing watch says to the log. */
 export function watchErrors({ logger }: Foundation) {
-  return (error: unknown, nextTryMs: number | undefined) => logger.warn({ why: describeError(error), nextTryMs }, 'watch');
+  return (error: unknown, nextTryMs: number | undefined) =>
+    logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
 }
 
 /** Watches the policies, in one namespace or (undefined) in all. */

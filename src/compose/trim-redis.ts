@@ -36,7 +36,7 @@ export function trimRedis({ redis, prefix, health, queues, logger }: RoomPorts):
     const records = await forgetOldestRecords(redis, prefix, tooMuch);
     const failedJobs = await queues.forgetFailed(tooMuch - records);
     if (jobs + records + failedJobs > 0)
-      logger.warn({ jobs, records, failedJobs, share }, 'redis is nearly full: what is done is forgotten early');
+      logger.warn({ jobs, records, failedJobs, share }, 'redis nearly full, finished work is trimmed early');
   };
   const look = async () => {
     if (isBusy) return;
@@ -44,7 +44,7 @@ export function trimRedis({ redis, prefix, health, queues, logger }: RoomPorts):
     try {
       await makeRoom();
     } catch (error) {
-      logger.warn({ why: describeError(error) }, 'no room could be made in redis');
+      logger.warn({ why: describeError(error) }, 'redis could not be trimmed');
     } finally {
       isBusy = false;
     }

@@ -159,7 +159,7 @@ export function createWorkPorts(
     finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
     registryLabel: createBoundedLabel(maxRegistryLabels),
     recordEvent: recorder.record,
-    eventLog: createEventLog(queue.redis, queue.prefix, (error) => logger.debug({ why: error.message }, 'no room for a record')),
+    eventLog: createEventLog(queue.redis, queue.prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
     mutex: createKeyedMutex(),
     crossNamespace: settings.config.crossNamespace,
     repeatsPerHour: settings.config.guards.repeatsPerHour,

@@ -62,8 +62,8 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(redisPlaceOf(settings));
-  redis.on('error', (error) => logger.debug({ err: error }, 'redis connection'));
-  const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue');
+  redis.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
+  const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue connection error');
   const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
   const queues = createWorkQueues(queue, Date.now);
   const cache = createClusterCache({

@@ -4,11 +4,11 @@
  */
 export const reasons = {
   // Why a policy is as it should be.
-  Updated: 'a workload was changed to the selected image',
+  Updated: 'a workload was updated to the selected image',
   UpToDate: 'every workload already runs the selected image',
   Progressing: 'a workload was changed, and its rollout is under way',
   RolledOut: 'the rollout of a change is done',
-  RolloutNotWatched: 'the workload does not roll out by itself, so nobody can tell whether the change works',
+  RolloutNotWatched: 'the kind of the workload reports no rollout, so that its success is not known',
 
   // Why what a webhook announced is no push of an image, and not stored.
   OtherEvent: 'an event that announces no push: a pull, a scan, a deletion, a ping',
@@ -29,36 +29,36 @@ export const reasons = {
   NotAnImage: 'what the tag points to is no image that can run: a chart, a signature or another artifact',
   TagGone: 'the registry does not hold the tag that runs any more; it is kept',
   TagNotFound: 'the registry does not hold the announced tag',
-  PolicyGone: 'the policy was deleted before its turn came',
-  Suspended: 'the policy is left alone because its spec says so',
+  PolicyGone: 'the policy was deleted before it was reconciled',
+  Suspended: 'the policy is suspended by its spec',
 
   // Why a rollout failed, and what became of that.
   RolloutFailed: 'the rollout of a change failed',
-  ProgressDeadlineExceeded: 'the controller of the workload gave its rollout up',
-  RolloutTimedOut: 'the rollout took longer than the policy gives it',
+  ProgressDeadlineExceeded: 'the controller of the workload gave up its rollout',
+  RolloutTimedOut: 'the rollout took longer than the policy allows',
   ImagePullFailed: 'the new pods cannot pull the image',
-  CrashLoop: 'the new pods end again and again',
-  RolledBack: 'the rollout failed, and the image before was put back',
-  RollbackFailed: 'the rollout failed, and the image before could not be put back',
-  RollbackRefused: 'the rollout failed, and the policy as it is now does not allow to roll the workload back to the image before',
+  CrashLoop: 'the new pods crash repeatedly',
+  RolledBack: 'the rollout failed, and the workload was rolled back to the previous image',
+  RollbackFailed: 'the rollout failed, and the workload could not be rolled back to the previous image',
+  RollbackRefused: 'the rollout failed, and the policy as it is now does not allow a rollback to the previous image',
 
   // Why an update is not made, or not yet.
-  DryRun: 'the policy only tells what it would do',
+  DryRun: 'the policy only reports what it would do',
   ApprovalRequired: 'the update waits until somebody approves its digest',
   Window: 'the update waits for the next window of the policy',
-  Held: 'somebody put another image in the place of ours, which stays until there is a newer one',
+  Held: 'a manual change replaced our image, and stays until there is a newer one',
   RejectedDigest: 'the image failed a rollout or was rolled back, and is not tried again',
-  RollbackRequested: 'a user went back to an older image',
-  NoEarlierImage: 'there is no image to go back to',
-  Withdrawn: 'what a user had asked for was taken back before its turn came',
+  RollbackRequested: 'a user rolled back to an older image',
+  NoEarlierImage: 'there is no earlier image to roll back to',
+  Withdrawn: 'the user withdrew the request before it was processed',
   TargetPaused: 'the rollouts of the workload are paused',
   TooManyChanges: 'the workload was changed to the same image too often within an hour',
 
   // What the user has to mend.
-  ChangeReverted: 'a GitOps tool puts the image back each time',
+  ChangeReverted: 'a GitOps tool reverts the image each time',
   InvalidPolicy: 'the spec cannot be understood',
   InvalidTagPolicy: 'the pattern or the range of the tag policy cannot be parsed, or the patterns are too large',
-  NotYetSupported: 'the spec asks for what this version does not do yet',
+  NotYetSupported: 'the spec uses a feature that this version does not have yet',
   UnsupportedTargetKind: 'the target kind cannot be updated',
   TargetNotFound: 'the target does not exist',
   TargetKindUnknown: 'the API server does not know the kind of a target',
@@ -72,24 +72,24 @@ export const reasons = {
   NoConsent: 'the target is in another namespace, which does not allow policies from here',
   NoMatchingTag: 'the repository holds no tag that the policy selects',
   RepositoryNotFound: 'the registry does not know the repository',
-  RegistryDenied: 'the registry refused the credentials; pushes are tried again, ever more slowly, for 24 h',
-  RegistryRefused: 'the registry is not one this service may talk to',
-  PatchRejected: 'the API server refused the change for good',
-  NotSigned: 'the image has no signature, and one is demanded',
+  RegistryDenied: 'the registry refused the credentials; pushes are retried for 24 h with growing pauses',
+  RegistryRefused: 'the configuration does not allow this registry',
+  PatchRejected: 'the API server rejected the change, and would do so again',
+  NotSigned: 'the policy requires a signature, and the image has none',
   SignatureInvalid: 'the image has signatures, but none that the policy accepts',
   VerificationKeyInvalid: 'no key to verify signatures with can be read from its Secret',
-  TrustRootMissing: 'keyless signatures are demanded, and the configuration has no trust root',
+  TrustRootMissing: 'the policy requires keyless signatures, and the configuration has no trust root',
 
   // What somebody should look at.
   WebhookMissing: 'polls found images that no webhook had announced',
 
   // What passes by itself.
-  MinAge: 'the image is not as old yet as the policy wants it',
+  MinAge: 'the image is younger than the minimum age of the policy',
   NotShownYet: 'the registry does not show yet what it announced',
-  RegistryThrottled: 'the registry asked to be left alone for a while',
-  RegistryUnavailable: 'the registry fails or does not answer, and is left alone for a while',
-  RegistryBusy: 'too many requests wait for their turn at the registry, or its answer was the largest of too many large ones',
-  Retrying: 'a try failed and is repeated with growing pauses',
+  RegistryThrottled: 'the registry asked for a pause (429 or Retry-After)',
+  RegistryUnavailable: 'the registry fails or does not answer; requests pause for a while',
+  RegistryBusy: 'too many requests wait for the registry, or its answer was the largest of too many large ones',
+  Retrying: 'an attempt failed and is repeated with growing pauses',
 } as const;
 
 export type Reason = keyof typeof reasons;

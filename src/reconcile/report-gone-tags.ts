@@ -15,5 +15,5 @@ export function reportGoneTags(
   if (before?.status === 'True' && message.startsWith(before.message.replace(/…$/, ''))) return;
   const regarding = { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
   recordEvent({ regarding, type: 'Warning', reason: 'TagGone', action: 'Poll', message });
-  logger.info({ policy: policyKey({ namespace, name }), gone }, 'the registry does not hold what runs any more');
+  logger.info({ policy: policyKey({ namespace, name }), gone }, 'registry no longer has the running tag');
 }

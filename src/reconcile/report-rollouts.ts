@@ -69,7 +69,7 @@ export async function reportSettled({ policy, before, after, findings }: Settlem
   const images = new Set(out.flatMap(({ entries }) => entries.map(({ to }) => to)));
   const message = `${listFew([...images], (image) => image)} is out on ${out.length} more ${out.length === 1 ? 'workload' : 'workloads'}`;
   ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'RolledOut', action: 'WatchRollout', message });
-  ports.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts');
+  ports.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts finished');
   const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
   if (entries.every(({ digest }) => findRejection(after, digest) === undefined))
     await settle(policy, before, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
@@ -107,7 +107,7 @@ export function reportNoRollback(
 export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { recordEvent, logger }: Ports): void {
   const message = `${formatWorkload(entry)}: ${entry.to} failed and is not rolled back: ${why}`;
   recordEvent({ regarding: toObject(policy), action: 'WatchRollout', type: 'Warning', reason: 'RollbackRefused', message });
-  logger.info({ policy: policyKey(policy), workload: workloadKey(entry), reason: 'RollbackRefused', why }, 'rollout');
+  logger.info({ policy: policyKey(policy), workload: workloadKey(entry), reason: 'RollbackRefused', why }, 'rollout finished');
 }
 
 /** Tells, when a change was made, that nobody can watch it. */
@@ -136,7 +136,10 @@ function tell(
   if (event.reason !== 'RollbackRefused') ports.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
   ports.metrics.rollouts.inc({ kind: workload.kind, result: event.reason });
   ports.observer?.rolledOut?.(policyKey(policy), workload, event);
-  ports.logger.info({ policy: policyKey(policy), workload: workloadKey(workload), reason: event.reason, why: event.message }, 'rollout');
+  ports.logger.info(
+    { policy: policyKey(policy), workload: workloadKey(workload), reason: event.reason, why: event.message },
+    'rollout finished',
+  );
 }
 
 function wantsRollback({ spec }: ImagePolicy): boolean {

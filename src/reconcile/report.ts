@@ -167,7 +167,7 @@ function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts
 /** An Event when something begins to wait, not each time that it is found waiting. */
 function reportWaiting(policy: ImagePolicy, { reason, message, place }: Outcome, ports: ReportPorts): void {
   if (place?.next?.until === policy.status.waiting?.until) return;
-  ports.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waits');
+  ports.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waiting');
   ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Wait', message });
 }
 

@@ -35,7 +35,7 @@ export function createMetrics() {
     }),
     ignoredPushes: new Counter({
       name: 'image_watcher_ignored_pushes_total',
-      help: 'Announced things that are not looked at, by why',
+      help: 'Announced items that are no pushes of images, by reason',
       labelNames: ['receiver', 'provider', 'reason'],
       registers,
     }),
@@ -47,7 +47,7 @@ export function createMetrics() {
     }),
     refusedTokens: new Counter({
       name: 'image_watcher_refused_tokens_total',
-      help: 'Genuine tokens of OpenID providers that were refused, by the claim that is not what the receiver demands',
+      help: 'Genuine tokens of OpenID providers that were refused, by the claim that does not match',
       labelNames: ['receiver', 'provider', 'claim'],
       registers,
     }),
@@ -59,7 +59,7 @@ export function createMetrics() {
     }),
     reconciles: new Counter({
       name: 'image_watcher_reconciles_total',
-      help: 'Looks at one policy, by what made us look and how it ended',
+      help: 'Reconciles of one policy, by trigger and result',
       labelNames: ['source', 'outcome', 'reason'],
       registers,
     }),
@@ -88,7 +88,7 @@ export function createMetrics() {
     }),
     changes: new Counter({
       name: 'image_watcher_workload_changes_total',
-      help: 'Patches that changed a workload, by kind and by what made us look',
+      help: 'Patches that changed a workload, by kind and trigger',
       labelNames: ['kind', 'source'],
       registers,
     }),
@@ -105,13 +105,13 @@ export function createMetrics() {
     }),
     registryPostponed: new Counter({
       name: 'image_watcher_registry_postponed_total',
-      help: 'Requests that were not sent but put off, by host and reason: RegistryThrottled, RegistryUnavailable, RegistryBusy',
+      help: 'Requests that were postponed, by host and reason: RegistryThrottled, RegistryUnavailable, RegistryBusy',
       labelNames: ['host', 'reason'],
       registers,
     }),
     registryCircuitOpen: new Gauge({
       name: 'image_watcher_registry_circuit_open',
-      help: 'Whether the host failed so often that it is left alone for a while (1), or answers again (0)',
+      help: 'Whether the circuit of the host is open, so that it gets no requests (1), or closed (0)',
       labelNames: ['host'],
       registers,
     }),
@@ -130,7 +130,7 @@ export function createMetrics() {
     }),
     polls: new Counter({
       name: 'image_watcher_polls_total',
-      help: 'Polls of repositories, by whether they found something to do',
+      help: 'Polls of repositories, by result',
       labelNames: ['found'],
       registers,
     }),

@@ -23,6 +23,6 @@ test('a broken registry is told once, and its end once; the metrics follow', asy
   assert.match(text, /registry_requests_total\{host="r.example.com",kind="manifest",answer="2xx"\} 1/);
   assert.deepEqual(
     lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
-    ['registry fails, and is left alone for a while', 'registry answers again'],
+    ['registry failing, circuit open', 'registry answering, circuit closed'],
   );
 });
