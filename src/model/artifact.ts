@@ -1,12 +1,12 @@
-/** What a registry holds besides images that can run: signatures, attestations, charts and whatever else is pushed as an OCI artifact. */
+/** Tells runnable images from everything else in a registry: signatures, attestations, charts and whatever is pushed as an OCI artifact. */
 
-/** What is known of a manifest or an index, or of a thing that it points at; the fields of the OCI image specification. */
+/** What is known of a manifest, an index or a descriptor in it; the fields of the OCI image specification. */
 export interface ManifestKind {
   readonly mediaType?: string | undefined;
   readonly artifactType?: string | undefined;
 }
 
-/** The parts of a manifest by which an image is known; an index has `manifests`. */
+/** The parts of a manifest that show what it is; an index has `manifests`. */
 export interface ManifestParts extends ManifestKind {
   readonly config?: ManifestKind | undefined;
   readonly layers?: readonly ManifestKind[] | undefined;
@@ -18,7 +18,7 @@ interface IndexEntry extends ManifestKind {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** cosign's tags, and the fallback tags of referrers, which hold at most 64 digits (OCI distribution 1.1). */
+/** The tags of cosign, and the fallback tags of referrers, which hold at most 64 digits (OCI distribution 1.1). */
 const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{64}(?:[0-9a-f]{64})?)(?:\.[a-z0-9.-]+)?$/;
 const manifestTypes = new Set([
   'application/vnd.docker.distribution.manifest.v2+json',
@@ -26,7 +26,7 @@ const manifestTypes = new Set([
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.oci.image.index.v1+json',
 ]);
-// Container runtimes run WebAssembly, too.
+// Container runtimes also run WebAssembly.
 const imageConfigTypes = new Set([
   'application/vnd.docker.container.image.v1+json',
   'application/vnd.oci.image.config.v1+json',
@@ -34,7 +34,7 @@ const imageConfigTypes = new Set([
 ]);
 const layerType = /^application\/(?:vnd\.oci\.image\.layer\.|vnd\.docker\.image\.rootfs\.|vnd\.wasm\.|wasm$)/;
 
-/** Whether a tag is one that tools make of the digest of an image, for what belongs to it. */
+/** Whether a tag is one that tools derive from the digest of an image, for a signature or the like. */
 export function isArtifactTag(tag: string): boolean {
   return artifactTag.test(tag);
 }
@@ -49,7 +49,7 @@ export function isImageConfigType(mediaType: string): boolean {
   return imageConfigTypes.has(essence(mediaType));
 }
 
-/** Why a manifest is no image that can run, for the end of a sentence; undefined where it is one. Of an index: where its entries, as far as it tells, are none. */
+/** Why a manifest is not a runnable image, as the end of a sentence; undefined if it is one. An index is evaluated by what it says of its entries. */
 export function whyNoImage({ artifactType, config, layers = [], manifests }: ManifestParts): string | undefined {
   if (artifactType !== undefined) return `it is an artifact of the type ${shown(artifactType)}`;
   if (manifests !== undefined) return manifests.some(mayBeImage) ? undefined : 'it is an index without an image';
@@ -61,7 +61,7 @@ export function whyNoImage({ artifactType, config, layers = [], manifests }: Man
   return isForeign ? `its content is of the type ${shown(first.mediaType ?? '')}` : undefined;
 }
 
-/** BuildKit puts provenance and SBOMs beside the images of an index, under a platform that is none. */
+/** BuildKit adds provenance and SBOMs to the index of an image, under the platform `unknown`. */
 export function isAttestation({ platform, annotations }: IndexEntry): boolean {
   return platform?.os === 'unknown' || annotations?.['vnd.docker.reference.type'] === 'attestation-manifest';
 }
@@ -71,12 +71,12 @@ function mayBeImage(entry: IndexEntry): boolean {
   return artifactType === undefined && (mediaType === undefined || isManifestType(mediaType)) && !isAttestation(entry);
 }
 
-/** Whoever pushes writes it, and it comes into messages. */
+/** Sanitised and shortened, because whoever pushes chooses the text and it appears in messages. */
 function shown(mediaType: string): string {
   return mediaType.replaceAll(/[^\x21-\x7e]+/g, ' ').slice(0, 100);
 }
 
-/** Media types know no case, and may have parameters. */
+/** Media types are case-insensitive and may have parameters. */
 function essence(mediaType: string): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
 }

@@ -1,7 +1,7 @@
-/** The fields of well-known custom resources that hold images; each is tested against a real API server. */
+/** The image fields of well-known custom resources; each is tested against a real API server. */
 import type { CustomTarget, FieldRule } from './field-rules.ts';
 
-/** An image block of Helm values: tag and digest count only beside their repository. */
+/** An image block of Helm values: tag and digest are recognised only beside their repository. */
 function imageBlock(path: string): FieldRule[] {
   return ['tag', 'digest'].map((part) => ({ path: `${path}.${part}`, repository: `${path}.repository` }));
 }
@@ -11,7 +11,7 @@ function helmValues(path: string): FieldRule[] {
   return [...imageBlock(`${path}.**.image`), { path: `${path}.**.image` }];
 }
 
-/** The Helm values that a field is part of, in whatever kind they are. */
+/** The Helm values that a field is part of, for any kind that embeds them. */
 export function helmValuesAbove(path: string): string | undefined {
   return /^(spec\.(?:values|sources?(?:\[\d+\])?\.helm\.valuesObject))\./.exec(path)?.[1];
 }

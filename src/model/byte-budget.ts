@@ -1,8 +1,8 @@
-/** What is being read: it holds memory until it ends or is given up. */
+/** A body that is being read: it holds memory until it ends or is aborted. */
 export interface Reading {
-  /** It holds this much more, or less. */
+  /** Adds to the memory that it holds; negative to release some. */
   grow(bytes: number): void;
-  /** It holds nothing any more; ending twice is fine. */
+  /** Releases all its memory; may be called twice. */
   end(): void;
 }
 
@@ -11,18 +11,18 @@ interface Open {
   readonly giveUp: () => void;
 }
 
-/** What strangers send while it is being read. Where all of it together takes too much memory, the largest is given up: what is genuine is small. */
+/** Limits the memory of request bodies that are being read. When all of them together exceed it, the largest is aborted: genuine ones are small. */
 export class ByteBudget {
   readonly #open = new Set<Open>();
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** One reading alone is never given up: each has a limit of its own. */
+  /** The only body being read is never aborted: each body has a limit of its own. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** `giveUp` is called once at most, when the reading counts no more. */
+  /** `giveUp` is called at most once, after the body has been removed from the budget. */
   open(giveUp: () => void): Reading {
     const reading: Open = { length: 0, giveUp };
     this.#open.add(reading);

@@ -1,10 +1,10 @@
 import type { Reason } from './reasons.ts';
 
-/** The user must act before another try can succeed: reported as Stalled, and not retried by itself unless it has a `retryAt`. */
+/** The user must act before a retry can succeed: reported as Stalled, and not retried unless it has a `retryAt`. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
   readonly reason: Reason;
-  /** Where it may pass without the user: when whoever gets no other occasion may try again. */
+  /** When to retry, if the problem may resolve itself and nothing else would cause a retry. */
   readonly retryAt: Date | undefined;
 
   constructor(reason: Reason, message: string, { retryAt, ...options }: ErrorOptions & { readonly retryAt?: Date } = {}) {
@@ -14,7 +14,7 @@ export class PermanentError extends Error {
   }
 }
 
-/** Nothing to do before `until` (for example a registry's Retry-After): looked at again then, not earlier. */
+/** Nothing can be done before `until` (for example a registry's Retry-After): the reconcile is requeued for that time. */
 export class WaitError extends Error {
   override readonly name = 'WaitError';
   readonly reason: Reason;
@@ -29,12 +29,12 @@ export class WaitError extends Error {
 
 const maxCauses = 5;
 
-/** The message of anything that was thrown, with the messages of its causes (of several at once, the first). */
+/** The message of anything thrown, with the messages of its causes (the first, if there are several at once). */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   let current = error;
   for (let depth = 0; depth < maxCauses && current !== undefined && current !== null; depth++) {
-    // Node's answer to a refused connection: no message, and an error for each address.
+    // Node's error for a refused connection has no message, and one error for each address.
     if (current instanceof AggregateError && current.message === '') current = current.errors[0] ?? current.name;
     const message = current instanceof Error ? current.message || current.name : toText(current);
     if (!parts.some((part) => part.includes(message))) parts.push(message);

@@ -1,2 +1,2 @@
-/** The name under which the API server records our changes; it tells them from a human's. */
+/** The name under which the API server records our changes; it distinguishes them from manual ones. */
 export const fieldManager = 'image-watcher';

@@ -1,27 +1,27 @@
 /** The steps of a field path: `spec.parameters[0].value` → `['spec', 'parameters', 0, 'value']`. */
 export type FieldSteps = readonly (string | number)[];
 
-/** The form of a field path: names between dots, and `[0]` for the first entry of a list. Nothing in it has a meaning in a JSON pointer. */
+/** The form of a field path: names separated by dots, and `[0]` for the first entry of a list. No character needs escaping in a JSON pointer. */
 export const fieldPathPattern = /^[A-Za-z_][A-Za-z0-9_-]*(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]+)*$/;
 
-/** The same with wildcards: `*` is any name, `[*]` any entry of a list, `**` any number of both, also none. The first and the last step are no wildcards. */
+/** The same with wildcards: `*` is any name, `[*]` any entry of a list, `**` zero or more of either. The first and the last step cannot be wildcards. */
 export const fieldPatternPattern =
   /^[A-Za-z_][A-Za-z0-9_-]*(?:\[(?:[0-9]{1,4}|\*)\]|\.(?:[A-Za-z0-9_-]+|\*{1,2}))*(?:\[(?:[0-9]{1,4}|\*)\]|\.[A-Za-z0-9_-]+)$/;
 
-/** Reads a path or a pattern that its regular expression let through; what is between brackets is a place in a list. */
+/** Parses a path or a pattern that matched its regular expression; brackets hold a list index. */
 export function parseFieldPath(path: string): FieldSteps {
   return [...path.matchAll(/\[([0-9]+)\]|\[\*\]|[^.[\]]+/g)].map(([step, place]) => (place === undefined ? step : Number(place)));
 }
 
-/** The one text of a path: `[007]` is `[7]`. */
+/** The canonical text of a path: `[007]` is `[7]`. */
 export function formatFieldPath(steps: FieldSteps): string {
   return steps.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 }
 
-/** As container names in a policy's status. */
+/** The longest container name that a policy's status may hold. */
 const maxLabel = 63;
 
-/** The last steps of a path, in as many characters as a container's name has: for where that would be. */
+/** The last steps of a path, at most as long as a container name, for use in the place of one. */
 export function fieldLabel(path: string): string {
   return path.length <= maxLabel ? path : `…${path.slice(1 - maxLabel)}`;
 }
@@ -31,15 +31,15 @@ export function hasWildcard(pattern: string): boolean {
   return pattern.includes('*');
 }
 
-/** How far along a pattern a path has come: each number is the index of a step that may match next. Costs the length of the pattern per step of the path. */
+/** The state of matching a path against a pattern: the indexes of the steps that may match next. Each step of the path costs time proportional to the pattern's length. */
 export type PatternProgress = ReadonlySet<number>;
 
-/** The progress before the first step. */
+/** The state before the first step. */
 export function startPattern(pattern: FieldSteps): PatternProgress {
   return skipAnything(pattern, [0]);
 }
 
-/** The progress after one more step; empty where the path cannot match any more. */
+/** The state after one more step; empty if the path cannot match any more. */
 export function advancePattern(pattern: FieldSteps, progress: PatternProgress, step: string | number): PatternProgress {
   const next: number[] = [];
   for (const index of progress) {
@@ -56,7 +56,7 @@ export function matchesPattern(pattern: FieldSteps, path: FieldSteps): boolean {
   return end.has(pattern.length);
 }
 
-/** `**` may stand for nothing. */
+/** `**` may match nothing. */
 function skipAnything(pattern: FieldSteps, indices: readonly number[]): PatternProgress {
   const progress = new Set<number>();
   for (let index of indices) {

@@ -1,4 +1,4 @@
-/** Which fields of custom resources policies may write: what the operator allows, and what is built in. */
+/** Which fields of custom resources policies may write: those that the operator allows, and the built-in ones. */
 import { builtInTargets, helmValuesAbove } from './built-in-targets.ts';
 import { formatFieldPath, hasWildcard, matchesPattern, parseFieldPath } from './field-path.ts';
 import type { TargetFields } from './image-policy.ts';
@@ -11,9 +11,9 @@ import { isCustomVersion, kindKey, type KindRef } from './workload.ts';
 export interface FieldRule {
   /** Its path, or a pattern of paths. */
   readonly path: string;
-  /** Where the resource names the repository of this image; of a pattern, a field beside `path`. */
+  /** The field of the resource that holds the repository of this image; for a pattern, a field beside `path`. */
   readonly repository?: string;
-  /** The one repository whose tags may be written here, where the resource names none. */
+  /** The one repository whose tags may be written here, if the resource does not name one. */
   readonly image?: string;
 }
 
@@ -24,29 +24,29 @@ export interface CustomTarget {
   readonly fields: readonly FieldRule[];
 }
 
-/** What the operator has said that decides which fields may be written. */
+/** The operator's configuration that decides which fields may be written. */
 export interface FieldContext {
   readonly customTargets: readonly CustomTarget[];
   readonly aliases: RegistryAliases;
 }
 
-/** The fields as they are to be read and written, with their repository; or which of them may not be written, and what to do about it. */
+/** The fields to read and write, with their repository; or which of them may not be written, and what to do about it. */
 export type FieldVerdict = { readonly fields: TargetFields } | { readonly part?: keyof TargetFields; readonly message: string };
 
-/** The rule that a path alone stands for: its repository is in the field `repository` beside it. */
+/** The rule for a path alone: its repository is in the field `repository` beside it. */
 export function ruleOfPath(path: string): FieldRule {
   const repository = besideField(path, 'repository');
   return { path, ...(repository !== undefined && { repository }) };
 }
 
-/** Everything that may be written of a kind, the operator's rules first. */
+/** All rules for a kind, the operator's first. */
 export function fieldRulesOf(kind: KindRef, customTargets: readonly CustomTarget[]): readonly FieldRule[] {
   if (whyNever(kind) !== undefined) return [];
   const key = kindKey(kind);
   return [...customTargets, ...builtInTargets].filter((target) => kindKey(target) === key).flatMap(({ fields }) => fields);
 }
 
-/** Why no field of a kind is ever written, whatever the operator says; undefined where he may allow some. */
+/** Why no field of a kind may ever be written, whatever the configuration allows; undefined if it may allow some. */
 export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
   const group = apiVersion?.split('/')[0] ?? '';
   if (!isCustomVersion(apiVersion) || group === 'k8s.io' || group.endsWith('.k8s.io'))
@@ -57,7 +57,7 @@ export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
   return undefined;
 }
 
-/** Judges the fields of a target. Without the policy's repository, what the operator fixed to one repository is not compared with it. */
+/** Checks the fields of a target. Without the policy's repository, a rule that is fixed to one repository is not compared with it. */
 export function judgeFields(kind: KindRef, written: TargetFields, repository: Repository | undefined, context: FieldContext): FieldVerdict {
   const never = whyNever(kind);
   if (never !== undefined) return { message: never };
@@ -84,7 +84,7 @@ function isUsableFor(rule: FieldRule, part: keyof TargetFields, repository: Repo
   return repository === undefined || (fixed !== undefined && sameRepository(fixed.repository, repository));
 }
 
-/** Undefined where the operator fixed the repository. */
+/** Undefined if the operator fixed the repository. */
 function repositoryPathOf({ path: pattern, repository }: FieldRule, path: string): string | undefined {
   if (repository === undefined) return undefined;
   const name = parseFieldPath(repository).at(-1);
@@ -92,22 +92,22 @@ function repositoryPathOf({ path: pattern, repository }: FieldRule, path: string
   return isBeside ? formatFieldPath([...parseFieldPath(path).slice(0, -1), name ?? '']) : canonical(repository);
 }
 
-/** `spec.image.tag`, `repository` → `spec.image.repository`; nothing is beside an entry of a list. */
+/** `spec.image.tag`, `repository` → `spec.image.repository`; an entry of a list has no sibling fields. */
 export function besideField(path: string, name: string): string | undefined {
   const dot = path.lastIndexOf('.');
   return dot < 0 || path.endsWith(']') ? undefined : `${path.slice(0, dot)}.${name}`;
 }
 
-/** Where the registry of an image may be, apart from its repository. */
+/** The fields that may hold the registry of an image, apart from its repository field. */
 export interface RegistryPaths {
   /** Beside the repository. */
   readonly registry?: string;
-  /** What a Helm chart and its subcharts share, and in it the registry that many charts put in the place of each image's own. */
+  /** The values that a Helm chart shares with its subcharts, and the registry in them with which many charts override that of each image. */
   readonly global?: string;
   readonly globalRegistry?: string;
 }
 
-/** Where the registry of an image may be whose repository is in this field. */
+/** The fields that may hold the registry of the image whose repository is in this field. */
 export function registryPathsOf(repository: string): RegistryPaths {
   const registry = besideField(repository, 'registry');
   const values = helmValuesAbove(repository);
@@ -158,7 +158,7 @@ function setting({ apiVersion, kind }: KindRef, field: string): string {
 
 const ownGroup = 'operator.technomad.dev';
 
-/** Kinds of others whose containers are found in `spec.template`. Of what is not listed the object itself shows it, when it is read. */
+/** Third-party kinds with containers in `spec.template`. Other kinds with a pod template are recognised when an object of them is read. */
 const podTemplateKinds: ReadonlySet<string> = new Set([
   'argoproj.io/Rollout',
   'serving.knative.dev/Service',
@@ -168,7 +168,7 @@ const podTemplateKinds: ReadonlySet<string> = new Set([
   'apps.kruise.io/DaemonSet',
 ]);
 
-/** What is wrong with a rule, besides its form; undefined where nothing is. */
+/** What is wrong with a rule, besides its form; undefined if nothing is. */
 export function ruleProblem({ path, repository, image }: FieldRule): string | undefined {
   const [first] = parseFieldPath(path);
   if (['apiVersion', 'kind', 'metadata', 'status'].includes(String(first))) return `fields of ${String(first)} are never written`;

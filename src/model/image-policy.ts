@@ -17,42 +17,42 @@ export interface ImagePolicy {
   /** When it was created, as the API server writes it. */
   readonly createdAt?: string;
   readonly apiVersion: string;
-  /** Its one Deployment, where its spec says nothing that v1alpha1 could not say: `crossNamespace: legacy` asks nobody who has not answered. */
+  /** Its one Deployment, if v1alpha1 could express its spec: with `crossNamespace: legacy` it needs no consent while the owners have not answered. */
   readonly legacyTarget?: WorkloadRef;
-  /** What is wanted, or why it cannot be understood. */
+  /** The spec, or why it cannot be used. */
   readonly spec: PolicySpec | PolicyProblem;
   readonly status: PolicyStatus;
-  /** What users ask of it by annotations. */
+  /** What users request by annotations. */
   readonly actions?: PolicyActions;
 }
 
 export interface PolicySpec {
   readonly repository: Repository;
-  /** Chooses among the tags that the policy's filter lets through. */
+  /** Chooses among the tags that pass the policy's filter. */
   readonly strategy: TagStrategy;
   /** `Tag`: repo:tag. `Digest`: repo:tag@sha256:… */
   readonly pin: 'Tag' | 'Digest';
-  /** Whether what is selected replaces what is newer, too. */
+  /** Whether the selected tag also replaces newer ones. */
   readonly allowDowngrade: boolean;
   /** `os/architecture[/variant]`: the image must have all of them. */
   readonly platforms?: readonly string[];
-  /** How long a digest must have been known before it is used. */
+  /** How long a digest must have been known before it is applied. */
   readonly minAgeMs?: number;
-  /** `Automatic`: workloads are changed. `Approval`: when somebody approves the digest. `DryRun`: it is only told. */
+  /** `Automatic`: workloads are changed. `Approval`: when somebody approves the digest. `DryRun`: changes are only reported. */
   readonly mode: 'Automatic' | 'Approval' | 'DryRun';
   /** When workloads may be changed; empty: always. */
   readonly windows: readonly UpdateWindow[];
   readonly targets: readonly PolicyTarget[];
-  /** The Secrets of its namespace with which the registry is asked. */
+  /** The Secrets of its namespace with which the registry is accessed. */
   readonly pullSecrets?: readonly string[];
-  /** How many workloads are changed at the same time at most; 10 unless given. */
+  /** The maximum number of workloads that are changed at the same time; 10 by default. */
   readonly maxParallel?: number;
   readonly pollIntervalMs: number;
-  /** What has to hold of an image before it is used; nothing unless given. */
+  /** What an image must satisfy before it is used; absent: nothing. */
   readonly verification?: Verification;
-  /** Whether the policy is left alone. */
+  /** Whether the policy is suspended. */
   readonly suspended: boolean;
-  /** What follows a change; absent where nobody watches it. */
+  /** What to do after a change; absent if rollouts are not watched. */
   readonly rollout?: RolloutSettings;
 }
 
@@ -62,24 +62,24 @@ export interface RolloutSettings {
   readonly onFailure: 'Rollback' | 'Hold' | 'Ignore';
 }
 
-/** A workload or those that a selector finds, and which of their containers are meant: all that run the repository unless they are named. */
+/** A workload or those that a selector matches, and which of their containers to update: all that run the repository, unless they are named. */
 export type PolicyTarget = NamedWorkload | SelectedWorkloads;
 type NamedWorkload = WorkloadRef & TargetParts & { readonly selector?: undefined };
 type SelectedWorkloads = KindRef &
   TargetParts & { readonly namespace: string; readonly selector: LabelSelector; readonly name?: undefined };
 
-/** What of a workload is meant. */
+/** Which parts of a workload to update. */
 export interface TargetParts {
   readonly containers?: readonly string[];
-  /** Whether init containers are meant, too. */
+  /** Whether to update init containers, too. */
   readonly initContainers?: boolean;
-  /** Whether image volumes are meant, too, whatever their names. */
+  /** Whether to update image volumes, too, whatever their names. */
   readonly volumes?: boolean;
   /** Of a custom resource: the fields to write, instead of containers. */
   readonly fields?: TargetFields;
 }
 
-/** Paths of the fields that make an image: either all of it in one, or its parts. */
+/** The paths of the fields that make an image: one field for all of it, or one for each part. */
 export interface TargetFields {
   readonly image?: string;
   readonly repository?: string;
@@ -87,18 +87,18 @@ export interface TargetFields {
   readonly digest?: string;
 }
 
-/** A spec that cannot be acted on: the policy is Stalled with this, and the others go on. */
+/** A spec that cannot be used: the policy is Stalled with this reason, and other policies are not affected. */
 export interface PolicyProblem {
   readonly problem: { readonly reason: Reason; readonly message: string };
   readonly suspended?: boolean;
 }
 
-/** Whether the spec could be understood. */
+/** Whether the spec can be used. */
 export function isUsable(spec: PolicySpec | PolicyProblem): spec is PolicySpec {
   return !('problem' in spec);
 }
 
-/** `shop/web`: the one text form of a policy's name. */
+/** `shop/web`: the only text form of a policy's name. */
 export function policyKey(policy: { namespace: string; name: string }): string {
   return `${policy.namespace}/${policy.name}`;
 }
@@ -107,9 +107,9 @@ export const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
 
 /** A time of the week in which workloads may be changed. */
 export interface UpdateWindow {
-  /** The days on which it opens; without them every day. */
+  /** The days on which it opens; every day if absent. */
   readonly days?: readonly (typeof days)[number][];
-  /** `HH:MM` on the clocks of the time zone. */
+  /** `HH:MM` in the local time of the time zone. */
   readonly from: string;
   /** Earlier than `from`: on the next day. */
   readonly to: string;

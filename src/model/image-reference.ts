@@ -10,7 +10,7 @@ export interface Repository {
   readonly path: string;
 }
 
-/** A parsed image name. `name` is the text before tag and digest exactly as it was written, so that a rewrite can keep it. */
+/** A parsed image name. `name` is the text before tag and digest exactly as written, so that a rewrite can keep it. */
 export interface ImageReference {
   readonly repository: Repository;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface ImageReference {
   readonly digest?: string;
 }
 
-/** Other names of registries → the name that is used: `registry.internal:5000` → `registry.local:5000`. */
+/** Other names of registries → the canonical name: `registry.internal:5000` → `registry.local:5000`. */
 export type RegistryAliases = Pick<ReadonlyMap<string, string>, 'get'>;
 
 const dockerHub = 'docker.io';
@@ -29,7 +29,7 @@ const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const digestPattern = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 const maxPort = 65_535;
 const maxNameLength = 255;
-/** Longer text is no name however it is normalised; workloads hold anything, and trimming slashes takes time squared. */
+/** Longer text is never a valid name; workloads may hold any text, and trimming slashes takes quadratic time. */
 const maxTextLength = 1024;
 
 /** Whether the text is a tag by the OCI grammar (at most 128 characters). */
@@ -97,7 +97,7 @@ export function parseImageReference(text: string, aliases?: RegistryAliases): Im
   return { repository, name, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
 }
 
-/** Parses an image name, or undefined where it is none (workloads may hold anything). */
+/** Parses an image name; undefined if it is not one (workloads may hold any text). */
 export function tryParseImageReference(text: string, aliases?: RegistryAliases): ImageReference | undefined {
   try {
     return parseImageReference(text, aliases);
@@ -106,7 +106,7 @@ export function tryParseImageReference(text: string, aliases?: RegistryAliases):
   }
 }
 
-/** `docker.io/library/nginx`: the one text form of a repository, used as key, in logs and in messages. */
+/** `docker.io/library/nginx`: the only text form of a repository, used as key, in logs and in messages. */
 export function formatRepository(repository: Repository): string {
   return `${repository.registry}/${repository.path}`;
 }
@@ -116,7 +116,7 @@ export function sameRepository(a: Repository, b: Repository): boolean {
   return a.registry === b.registry && a.path === b.path;
 }
 
-/** What is often taken for an image name; a password must not come back in a message. */
+/** Inputs that are often mistaken for image names; a password in one must not appear in a message. */
 function refuseStrangers(text: string, beforeDigest: string, digest: string | undefined): void {
   if (text.trim() === '') throw new PermanentError('InvalidPolicy', 'the image name is empty');
   if (/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(text.trim())) {
@@ -131,7 +131,7 @@ function isHost(text: string): boolean {
   return hostPattern.test(text) && Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= maxPort;
 }
 
-/** The first segment is a host when it has a dot or a port, or is `localhost` (distribution/reference). */
+/** The first segment is a host if it has a dot or a port, or is `localhost` (distribution/reference). */
 function splitName(name: string): [host: string, path: string] {
   const slash = name.indexOf('/');
   const first = slash === -1 ? '' : name.slice(0, slash);
@@ -143,10 +143,10 @@ function shorten(text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }
 
-/** The image that should run. The digest is absent while the registry has not been asked yet. */
+/** The image that should run. The digest is absent until the registry has been asked. */
 export interface Candidate {
   readonly tag: string;
   readonly digest?: string;
-  /** When the image was created, where the choice hangs on that. */
+  /** When the image was created, if the strategy uses that. */
   readonly createdAt?: string;
 }

@@ -6,27 +6,27 @@ export interface SecretRef {
   readonly name: string;
 }
 
-/** Secrets that may be tried before the credentials of the service itself, in this order. */
+/** The Secrets to try before the service's own credentials, in this order. */
 export interface PullAccess {
   readonly secrets: readonly PullSecret[];
 }
 
-/** A Secret, and who names it. */
+/** A Secret, and what names it. */
 export interface PullSecret extends SecretRef {
   readonly namedBy: 'policy' | 'target' | 'serviceAccount';
 }
 
-/** A repository, and on whose behalf the registry is asked; without access with what the service itself has. */
+/** A repository, and the credentials with which to access it; without `access`, the service's own. */
 export interface ImageSource extends Repository {
   readonly access?: PullAccess;
   /**
-   * When whoever asks heard of a reason to ask, in ms since 1970: what was refused after that is not asked for again until its pause is over. Without it, the registry
-   * is asked in any case.
+   * When the caller learned of the event that caused the request, in ms since 1970: a request that was refused after that is not repeated until its pause is over.
+   * Absent: the registry is asked in any case.
    */
   readonly heardAt?: number;
 }
 
-/** The same text for those who may be told the same: answers, tokens and polls are shared by nobody else. */
+/** The same text for sources with the same access: only they share answers, tokens and polls. */
 export function accessKey({ access }: Pick<ImageSource, 'access'>): string {
   return (access?.secrets ?? []).map(({ namespace, name }) => `${namespace}/${name}`).join(',');
 }

@@ -10,7 +10,7 @@ export interface LabelRequirement {
   readonly values?: readonly string[];
 }
 
-/** Whether all requirements hold; NotIn holds where the label is missing, too. An empty selector, which the schema refuses, matches nothing. */
+/** Whether all requirements hold; NotIn also holds if the label is missing. An empty selector, which the schema rejects, matches nothing. */
 export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   let isEmpty = matchExpressions.length === 0;
@@ -21,13 +21,13 @@ export function matchesSelector(selector: LabelSelector, labels: Readonly<Record
   return !isEmpty && matchExpressions.every((requirement) => holds(requirement, valueOf(labels, requirement.key)));
 }
 
-/** As kubectl and the API server's `labelSelector` write it: `app=web,tier in (a,b),!old`. */
+/** In the syntax of kubectl and the API server's `labelSelector`: `app=web,tier in (a,b),!old`. */
 export function formatSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
   return [...labels, ...matchExpressions.map(formatRequirement)].join(',');
 }
 
-/** A label may have the name of something that every object has. */
+/** A label may have the name of a property that every object inherits. */
 function valueOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }

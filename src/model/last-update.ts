@@ -1,7 +1,7 @@
 /**
- * What we did to a container last, as its workload carries it: an annotation for each container, written by the same request as the image. So what runs
- * by our hand, since when, and what ran before is known of any number of workloads, and after a crash. One for each, because two policies may
- * change two containers of a workload at the same moment; and whichever policy writes it keeps what the others did within the hour, so that changes that
+ * Our last change to a container, as its workload records it: one annotation for each container, written by the same request as the image. So which image
+ * we applied, when, and what ran before are known for any number of workloads, and after a crash. There is one annotation for each container, because two policies
+ * may change two containers of a workload at the same moment; each policy that writes it keeps the changes of the others within the hour, so that changes that
  * undo each other are counted where they happen.
  */
 import { tryParseImageReference } from './image-reference.ts';
@@ -16,29 +16,29 @@ export interface LastUpdate {
   readonly at: string;
   readonly trigger: TriggerSource;
   readonly from: string;
-  /** What was asked for; admission may have made another image of it. */
+  /** The image that was written; admission may have rewritten it. */
   readonly to: string;
-  /** What was selected, where the image does not show it: of fields that hold a digest alone. */
+  /** The selected tag, if the image does not show it: for fields that hold a digest alone. */
   readonly tag?: string;
-  /** What the tag pointed to. */
+  /** The digest that the tag pointed to. */
   readonly digest?: string;
-  /** What the container was changed to within the hour before, by any policy. */
+  /** The images that any policy changed the container to within the preceding hour. */
   readonly earlier?: readonly RecentChange[];
 }
 
-/** An image that a container was changed to, and when: the latest first. */
+/** An image that a container was changed to, and the times of the changes: the latest first. */
 export interface RecentChange {
   readonly tag: string;
   readonly digest?: string;
   readonly at: readonly string[];
 }
 
-/** For how long a change counts as one of a loop. */
+/** How long a change counts towards a loop. */
 export const recentMs = 3_600_000;
 
-/** Clocks of replicas differ by less; what is further ahead was written by somebody else. */
+/** The clocks of replicas differ by less; a time further in the future was not written by us. */
 const maxSkewMs = 300_000;
-/** Whoever may write the workload, and how many policies there may be, must not decide how long the annotation is. */
+/** Limits the annotation, however many policies there are and whoever else may write the workload. */
 const maxImages = 8;
 const maxTimes = 10;
 const maxImageLength = 512;
@@ -54,20 +54,20 @@ const triggers: Readonly<Record<TriggerSource, true>> = {
   Request: true,
 };
 
-/** The annotation of a container, an image volume, or the fields that are shown as one; undefined where the API server would not take its name. */
+/** The annotation for a container, an image volume, or a group of fields; undefined if the API server would reject its name. */
 export function updateAnnotation(container: string): string | undefined {
   const volume = readVolumeName(container);
   const name = (volume ?? container).replaceAll(/[^A-Za-z0-9_.-]/g, '.').replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
-  // It has no second slash, and no room for more than the name of a volume.
+  // An annotation's name has no second slash, and no room for more than the name of a volume.
   return name === '' ? undefined : `${volume === undefined ? '' : 'volumes.'}last-update.operator.technomad.dev/${name}`;
 }
 
-/** What a workload remembers of our last change to a container, or to the fields that are shown as one. */
+/** The record of our last change to a container, or to fields that are shown as one, from the workload's annotation. */
 export function lastUpdateOf(workload: Workload, container: string): LastUpdate | undefined {
   return findContainer(workload, container)?.lastUpdate ?? workload.fieldUpdates?.get(container);
 }
 
-/** The changes with what their workload is to remember of them; nothing where an image is of absurd length. */
+/** Adds to each change the record to write to the annotation; none if an image is too long. */
 export function withUpdates(
   workload: Workload,
   changes: readonly ContainerChange[],
@@ -83,12 +83,12 @@ export function withUpdates(
   });
 }
 
-/** The tag that a container was changed to; empty where that was none. */
+/** The tag that a container was changed to; empty if there was none. */
 export function updatedTag({ to, tag }: LastUpdate): string {
   return tryParseImageReference(to)?.tag ?? tag ?? '';
 }
 
-/** What a container was changed to within the hour before `now`, the last change included; what came most often first, because that is what a loop is made of. */
+/** The images that a container was changed to within the hour before `now`, the last change included; the most frequent first, because a loop repeats images. */
 export function recentChanges(last: LastUpdate | undefined, now: Date): RecentChange[] {
   if (last === undefined) return [];
   const { digest, at, earlier = [] } = last;
@@ -106,13 +106,13 @@ export function recentChanges(last: LastUpdate | undefined, now: Date): RecentCh
     .slice(0, maxImages);
 }
 
-/** The annotation's value. */
+/** The value of the annotation. */
 export function formatLastUpdate({ policy, at, trigger, from, to, tag, digest, earlier }: LastUpdate): string {
-  // What is undefined is left out.
+  // JSON.stringify omits undefined fields.
   return JSON.stringify({ policy, at, trigger, from, to, tag, digest, earlier });
 }
 
-/** Reads the annotation's value; undefined for what we would not have written: anybody may write there. */
+/** Parses the value of the annotation; undefined if we would not have written it: anybody may write there. */
 export function parseLastUpdate(value: unknown): LastUpdate | undefined {
   const { policy, at, trigger, from, to, tag, digest, earlier } = parseObject(value);
   if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTrigger(trigger)) return undefined;
@@ -129,14 +129,14 @@ function readChange(value: unknown): RecentChange[] {
   return times.length === 0 ? [] : [{ tag, ...(isShort(digest, 160) && { digest }), at: times }];
 }
 
-/** What a policy did to a container last, while that still holds. */
+/** The policy's last change to a container, if it still holds. */
 export function ownUpdate(container: WorkloadContainer, policy: string): LastUpdate | undefined {
   return container.lastUpdate?.policy === policy ? heldUpdate(container) : undefined;
 }
 
 /**
- * What was done to a container last, while it runs by our hand what was made of it; undefined where it does not, or where what ran before was of
- * another name: the annotation is no way to have us run something else.
+ * The last change to a container, while the image that we wrote still runs; undefined if it does not, or if the previous image has
+ * another name: the annotation must not be a way to make us run something else.
  */
 export function heldUpdate(container: WorkloadContainer): LastUpdate | undefined {
   if (container.lastUpdate === undefined) return undefined;
@@ -147,7 +147,7 @@ export function heldUpdate(container: WorkloadContainer): LastUpdate | undefined
   return held;
 }
 
-/** Hundreds of workloads are asked at each change of one of them. */
+/** Cached, because hundreds of workloads are evaluated whenever one of them changes. */
 const judged = new WeakMap<WorkloadContainer, { readonly held: LastUpdate | undefined }>();
 
 function judge({ image, imageOwner, lastUpdate }: WorkloadContainer): LastUpdate | undefined {
@@ -162,7 +162,7 @@ function parseObject(value: unknown): Readonly<Record<string, unknown>> {
   try {
     return typeof value === 'string' ? toObject(JSON.parse(value)) : {};
   } catch {
-    // Somebody else's text.
+    // Text that we did not write.
     return {};
   }
 }
@@ -175,7 +175,7 @@ function isShort(value: unknown, max: number): value is string {
   return typeof value === 'string' && value !== '' && value.length <= max;
 }
 
-/** Whole seconds of a year with four digits: what is added to the last moment that there is makes no time any more. */
+/** Whole seconds and a year with four digits: adding to the latest possible Date gives an invalid one. */
 function isTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) && !Number.isNaN(Date.parse(text));
 }

@@ -1,7 +1,7 @@
 const stepMs = 6 * 3_600_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** What the clocks of a time zone show, as if it were UTC: milliseconds since the midnight of 1970-01-01 on these clocks. Throws RangeError for no time zone. */
+/** The local time of a time zone as if it were UTC: milliseconds since 1970-01-01T00:00 local time. Throws RangeError for an unknown time zone. */
 export function localTimeAt(timeZone: string, at: number): number {
   let format = formats.get(timeZone);
   if (format === undefined) formats.set(timeZone, (format = formatOf(timeZone)));
@@ -12,7 +12,7 @@ export function localTimeAt(timeZone: string, at: number): number {
   return seconds + (at % 1_000);
 }
 
-/** The moments after `from` and before `to` at which the clocks of a time zone are changed. */
+/** The moments after `from` and before `to` at which the UTC offset of a time zone changes. */
 export function zoneChanges(timeZone: string, from: number, to: number): number[] {
   const offsetAt = (at: number) => localTimeAt(timeZone, at) - at;
   const changes: number[] = [];

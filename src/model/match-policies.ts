@@ -1,11 +1,11 @@
 import { formatRepository, type Repository } from './image-reference.ts';
 import { isUsable, policyKey, type ImagePolicy } from './image-policy.ts';
 
-/** Policies by the repository they watch: a push finds its policies in one look, however many there are. */
+/** Policies by the repository they watch: a push finds its policies in one lookup, however many there are. */
 export interface PolicyIndex {
   put(policy: ImagePolicy): void;
   remove(policy: { namespace: string; name: string }): void;
-  /** The policies of exactly this repository (never of a longer name), in the order of their names. */
+  /** The policies of exactly this repository (never of a longer name), sorted by name. */
   match(repository: Repository): ImagePolicy[];
 }
 

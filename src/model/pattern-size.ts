@@ -1,22 +1,22 @@
-/** Under `(?i)` the parser goes through a range one character after the other: 3 ms for a wide one. */
+/** Under `(?i)` the parser goes through a range one character at a time: 3 ms for a wide one. */
 const foldedRangeSize = 250;
 /** The tables behind `\pL` have hundreds of ranges. */
 const unicodeClassSize = 25;
-/** With a zero before it, it is no number but text. */
+/** A repetition whose number starts with a zero is literal text. */
 const counts = /\{(0|[1-9]\d*)(?:(,)(0|[1-9]\d*)?)?\}/y;
 const flags = /\(\?([a-zA-Z-]*)([:)])/y;
 const unicodeClass = /^\\[pP]$/;
 const groupName = /\(\?P?<[^>]*>/y;
 
-/** What is open at a place of a pattern: what came before in the group, and the atom to which a repetition would apply. */
+/** An open group of a pattern: the size of what it holds so far, and of the last atom, to which a repetition would apply. */
 interface Group {
   size: number;
   last: number;
 }
 
 /**
- * How many instructions an RE2 pattern compiles to at most, read from its text without compiling it: repetitions are expanded, so that a short text can be a
- * program of a million instructions. A class that is costly to read counts as several. Of what is no RE2 syntax it says nothing useful, and ends.
+ * An upper bound for the number of instructions of an RE2 pattern, estimated from its text without compiling it: repetitions are expanded, so a short text can be a
+ * program of a million instructions. A class that is costly to parse counts as several. For invalid RE2 syntax the result is meaningless, but the function returns.
  */
 export function estimatePatternSize(text: string): number {
   const open: Group[] = [{ size: 3, last: 0 }];
@@ -43,7 +43,7 @@ export function estimatePatternSize(text: string): number {
       if (flagged?.[2] === ')') continue;
       const isNamed = flagged === null && take(groupName) !== null;
       if (flagged === null && !isNamed) position += 1;
-      // The two ends of what is captured.
+      // The two capture instructions of a group.
       open.push({ size: flagged === null ? 2 : 0, last: 0 });
     } else if (character === ')') {
       position += 1;
@@ -104,7 +104,7 @@ function readClass(text: string, start: number, foldsCase: boolean): { end: numb
   return { end: position + 1, size };
 }
 
-/** Of `a`, `\d`, `\pL`, `\p{Greek}`, `\x{10FFFF}`: where it ends. */
+/** The end of `a`, `\d`, `\pL`, `\p{Greek}` or `\x{10FFFF}`. */
 function endOfEscape(text: string, start: number): number {
   if (text[start] !== '\\') return start + String.fromCodePoint(text.codePointAt(start) ?? 0).length;
   const end = /^\\[pPx]\{/.test(text.slice(start, start + 3)) ? text.indexOf('}', start) : -1;

@@ -2,28 +2,28 @@ import { RE2JS } from 're2js';
 import { describeError, PermanentError } from './errors.ts';
 import { estimatePatternSize } from './pattern-size.ts';
 
-/** Longest RE2 expression, in UTF-16 units. */
+/** The longest RE2 expression, in UTF-16 units. */
 export const maxPatternLength = 512;
-/** How many instructions one pattern may compile to. */
+/** The maximum number of instructions of one pattern. */
 export const maxPatternSize = 1_000;
-/** How many all patterns of one policy may compile to together: each tag is compared with all of them. */
+/** The maximum number of instructions of all patterns of one policy: each tag is compared with all of them. */
 export const maxPolicyPatternSize = 2_000;
 
-/** An RE2 expression that somebody wrote: linear time, and a bounded number of instructions. */
+/** An RE2 expression written by a user: linear time, and a bounded number of instructions. */
 export interface Pattern {
   readonly text: string;
-  /** How many instructions it compiles to at most; a comparison costs so many steps for each character. */
+  /** The maximum number of instructions it compiles to; matching costs that many steps for each character. */
   readonly size: number;
   readonly groups: PatternGroups;
-  /** The groups, by number, where the pattern matches the whole text; undefined where it does not. */
+  /** The groups, by number, if the pattern matches the whole text; undefined if it does not. */
   matchWhole(text: string): ((group: number) => string | null) | undefined;
   /** Whether the pattern matches somewhere in the text. */
   isFoundIn(text: string): boolean;
 }
 
 /**
- * Compiles a user's pattern; throws PermanentError(`reason`) with what is wrong with it. The size is estimated before anything is compiled, because a few
- * characters can stand for a million instructions. What is returned holds no program: programs are shared, and compiled again when they were forgotten.
+ * Compiles a user's pattern; throws PermanentError(`reason`) with what is wrong with it. The size is estimated before compiling, because a few
+ * characters can stand for a million instructions. The result holds no program: programs are cached, and compiled again after they were evicted.
  */
 export function compilePattern(text: string, reason: 'InvalidTagPolicy' | 'InvalidPolicy' = 'InvalidTagPolicy'): Pattern {
   const invalid = (message: string, cause?: unknown) => new PermanentError(reason, message, { cause });
@@ -36,7 +36,7 @@ export function compilePattern(text: string, reason: 'InvalidTagPolicy' | 'Inval
   } catch (error) {
     throw invalid(`the pattern "${text}" is not RE2 syntax: ${describeError(error)}`, error);
   }
-  // In depth, should the estimate be wrong.
+  // A second check, in case the estimate is wrong.
   if (program.programSize() > maxPatternSize) throw invalid(tooLarge(text, program.programSize()));
   return {
     text,
@@ -46,7 +46,7 @@ export function compilePattern(text: string, reason: 'InvalidTagPolicy' | 'Inval
       const matcher = programs.get(text, size).matcher(input);
       return matcher.matches() ? (group) => matcher.group(group) : undefined;
     },
-    // With a Matcher RE2JS builds no automaton, which would keep up to 8 MB for each pattern.
+    // With a Matcher, RE2JS builds no automaton, which would keep up to 8 MB for each pattern.
     isFoundIn: (input) => programs.get(text, size).matcher(input).find(),
   };
 }
@@ -57,7 +57,7 @@ function tooLarge(text: string, size: number): string {
   return `the pattern "${shown}" is too large: it compiles to ${size} instructions, and ${limit}`;
 }
 
-/** Programs by the text of the pattern. They are forgotten, the one that was not used for the longest first, when all of them are too large together. */
+/** A cache of programs by pattern. When they exceed the total size together, the least recently used are evicted. */
 class ProgramCache {
   readonly #programs = new Map<string, { readonly program: RE2JS; readonly size: number }>();
   readonly #maxSize: number;
@@ -82,10 +82,10 @@ class ProgramCache {
   }
 }
 
-/** Some 0.3 kB for each instruction: 30 MB at most, and thousands of patterns of the usual size. */
+/** About 0.3 kB for each instruction: 30 MB at most, and thousands of patterns of the usual size. */
 const programs = new ProgramCache(100_000);
 
-/** The groups of a pattern: how many there are, and the numbers of those that have names. */
+/** The groups of a pattern: how many there are, and the numbers of the named ones. */
 export interface PatternGroups {
   readonly count: number;
   readonly names: Readonly<Record<string, number>>;

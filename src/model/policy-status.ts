@@ -1,4 +1,4 @@
-/** `status` of a policy, as the program works with it: the shape of v1. All times are RFC 3339. */
+/** The `status` of a policy, as the program works with it: the shape of v1. All times are RFC 3339. */
 export interface PolicyStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
@@ -12,7 +12,7 @@ export interface PolicyStatus {
   readonly targets?: readonly ContainerState[];
   readonly targetCounts?: TargetCounts;
   readonly rollouts?: RolloutCounts;
-  /** Known also of policies that were updated before there was a history. */
+  /** Also set for policies that were updated before there was a history. */
   readonly lastAppliedTag?: string;
   /** The latest first. */
   readonly history?: readonly HistoryEntry[];
@@ -31,7 +31,7 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-/** What makes somebody look at a policy. */
+/** What can cause a reconcile. */
 export type TriggerSource =
   | 'Webhook'
   | 'Poll'
@@ -43,16 +43,16 @@ export type TriggerSource =
   | 'Rollback'
   | 'Request';
 
-/** What the policy selects. */
+/** The image that the policy selects. */
 export interface LatestImage {
   readonly tag: string;
   readonly digest?: string;
-  /** When the image was created, where the choice hangs on that. */
+  /** When the image was created, if the strategy uses that. */
   readonly createdAt?: string;
   readonly selectedAt: string;
 }
 
-/** What caused the last look that changed or found something. */
+/** The cause of the last reconcile that changed or found something. */
 export interface Trigger {
   readonly source: TriggerSource;
   readonly receiver?: string;
@@ -61,19 +61,19 @@ export interface Trigger {
   readonly handledAt: string;
 }
 
-/** What is not looked at before a time. */
+/** An image or a retry that waits until a time. */
 export interface Waiting {
   readonly tag?: string;
   readonly digest?: string;
-  /** Since when it waits. */
+  /** When the wait began. */
   readonly since?: string;
   readonly until: string;
   readonly reason: string;
 }
 
-/** One container of one target, or (without a container) a target that has none to show. */
+/** One container of one target, or (without a container) a target that cannot show one. */
 export interface ContainerState {
-  /** Only of custom resources. */
+  /** Only for custom resources. */
   readonly apiVersion?: string;
   readonly kind: string;
   readonly namespace: string;
@@ -91,27 +91,27 @@ export interface TargetCounts {
   readonly problems: number;
 }
 
-/** Workloads that run what the policy gave them. */
+/** Counts of the workloads that run what the policy applied. */
 export interface RolloutCounts {
   readonly progressing: number;
   readonly done: number;
   readonly failed: number;
   readonly rolledBack: number;
-  /** Changes up to this time are over: what happens to their workloads later is no rollout. */
+  /** Changes up to this time are complete: what happens to their workloads later is not part of a rollout. */
   readonly settledAt?: string;
 }
 
 /** One change of one container. */
 export interface HistoryEntry {
-  /** Only of custom resources. */
+  /** Only for custom resources. */
   readonly apiVersion?: string;
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** Absent in what earlier versions wrote. */
+  /** Absent in entries of earlier versions. */
   readonly uid?: string;
   readonly container: string;
-  /** Absent where it is not known: the change was found afterwards. */
+  /** Absent if unknown, because the change was found afterwards. */
   readonly from?: string;
   readonly to: string;
   readonly tag: string;
@@ -119,11 +119,11 @@ export interface HistoryEntry {
   readonly trigger: TriggerSource;
   readonly at: string;
   readonly result: 'Applied' | 'RolledOut' | 'RolledBack' | 'Failed';
-  /** Why it failed and is not rolled back, and since when that is known. */
+  /** Why a failed change is not rolled back, and when that was found. */
   readonly rollbackRefused?: { readonly reason: string; readonly message: string; readonly at: string };
 }
 
-/** An image that failed. */
+/** An image that is not applied again. */
 export interface RejectedImage {
   readonly digest: string;
   readonly tag?: string;
@@ -132,9 +132,9 @@ export interface RejectedImage {
   readonly at: string;
 }
 
-/** Changes of a container that a GitOps tool has put back. */
+/** How often a GitOps tool reverted the changes of a container. */
 export interface Reversion {
-  /** Only of custom resources. */
+  /** Only for custom resources. */
   readonly apiVersion?: string;
   readonly kind: string;
   readonly namespace: string;
@@ -146,5 +146,5 @@ export interface Reversion {
   readonly at: string;
 }
 
-/** So many entries a list of the status has at most: the rest would make it larger with every change. */
+/** The maximum length of a list in the status, which would otherwise grow with every change. */
 export const maxListed = 10;

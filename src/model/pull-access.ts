@@ -2,21 +2,21 @@ import type { ImagePolicy, PolicySpec, PolicyTarget } from './image-policy.ts';
 import type { PullAccess, PullSecret } from './image-source.ts';
 import type { Workload } from './workload.ts';
 
-/** What the caches know of whose Secrets may be used. */
+/** What the caches know about the Secrets that may be used. */
 export interface AccessCaches {
-  /** The workloads that a target means. */
+  /** The workloads that a target selects. */
   readonly workloadsOf: (target: PolicyTarget) => readonly Workload[];
   /** The names of a service account's imagePullSecrets. */
   readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
 }
 
-/** A selector may mean hundreds of workloads: the registry is not asked with the Secrets of all of them. */
+/** A selector may match hundreds of workloads: the Secrets of only so many are tried. */
 const maxSecrets = 32;
 const defaultServiceAccount = 'default';
 
 /**
- * The Secrets that may be tried for a policy: those it names itself, then those of its targets' pods, then those of their service accounts; only of its
- * own namespace. Undefined where there is none, so that such policies share what the registry says.
+ * The Secrets that may be tried for a policy: its own, then those of its targets' pods, then those of their service accounts; only from its
+ * own namespace. Undefined if there are none, so that such policies share the registry's answers.
  */
 export function pullAccess({ namespace }: ImagePolicy, spec: PolicySpec, caches: AccessCaches): PullAccess | undefined {
   const found = new Map<string, PullSecret>();

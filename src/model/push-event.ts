@@ -3,11 +3,11 @@ import { isArtifactTag, isImageConfigType, isManifestType } from './artifact.ts'
 import type { IgnoredReason } from './reasons.ts';
 import { formatRepository, isDigest, isTag, normaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
 
-/** One pushed tag, as a registry announced it and in normal form: a hint of where to look, never an order. */
+/** One pushed tag, as a registry announced it and in normal form: a hint about what to evaluate, never an order. */
 export interface PushEvent {
   /** Also the id of the queue's job and of the audit record. */
   readonly id: string;
-  /** The sender gives no idempotency key: `id` is the same for every such push until the queue gives this one an id of its own. */
+  /** The sender gives no idempotency key: `id` is the same for every such push until the queue gives this one its own id. */
   readonly isUnkeyed?: true;
   readonly receiver: string;
   readonly provider: string;
@@ -16,9 +16,9 @@ export interface PushEvent {
   readonly digest?: string;
   /** RFC 3339, by our clock. */
   readonly receivedAt: string;
-  /** By the sender's clock, where it tells one. */
+  /** By the sender's clock, if the payload has a time. */
   readonly pushedAt?: string;
-  /** The event that somebody asked to do once more. */
+  /** The event that somebody asked to replay. */
   readonly replayOf?: string;
 }
 
@@ -26,23 +26,23 @@ export interface PushEvent {
 export interface ClaimedPush {
   readonly registry?: string;
   readonly repository: string;
-  /** Of a manager of many repositories: the key of the one that was pushed to, and what the image is called in it. */
+  /** For a repository manager: the key of the repository that was pushed to, and the name of the image in it. */
   readonly within?: { readonly key: string; readonly image: string };
   readonly tag?: string;
   readonly digest?: string;
-  /** Of the manifest. */
+  /** The media type of the manifest. */
   readonly mediaType?: string;
-  /** Of the manifest's config, which tells charts, signatures and the like from images. */
+  /** The media type of the manifest's config, which distinguishes images from charts, signatures and the like. */
   readonly configMediaType?: string;
-  /** What the sender repeats when it delivers the same push again, and never for another one; absent where it sends nothing of the kind. A hash of the body is none: the same tag may move there and back within the second that the body tells. */
+  /** The sender's id of a push, the same for every delivery of it and never used for another; absent if the sender has none. A hash of the body cannot replace it: a tag may move there and back within the one second that the body's time can resolve. */
   readonly idempotencyKey?: string;
   readonly pushedAt?: string;
 }
 
-/** Why a claimed push is not looked at further; the sender reads the reason in our answer. */
+/** Why a claimed push is ignored; the response shows the reason to the sender. */
 export interface IgnoredPush {
   readonly reason: string;
-  /** The reason as a metric knows it; `OtherEvent` unless given. */
+  /** The reason as a metric label; `OtherEvent` by default. */
   readonly code?: IgnoredReason;
   readonly repository?: string;
   readonly tag?: string;
@@ -60,7 +60,7 @@ export interface PushContext {
 const digestTag = /^(?:sha256|sha512)(?::|__)[0-9a-f]{64,128}$/;
 const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** Normalises what a provider read: a PushEvent, or why there is nothing to do. Pure: the clock is in the context. */
+/** Normalises what a provider read: a PushEvent, or why the push is ignored. Pure: the clock is in the context. */
 export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEvent | IgnoredPush {
   const { repository: path, tag } = claimed;
   const ignored = (code: IgnoredReason, reason: string): IgnoredPush => ({
@@ -74,7 +74,7 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
     return ignored('NoRegistry', 'the payload names no registry: set "registry" of the receiver in the configuration');
   const foreign = foreignMediaType(claimed);
   if (foreign !== undefined) return ignored('NotAnImage', `not an image: ${foreign}`);
-  // Hex digits alone are a tag like others (the id of a commit or a build) unless they are those of the digest.
+  // A tag of hex digits alone is an ordinary tag (the id of a commit or a build), unless they are those of the digest.
   const isDigestOfPush = tag === claimed.digest || tag === claimed.digest?.replace(/^[a-z0-9]+:/, '');
   if (tag === undefined || tag === '' || isDigestOfPush || digestTag.test(tag)) return ignored('NoTag', 'pushed by digest, without a tag');
   if (isArtifactTag(tag)) return ignored('Referrer', 'a signature, attestation or other referrer of an image');
@@ -95,15 +95,15 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
   };
 }
 
-/** The media type that shows that the push is no image. */
+/** The media type that shows that the push is not an image. */
 function foreignMediaType({ mediaType, configMediaType }: ClaimedPush): string | undefined {
-  // Some senders repeat the manifest's type in the field of the config's.
+  // Some senders repeat the manifest's media type in the field for the config's.
   if (configMediaType !== undefined && !isImageConfigType(configMediaType) && !isManifestType(configMediaType)) return configMediaType;
   if (mediaType !== undefined && !isManifestType(mediaType)) return mediaType;
   return undefined;
 }
 
-/** Whether a claimed push became an event. */
+/** Whether a claimed push was accepted as an event. */
 export function isPushEvent(push: PushEvent | IgnoredPush): push is PushEvent {
   return 'id' in push;
 }
@@ -113,7 +113,7 @@ export function hashId(parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts));
 }
 
-/** A host that is blank once normalised: not Docker Hub, whatever its normal form is. */
+/** Whether a host is blank once normalised: it does not mean Docker Hub, whatever its normal form is. */
 function isBlankHost(host: string): boolean {
   return !/[a-z0-9]/i.test(host.replace(/^\s*https?:\/\//i, '').replace(/:443\/*\s*$/, ''));
 }

@@ -1,16 +1,16 @@
 /**
- * Every reason that a user can meet in conditions, Events, audit records and metrics. Stable: a reason is never renamed and
- * never used for something else, because people alert on it.
+ * Every reason that users can see in conditions, Events, audit records and metrics. Stable: a reason is never renamed and
+ * never reused for something else, because users alert on it.
  */
 export const reasons = {
-  // Why a policy is as it should be.
+  // Reasons of a policy that is as it should be.
   Updated: 'a workload was updated to the selected image',
   UpToDate: 'every workload already runs the selected image',
   Progressing: 'a workload was changed, and its rollout is under way',
   RolledOut: 'the rollout of a change is done',
   RolloutNotWatched: 'the kind of the workload reports no rollout, so that its success is not known',
 
-  // Why what a webhook announced is no push of an image, and not stored.
+  // Reasons to ignore a webhook event, without storing it, because it announces no push of an image.
   OtherEvent: 'an event that announces no push: a pull, a scan, a deletion, a ping',
   Malformed: 'a body that is not what the provider sends',
   Incomplete: 'a push that lacks what names it: repository, resource, or all of its shape',
@@ -19,7 +19,7 @@ export const reasons = {
   Referrer: 'a signature or attestation of an image, by its tag',
   InvalidName: 'a repository or tag that cannot be one',
 
-  // Why a push changed nothing.
+  // Reasons why a push changed nothing.
   NoPolicy: 'no ImagePolicy watches the repository',
   NotSelected: 'the policy does not select the pushed tag',
   OlderThanRunning: 'what runs is newer than what was pushed',
@@ -32,7 +32,7 @@ export const reasons = {
   PolicyGone: 'the policy was deleted before it was reconciled',
   Suspended: 'the policy is suspended by its spec',
 
-  // Why a rollout failed, and what became of that.
+  // Reasons why a rollout failed, and what happened then.
   RolloutFailed: 'the rollout of a change failed',
   ProgressDeadlineExceeded: 'the controller of the workload gave up its rollout',
   RolloutTimedOut: 'the rollout took longer than the policy allows',
@@ -42,7 +42,7 @@ export const reasons = {
   RollbackFailed: 'the rollout failed, and the workload could not be rolled back to the previous image',
   RollbackRefused: 'the rollout failed, and the policy as it is now does not allow a rollback to the previous image',
 
-  // Why an update is not made, or not yet.
+  // Reasons why an update is blocked or delayed.
   DryRun: 'the policy only reports what it would do',
   ApprovalRequired: 'the update waits until somebody approves its digest',
   Window: 'the update waits for the next window of the policy',
@@ -54,7 +54,7 @@ export const reasons = {
   TargetPaused: 'the rollouts of the workload are paused',
   TooManyChanges: 'the workload was changed to the same image too often within an hour',
 
-  // What the user has to mend.
+  // Problems that the user must fix.
   ChangeReverted: 'a GitOps tool reverts the image each time',
   InvalidPolicy: 'the spec cannot be understood',
   InvalidTagPolicy: 'the pattern or the range of the tag policy cannot be parsed, or the patterns are too large',
@@ -80,10 +80,10 @@ export const reasons = {
   VerificationKeyInvalid: 'no key to verify signatures with can be read from its Secret',
   TrustRootMissing: 'the policy requires keyless signatures, and the configuration has no trust root',
 
-  // What somebody should look at.
+  // Findings that a user should check.
   WebhookMissing: 'polls found images that no webhook had announced',
 
-  // What passes by itself.
+  // Problems that resolve themselves.
   MinAge: 'the image is younger than the minimum age of the policy',
   NotShownYet: 'the registry does not show yet what it announced',
   RegistryThrottled: 'the registry asked for a pause (429 or Retry-After)',
@@ -94,7 +94,7 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons;
 
-/** Why a receiver stores nothing of what a webhook announced: the labels of `image_watcher_ignored_pushes_total`. */
+/** Reasons why a receiver ignores a webhook event: the labels of `image_watcher_ignored_pushes_total`. */
 export const ignoredReasons = [
   'OtherEvent',
   'Malformed',

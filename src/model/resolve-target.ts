@@ -2,14 +2,14 @@ import type { PolicyTarget } from './image-policy.ts';
 import { matchesSelector, type LabelSelector } from './label-selector.ts';
 import { imagesOf, kindKey, readVolumeName, type ImageList, type KindRef, type Workload, type WorkloadRef } from './workload.ts';
 
-/** What is known of the cluster's workloads; costs no request. */
+/** Looks up workloads in the caches, without any request. */
 export interface WorkloadView {
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
-  /** At least the workloads of a kind and namespace that the selector matches, in any order; with `answering`, at least those with an answer to policies of others. */
+  /** At least the workloads of a kind and namespace that the selector matches, in any order; with `answering`, at least those with a consent annotation. */
   readonly listWorkloads: (kind: KindRef, namespace: string, selector: LabelSelector, answering?: 'answering') => Iterable<Workload>;
 }
 
-/** The workloads that a target means, by name in the order of their names; what `findWorkload` says counts more than the list. */
+/** The workloads that a target selects, sorted by name; `findWorkload` takes precedence over the list. */
 export function resolveTarget(target: PolicyTarget, { findWorkload, listWorkloads }: WorkloadView): Workload[] {
   if (target.selector === undefined) {
     const workload = findWorkload(target);
@@ -29,7 +29,7 @@ export function resolveTargets(targets: readonly PolicyTarget[], view: WorkloadV
   return [...new Set(targets.flatMap((target) => resolveTarget(target, view)))];
 }
 
-/** Whether a target means this container of a workload; where a target names fields, no container is meant. */
+/** Whether a target selects this container of a workload; a target that names fields selects no containers. */
 export function isMeantContainer(
   target: PolicyTarget,
   workload: WorkloadRef & Pick<Workload, 'labels' | 'initContainers'>,
@@ -41,18 +41,18 @@ export function isMeantContainer(
   return isMeantIn(isInit ? 'initContainers' : 'containers', target, container);
 }
 
-/** Of the workload's images those that a target without fields means, whatever they are. */
+/** The images of a workload that a target without fields selects, of any repository. */
 export function meantImages(target: PolicyTarget, workload: Workload): ReturnType<typeof imagesOf> {
   return imagesOf(workload).filter(({ container, place: { list = 'containers' } }) => isMeantIn(list, target, container.name));
 }
 
-/** Init containers and image volumes are meant only where the target says so. The names that it lists are those of containers. */
+/** Init containers and image volumes are selected only if the target asks for them. Names listed in a target are those of containers. */
 function isMeantIn(list: ImageList, { containers, initContainers, volumes }: PolicyTarget, name: string): boolean {
   if (list === 'volumes') return volumes === true;
   return (list === 'containers' || initContainers === true) && containers?.includes(name) !== false;
 }
 
-/** Whether a target means this workload. */
+/** Whether a target selects this workload. */
 export function isMeant(target: PolicyTarget, workload: WorkloadRef & Pick<Workload, 'labels'>): boolean {
   if (target.namespace !== workload.namespace || kindKey(target) !== kindKey(workload)) return false;
   return target.selector === undefined ? target.name === workload.name : matchesSelector(target.selector, workload.labels);

@@ -1,32 +1,32 @@
 import { PermanentError } from './errors.ts';
 import { compilePattern } from './pattern.ts';
 
-/** Who made a keyless signature: what the certificate says, once it was verified. */
+/** The signer of a keyless signature, according to its verified certificate. */
 export interface SignerIdentity {
   readonly issuer: string;
   readonly identity: string;
 }
 
-/** A keyless signer whose signature is enough. */
+/** A keyless signer whose signature suffices. */
 export interface WantedSigner {
-  /** The same text for the same rule; in words for a user. */
+  /** A description for users; the same text for the same rule. */
   readonly description: string;
   matches(signer: SignerIdentity): boolean;
 }
 
-/** What a policy says of a keyless signer. */
+/** The fields of a policy that describe a keyless signer. */
 export interface SignerRule {
   readonly issuer: string;
   readonly identity?: string | undefined;
   readonly identityPattern?: string | undefined;
 }
 
-/** As long as `identity` may be; what is longer matches no pattern, so that a certificate cannot make a comparison cost more. */
+/** The maximum length of `identity`; a longer one matches no pattern, so that a certificate cannot make matching expensive. */
 const maxIdentity = 1_024;
 
 /**
- * Builds the comparison with a keyless signer. The issuer and `identity` are compared as they are, `identityPattern` (RE2) with the whole identity: a
- * pattern that is found somewhere inside would let in whoever can choose the rest. Throws PermanentError(InvalidPolicy).
+ * Builds the check for a keyless signer. The issuer and `identity` are compared literally, `identityPattern` (RE2) with the whole identity: a
+ * pattern that may match anywhere inside would admit whoever can choose the rest. Throws PermanentError(InvalidPolicy).
  */
 export function wantSigner({ issuer, identity, identityPattern }: SignerRule): WantedSigner {
   if (identity !== undefined && identityPattern === undefined) {

@@ -12,41 +12,41 @@ export interface Workload extends WorkloadRef {
   readonly containers: readonly WorkloadContainer[];
   /** Absent where there are none. */
   readonly initContainers?: readonly WorkloadContainer[];
-  /** The volumes that are images, by the names of `volumeName`; absent where there are none. */
+  /** The image volumes, under the names given by `volumeName`; absent if there are none. */
   readonly volumes?: readonly ImageVolume[];
-  /** Of a custom resource: what the fields hold that policies may write, by their paths. */
+  /** For custom resources: the values of the fields that policies may write, by path. */
   readonly fields?: Readonly<Record<string, WorkloadField>>;
-  /** What it remembers of our last change of fields that together make an image, by the name that they are shown under. */
+  /** The records of our last changes to groups of fields that make an image, by the name under which they are shown. */
   readonly fieldUpdates?: ReadonlyMap<string, LastUpdate>;
   /** Absent where there are none. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly hasAnnotations: boolean;
-  /** The value of its annotation of consent; absent where it has none. */
+  /** The value of its consent annotation; absent if it has none. */
   readonly allowPoliciesFrom?: string;
-  /** The names of its pods' imagePullSecrets; absent where they have none. */
+  /** The names of its pods' imagePullSecrets; absent if they have none. */
   readonly pullSecrets?: readonly string[];
-  /** The service account of its pods; absent where they take the default one. */
+  /** The service account of its pods; absent if they use the default one. */
   readonly serviceAccount?: string;
   /** Absent for kinds that do not roll out. */
   readonly rollout?: WorkloadRollout;
-  /** Whether somebody paused its rollouts. */
+  /** Whether its rollouts are paused. */
   readonly paused?: boolean;
-  /** The GitOps tool that has it, where one is known to. */
+  /** The GitOps tool that manages it, if one is known to. */
   readonly gitOps?: string;
 }
 
 export interface WorkloadContainer {
   readonly name: string;
   readonly image: string;
-  /** The field manager that owns the image field, from managedFields; undefined where nobody is recorded. */
+  /** The field manager that owns the image field, from managedFields; undefined if none is recorded. */
   readonly imageOwner?: string;
-  /** When that manager wrote last. */
+  /** When that manager last wrote. */
   readonly imageSetAt?: string;
-  /** What the workload remembers of our last change; whether it still holds, the other fields tell. */
+  /** The workload's record of our last change; whether that still holds depends on the other fields. */
   readonly lastUpdate?: LastUpdate;
 }
 
-/** A volume whose content is an image; the other volumes of a pod template are not kept, so it says where it is in their list. */
+/** A volume whose content is an image; other volumes of a pod template are not kept, so it records its index in their list. */
 export interface ImageVolume extends WorkloadContainer {
   readonly index: number;
 }
@@ -54,38 +54,38 @@ export interface ImageVolume extends WorkloadContainer {
 /** A list of a pod template whose entries have images. */
 export type ImageList = 'containers' | 'initContainers' | 'volumes';
 
-/** Where in a pod template an image is; without `list` it is one of the containers. */
+/** The location of an image in a pod template; without `list` it is one of the containers. */
 export interface ImagePlace {
   readonly index: number;
   readonly list?: ImageList;
 }
 
-/** A field of a custom resource: `value` is null where it is not set, but could be. */
+/** A field of a custom resource: `value` is null if it is not set, but may be. */
 export type WorkloadField =
   | { readonly value: string | number | null; readonly owner?: string; readonly setAt?: string }
   | { readonly unusable: 'ParentMissing' | 'NotText' };
 
 /** A kind of object. */
 export interface KindRef {
-  /** Only of custom resources, where the kind alone does not say which one is meant. */
+  /** Only for custom resources, where the kind alone is ambiguous. */
   readonly apiVersion?: string;
   readonly kind: string;
 }
 
-/** Names a namespaced object of a kind, as policies and Events do. */
+/** Names a namespaced object by kind, as policies and Events do. */
 export interface WorkloadRef extends KindRef {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Whether an API version is one of custom resources: their groups are domains, those of Kubernetes' own workloads are words. */
+/** Whether an API version belongs to a custom resource: their groups are domains, those of built-in workloads are plain words. */
 export function isCustomVersion(apiVersion: string | undefined): apiVersion is string {
   return apiVersion !== undefined && /^[^/]*\..*\//.test(apiVersion);
 }
 
 const volumePrefix = 'volumes/';
 
-/** How an image volume is named among containers, because a container of the same pod may have its name: `volumes/models`. */
+/** The name of an image volume among containers, because a container of the same pod may have the same name: `volumes/models`. */
 export function volumeName(name: string): string {
   return volumePrefix + name;
 }
@@ -95,7 +95,7 @@ export function readVolumeName(container: string): string | undefined {
   return container.startsWith(volumePrefix) ? container.slice(volumePrefix.length) : undefined;
 }
 
-/** Whatever has an image in a pod template, and where: containers, init containers, image volumes. Their names differ. */
+/** Everything in a pod template that has an image, and where: containers, init containers, image volumes. Their names are unique. */
 export function imagesOf({
   containers,
   initContainers = [],
@@ -108,17 +108,17 @@ export function imagesOf({
   ];
 }
 
-/** A container, an init container or an image volume: their names differ. */
+/** Finds a container, an init container or an image volume: their names are unique. */
 export function findContainer({ containers, initContainers = [], volumes = [] }: Workload, name: string): WorkloadContainer | undefined {
   return [...containers, ...initContainers, ...volumes].find((container) => container.name === name);
 }
 
-/** The name of a workload alone. */
+/** The reference of a workload without its other fields. */
 export function refOf({ apiVersion, kind, namespace, name }: WorkloadRef): WorkloadRef {
   return { ...(isCustomVersion(apiVersion) && { apiVersion }), kind, namespace, name };
 }
 
-/** The name of a workload and its uid, where that is known. */
+/** The reference of a workload and its uid, if known. */
 export function identityOf(workload: WorkloadIdentity): WorkloadIdentity {
   return { ...refOf(workload), ...(workload.uid !== undefined && { uid: workload.uid }) };
 }
@@ -128,44 +128,44 @@ export function formatWorkload(ref: WorkloadRef): string {
   return `${ref.kind} ${ref.namespace}/${ref.name}`;
 }
 
-/** `Deployment`, or `argoproj.io/v1alpha1/Rollout`: for maps. */
+/** `Deployment`, or `argoproj.io/v1alpha1/Rollout`: a map key. */
 export function kindKey({ apiVersion, kind }: KindRef): string {
   return isCustomVersion(apiVersion) ? `${apiVersion}/${kind}` : kind;
 }
 
-/** `Deployment/shop/web`, or `argoproj.io/v1alpha1/Rollout/shop/web`: for maps. */
+/** `Deployment/shop/web`, or `argoproj.io/v1alpha1/Rollout/shop/web`: a map key. */
 export function workloadKey(ref: WorkloadRef): string {
   return `${kindKey(ref)}/${ref.namespace}/${ref.name}`;
 }
 
-/** Names one very workload, where its uid is known: one that is created anew under the name is another. */
+/** Identifies one object, if its uid is known: an object that is created anew under the name is another one. */
 export interface WorkloadIdentity extends WorkloadRef {
   readonly uid?: string;
 }
 
-/** Whether both are the same workload, as far as their uids are known. */
+/** Whether both are the same object, as far as their uids are known. */
 export function isSameObject(a: WorkloadIdentity, b: WorkloadIdentity): boolean {
   return isSameWorkload(a, b) && (a.uid === undefined || b.uid === undefined || a.uid === b.uid);
 }
 
-/** Whether both name the same workload. */
+/** Whether both have the same kind, namespace and name. */
 export function isSameWorkload(a: WorkloadRef, b: WorkloadRef): boolean {
   return a.name === b.name && a.namespace === b.namespace && kindKey(a) === kindKey(b);
 }
 
-/** One image of a workload that is to become another one. */
+/** One image of a workload that is to be replaced. */
 export interface ContainerChange extends ImagePlace {
-  /** Its name, for an image volume `volumes/NAME`; of a custom resource's fields the path of the one that holds the tag or the image. */
+  /** Its name, for an image volume `volumes/NAME`; for fields of a custom resource, the path of the one that holds the tag or the image. */
   readonly container: string;
   readonly from: string;
   readonly to: string;
-  /** Of a custom resource: the fields that make the image, all of them. */
+  /** For a custom resource: all fields that make the image. */
   readonly fields?: readonly FieldChange[];
-  /** What the workload is to remember of it. */
+  /** The record of the change to write to the workload's annotation. */
   readonly update?: LastUpdate;
 }
 
-/** A field that is not set has null for a value; one without `to` stays, and guards the others. */
+/** A field that is not set has the value null; one without `to` is not changed, but the patch tests its value. */
 export interface FieldChange {
   readonly path: string;
   readonly from: string | number | null;

@@ -1,6 +1,6 @@
 /**
- * Which workloads of other namespaces a policy may see and change. Without the consent of its owners nothing of a workload reaches a policy: every plan,
- * comparison and rollout of a policy is made of what `asSeenBy` shows.
+ * Decides which workloads of other namespaces a policy may see and change. Without the consent of its owners, a policy sees nothing of a workload: every plan,
+ * comparison and rollout of a policy uses only what `asSeenBy` returns.
  */
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
@@ -11,29 +11,29 @@ import { formatWorkload, isSameWorkload, type KindRef, type Workload, type Workl
 /** On a target or its Namespace: the namespaces whose policies may change it, "shop,ops", or "*" for all. */
 export const consentAnnotation = 'operator.technomad.dev/allow-policies-from';
 
-/** What the configuration says of targets in other namespaces. */
+/** How the configuration treats targets in other namespaces. */
 export type CrossNamespace = 'deny' | 'consent' | 'allow' | 'legacy';
 
-/** What decides about targets in other namespaces. */
+/** What decides whether a policy may use targets in other namespaces. */
 export interface ConsentRules {
   readonly crossNamespace: CrossNamespace;
-  /** The annotation of consent of a Namespace as far as it is known: null where it has none, undefined where that is not known. */
+  /** The consent annotation of a Namespace: null where it has none, undefined where the Namespace is not known. */
   readonly namespaceConsent: (namespace: string) => string | null | undefined;
 }
 
-/** Whether the owners of a target let a policy of another namespace change it. `isLegacy`: nobody answered, and the configuration lets it pass. */
+/** Whether the owners of a target let a policy of another namespace change it. `isLegacy`: they have not answered, and the configuration allows it. */
 export type Consent = { readonly granted: true; readonly isLegacy?: true } | { readonly granted: false };
 
-/** What the owners of a target said: the value of the annotation on the target, undefined where it has none; and that on its Namespace. */
+/** The consent annotations of a target and of its Namespace; that of the target is undefined where it has none. */
 export interface ConsentSources {
   readonly onTarget: string | undefined;
   readonly onNamespace: string | null | undefined;
 }
 
-/** Who asks for consent. */
+/** The policy that asks for consent. */
 export type Asker = Pick<ImagePolicy, 'namespace' | 'legacyTarget'>;
 
-/** The target decides when it has the annotation, and only otherwise its Namespace. What is not known is no consent. */
+/** The annotation of the target takes precedence over that of its Namespace. What is not known is not consent. */
 export function evaluateConsent(
   policy: Asker,
   target: WorkloadRef,
@@ -61,17 +61,17 @@ export function namespacesIn(value: string): string[] {
     .filter((name) => name !== '');
 }
 
-/** The annotation with these namespaces besides those that it names; never fewer. */
+/** Adds namespaces to a value of the annotation; never removes any. */
 export function addNamespaces(value: string | undefined, added: readonly string[]): string {
   return [...new Set([...namespacesIn(value ?? ''), ...added])].join(',');
 }
 
-/** Whether the owners of a target have a say, by the configuration. */
+/** Whether the configuration requires the consent of the owners. */
 export function needsConsent(target: WorkloadRef, policy: Asker, crossNamespace: CrossNamespace): boolean {
   return target.namespace !== policy.namespace && (crossNamespace === 'consent' || crossNamespace === 'legacy');
 }
 
-/** Whether a policy may see a workload, and change it, by what is known now. */
+/** Whether a policy may see and change a workload, by what is known now. */
 export function consentTo(workload: Workload, policy: Asker, { crossNamespace, namespaceConsent }: ConsentRules): Consent {
   if (workload.namespace === policy.namespace || crossNamespace === 'allow') return { granted: true };
   if (crossNamespace === 'deny') return { granted: false };
@@ -80,13 +80,13 @@ export function consentTo(workload: Workload, policy: Asker, { crossNamespace, n
   return evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace);
 }
 
-/** Whether a policy may see the workloads of another namespace that say nothing themselves. */
+/** Whether a policy may see those workloads of another namespace that have no annotation of their own. */
 function isNamespaceOpen(namespace: string, policy: Asker, { crossNamespace, namespaceConsent }: ConsentRules): boolean {
   if (crossNamespace === 'allow' || crossNamespace === 'deny') return crossNamespace === 'allow';
   return allows(namespaceConsent(namespace), policy);
 }
 
-/** The same view, or ports, without the workloads of other namespaces whose owners have not consented. */
+/** Returns the same view, or ports, without the workloads of other namespaces whose owners have not consented. */
 export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, view: V): V {
   const isSeen = (workload: Workload) => consentTo(workload, policy, view).granted;
   return {
@@ -97,7 +97,7 @@ export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, v
     },
     listWorkloads(kind: KindRef, namespace: string, selector: LabelSelector) {
       if (namespace === policy.namespace) return view.listWorkloads(kind, namespace, selector);
-      // What answers nothing costs nothing, however much of it there is.
+      // Skips a namespace without any consent at no cost, however many workloads it has.
       const isOpen = isNamespaceOpen(namespace, policy, view);
       const listed = isOpen ? view.listWorkloads(kind, namespace, selector) : view.listWorkloads(kind, namespace, selector, 'answering');
       return [...listed].filter(isSeen);
@@ -106,8 +106,8 @@ export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, v
 }
 
 /**
- * All that is said of a target in another namespace of which a policy may know nothing: the same whether it exists or not, and however many workloads a
- * selector finds. Undefined where the target may be spoken of.
+ * The only message about a target in another namespace that a policy must not see: the same whether it exists or not, and however many workloads a
+ * selector matches. Undefined if the policy may see the target.
  */
 export function unseenProblem(target: WorkloadRef, policy: Asker, crossNamespace: CrossNamespace): TargetProblem | undefined {
   if (target.namespace === policy.namespace || crossNamespace === 'allow') return undefined;

@@ -3,7 +3,7 @@ import type { KeptContainer, TargetPlan, UpdatePlan } from './plan-update.ts';
 import type { ContainerState } from '../model/policy-status.ts';
 import { identityOf, workloadKey, type WorkloadRef } from '../model/workload.ts';
 
-/** What each container of the targets runs, for the status: a plan once its changes were made. Targets with a problem have a line of their own. */
+/** What each container of the targets runs once the plan's changes were made, for the status. A target with a problem gets one entry of its own. */
 export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): ContainerState[] {
   const done = new Map(applied.map(({ workload, container, to, became }) => [doneKey(workload, container, to), became ?? to]));
   return plan.targets.flatMap((target) => statesOf(target, done));

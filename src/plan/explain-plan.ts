@@ -4,7 +4,7 @@ import type { KeptContainer, TargetPlan, TargetProblem, UpdatePlan } from './pla
 import type { Reason } from '../model/reasons.ts';
 import type { WorkloadRef, ContainerChange } from '../model/workload.ts';
 
-/** What one guard says of one target. */
+/** The decision of one guard about one target. */
 export interface Opinion {
   readonly guard: string;
   readonly verdict: 'fine' | 'refused' | 'waits' | 'kept';
@@ -14,7 +14,7 @@ export interface Opinion {
   readonly until?: string;
 }
 
-/** What would become of one target, and what each guard says of that; guards are asked about changes only. */
+/** What would happen to one target, and what each guard decides; guards evaluate changes only. */
 export interface TargetExplanation {
   readonly target: WorkloadRef;
   readonly changes: readonly ContainerChange[];
@@ -23,7 +23,7 @@ export interface TargetExplanation {
   readonly guards: readonly Opinion[];
 }
 
-/** Explains a plan that no guard has narrowed: each of them is asked, also those that would not be heard because another one speaks first. */
+/** Explains a plan before guards narrow it: every guard is evaluated, including those that another guard would hide. */
 export function explainPlan(plan: UpdatePlan, context: GuardContext): TargetExplanation[] {
   return plan.targets.map((planned) => {
     const { target, changes, kept, problem } = planned;
@@ -32,7 +32,7 @@ export function explainPlan(plan: UpdatePlan, context: GuardContext): TargetExpl
   });
 }
 
-/** Whether all that is selected runs, or is written as soon as somebody looks. */
+/** Whether everything selected is running, or will be at the next reconcile. */
 export function isAllowed(explanations: readonly TargetExplanation[]): boolean {
   const isFine = ({ problem, kept, guards: opinions }: TargetExplanation) =>
     problem === undefined && kept.every(({ reason }) => reason === 'UpToDate') && opinions.every(({ verdict }) => verdict === 'fine');
@@ -43,7 +43,7 @@ function opinionOf({ id, judge }: (typeof guards)[number], target: TargetPlan, c
   const verdict = judge(target, context);
   if (verdict === undefined) return { guard: id, verdict: 'fine' };
   const { kind, reason, message } = verdict;
-  // Nothing is wrong with what runs as the cluster wants it.
+  // A running image that the cluster rewrote is not a problem.
   if (reason === 'UpToDate') return { guard: id, verdict: 'fine', reason, message };
   return { guard: id, verdict: kind, reason, message, ...(verdict.kind === 'waits' && { until: verdict.until.toISOString() }) };
 }

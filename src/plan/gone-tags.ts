@@ -4,13 +4,13 @@ import type { KeptContainer, UpdatePlan } from './plan-update.ts';
 import { formatWorkload } from '../model/workload.ts';
 
 /**
- * The plan with what is known of the registry's tags: containers that stay as they are because nothing newer is left, and whose own tag is gone, say so.
- * They are kept all the same: a deleted tag is no reason to go back.
+ * Adds what is known of the registry's tags to a plan: a container that is kept because nothing newer is left, and whose own tag is gone, is reported as such.
+ * It is still kept: a deleted tag is no reason to downgrade.
  */
 export function tellGoneTags(plan: UpdatePlan, tags: ReadonlySet<string>, aliases: RegistryAliases): UpdatePlan {
   const tell = (kept: KeptContainer): KeptContainer => {
     const tag = tryParseImageReference(kept.image, aliases)?.tag;
-    // Tags of signatures and the like are in no list.
+    // Tag lists leave out the tags of signatures and the like.
     if (kept.reason !== 'OlderThanRunning' || tag === undefined || tags.has(tag) || isArtifactTag(tag)) return kept;
     const message = `${tag} runs, which the registry does not hold any more; it is kept, because ${plan.candidate.tag} is older`;
     return { ...kept, reason: 'TagGone', message };
@@ -27,7 +27,7 @@ export function goneContainers({ targets }: UpdatePlan): string[] {
   );
 }
 
-/** What it means that tags are gone, and what to do; the same text as long as the same ones are gone. */
+/** Explains that tags are gone, and what to do; the same text as long as the same tags are gone. */
 export function describeGone(gone: readonly string[]): string {
   return (
     `the registry does not hold what runs any more, and nothing newer; it is kept, but a new pod may fail to pull it. ` +

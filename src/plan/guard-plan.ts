@@ -6,8 +6,8 @@ import { guards } from './guards/index.ts';
 import type { KeptContainer, TargetPlan, UpdatePlan, Blocked } from './plan-update.ts';
 
 /**
- * Narrows a plan. What a guard refuses becomes the target's problem, with the guard's reason, and nothing of it is changed; what it keeps or lets wait is
- * blocked, with what would have been changed.
+ * Applies the guards to a plan. A target that a guard refuses gets a problem with the guard's reason and is not changed; changes that a guard keeps back or
+ * delays are blocked.
  */
 export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readonly Guard[] = guards): UpdatePlan {
   const reverted = plan.targets.flatMap((target) => countReversions(target, context));
@@ -15,7 +15,7 @@ export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readon
   return { ...plan, targets, ...(reverted.length > 0 && { reverted }) };
 }
 
-/** The guards that a rollback has to pass: whoever asks for one has decided already what the others would protect. */
+/** The guards that also apply to a rollback; whoever asks for one has already decided what the other guards protect. */
 export const rollbackGuards: readonly Guard[] = guards.filter(({ bindsRollback }) => bindsRollback);
 
 function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly Guard[]): TargetPlan {

@@ -6,15 +6,15 @@ import { isCustomVersion, kindKey, type KindRef } from '../model/workload.ts';
 /** How many kinds of custom resources the policies of one namespace may name; each of them that exists costs a list and a watch. */
 export const maxKindsPerNamespace = 32;
 
-/** Which kinds of custom resources the policies of each namespace may have watched: the first ones, by the age of the policies that name them. */
+/** Which kinds of custom resources are watched for the policies of each namespace: the first ones, by the age of the policies that name them. */
 export interface KindQuota {
   put(policy: ImagePolicy): void;
   remove(policy: Pick<ImagePolicy, 'namespace' | 'name'>): void;
-  /** Why the policies of this namespace get nothing of the kind; undefined where they do. */
+  /** Why a kind is not watched for the policies of this namespace; undefined if it is. */
   problemOf(namespace: string, kind: KindRef): TargetProblem | undefined;
-  /** The kinds of a policy that are not too many. */
+  /** The kinds of a policy that are within the quota. */
   allowedOf(policy: ImagePolicy): KindRef[];
-  /** The same of all policies. */
+  /** The kinds of all policies that are within the quota. */
   allowed(): KindRef[];
 }
 
@@ -30,7 +30,7 @@ interface Namespace {
   readonly byAge: Entry[];
   /** How many policies name each custom kind. */
   readonly uses: Map<string, number>;
-  /** What is allowed, where that is not all. */
+  /** The kinds that are within the quota, if not all are. */
   allowed?: ReadonlySet<string> | undefined;
 }
 
@@ -90,7 +90,7 @@ export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
   return quota;
 }
 
-/** Kinds of Kubernetes itself are few, and count for nobody. */
+/** Kinds built into Kubernetes are few and do not count. */
 function customKeys({ kinds }: Entry): string[] {
   return [...kinds].flatMap(([key, { apiVersion }]) => (isCustomVersion(apiVersion) ? [key] : []));
 }
@@ -106,7 +106,7 @@ function firstKinds(byAge: readonly Entry[], max: number): ReadonlySet<string> {
   return first;
 }
 
-/** Where the entry is in the order, or belongs. */
+/** The index of the entry in the order, or where to insert it. */
 function placeOf(byAge: readonly Entry[], entry: Entry): number {
   let [low, high] = [0, byAge.length];
   while (low < high) {

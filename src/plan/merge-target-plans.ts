@@ -2,8 +2,8 @@ import type { TargetPlan } from './plan-update.ts';
 import { workloadKey } from '../model/workload.ts';
 
 /**
- * One plan for each workload, because each is changed by one request: several targets may mean the same one, by name and by a selector, or other fields of it.
- * Targets without a workload stay apart.
+ * One plan for each workload, because each workload is changed by one request: several targets may match the same one, by name and by selector, or name different
+ * fields of it. Targets without a workload stay separate.
  */
 export function mergeTargetPlans(plans: readonly TargetPlan[]): TargetPlan[] {
   const merged: TargetPlan[] = [];
@@ -31,7 +31,7 @@ function merge(a: TargetPlan, b: TargetPlan): TargetPlan {
   };
 }
 
-/** Names of containers are unique in a pod, init containers included, and those of image volumes begin otherwise; fields have their paths for names. */
+/** Container names are unique in a pod, including init containers; names of image volumes have a prefix, and fields are named by their paths. */
 function distinct<T extends { readonly container: string }>(parts: readonly T[]): T[] {
   return [...new Map(parts.map((part) => [part.container, part])).values()];
 }

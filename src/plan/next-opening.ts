@@ -3,18 +3,18 @@ import { localTimeAt, zoneChanges } from '../model/local-time.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** A weekly window may fall into the hour that a change of the clocks skips: then it is the week after. */
+/** A weekly window may fall into the hour that a clock change skips: then it opens a week later. */
 const horizonMs = 15 * dayMs;
 
 /**
- * When the first of the windows opens; undefined where one is open now, or there are none. A window is open exactly while the clocks on the wall show a
- * time inside of it, whatever becomes of the clocks: what a change skips is skipped, and what it repeats is open twice.
+ * When the first of the windows opens; undefined if one is open now, or there are none. A window is open exactly while local clocks show a
+ * time inside it: an hour that a clock change skips is skipped, and one that it repeats is open twice.
  */
 export function nextOpening(windows: readonly UpdateWindow[], now: Date): Date | undefined {
   const at = now.getTime();
   if (windows.length === 0 || windows.some((window) => isOpen(window, at))) return undefined;
   const openings = windows.map((window) => openingAfter(window, at)).filter((opening) => opening !== undefined);
-  // A zone that never gets there would be closed for ever: asked again at the end of the horizon.
+  // If no window opens within the horizon, wait until its end and compute again.
   return new Date(openings.length === 0 ? at + horizonMs : Math.min(...openings));
 }
 
@@ -22,7 +22,7 @@ function isOpen(window: UpdateWindow, at: number): boolean {
   return isOpenAt(window, localTimeAt(window.timeZone, at));
 }
 
-/** By what the clocks show, as milliseconds since the midnight of 1970-01-01 on these clocks. */
+/** By local time, as milliseconds since 1970-01-01T00:00 on local clocks. */
 function isOpenAt({ days: wanted, from, to }: UpdateWindow, local: number): boolean {
   const [opens, closes] = [minuteOf(from), minuteOf(to)];
   const minute = Math.floor((local % dayMs) / minuteMs);
@@ -31,7 +31,7 @@ function isOpenAt({ days: wanted, from, to }: UpdateWindow, local: number): bool
   return (isDay(local) && minute >= opens) || (isDay(local - dayMs) && minute < closes);
 }
 
-/** It opens where the clocks show `from`, or where they jump into it. */
+/** A window opens when local clocks show `from`, or jump into it. */
 function openingAfter(window: UpdateWindow, now: number): number | undefined {
   const changes = zoneChanges(window.timeZone, now, now + horizonMs);
   for (const [index, start] of [now, ...changes].entries()) {

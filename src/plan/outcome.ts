@@ -9,7 +9,7 @@ import type { Reason } from '../model/reasons.ts';
 import { describeWaiting, type Place } from './waiting.ts';
 import { findContainer, formatWorkload, identityOf, workloadKey, type WorkloadIdentity, type WorkloadRef } from '../model/workload.ts';
 
-/** How one policy's look at a push (or a poll, or its own change) ended. An expected ending is a value, never an exception. */
+/** The result of reconciling one policy after a push, a poll or a change of its own. Expected results are values, never exceptions. */
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly reason: Reason;
@@ -17,62 +17,62 @@ export interface Outcome {
   readonly tag?: string;
   readonly digest?: string;
   readonly changes?: readonly AppliedChange[];
-  /** What runs the candidate already, and by our hand. */
+  /** The containers that already run the candidate because we applied it. */
   readonly ours?: readonly OwnImage[];
   /** What each target runs, for the Ready condition. */
   readonly running?: string;
-  /** What the policy selects and where its targets stand to that; absent where the look was at something else, such as an older tag. */
+  /** What the policy selects and the state of its targets; absent where the reconcile evaluated something else, such as an older tag. */
   readonly selection?: Selection;
-  /** What waits to be applied; absent where that was not looked at. */
+  /** The pending candidate; absent where it was not evaluated. */
   readonly place?: Place;
   /** What guards blocked. */
   readonly blocked?: readonly Blocked[];
-  /** What GitOps tools have put back. */
+  /** What GitOps tools have reverted. */
   readonly reverted?: readonly Reversion[];
-  /** Targets in other namespaces whose owners have not answered, and which `crossNamespace: legacy` leaves to the policy; absent where that was not asked. */
+  /** Targets in other namespaces whose owners have not answered and that `crossNamespace: legacy` lets the policy change; absent where that was not checked. */
   readonly legacy?: readonly WorkloadRef[];
-  /** Containers whose tags the registry does not hold any more, in words; absent where nobody looked at all tags. */
+  /** Descriptions of containers whose tags are gone from the registry; absent where the tags were not listed. */
   readonly gone?: readonly string[];
-  /** Stalled by what may pass: when it is tried again. */
+  /** When to retry a stalled policy whose problem may resolve itself. */
   readonly retryAt?: Date;
 }
 
-/** What a policy selects, and where its targets stand to that. */
+/** What a policy selects, and the state of its targets. */
 export interface Selection {
   readonly candidate: Candidate;
   readonly containers: readonly ContainerState[];
-  /** Somebody pointed at it: nobody looked at all tags, and something newer may have been selected meanwhile. */
+  /** The candidate was named by a push or the like: not all tags were evaluated, and something newer may have been selected meanwhile. */
   readonly isPointedAt?: boolean;
 }
 
 /**
  * updated: a workload was changed · unchanged: nothing to do · ignored: the push is not for this policy · stalled: the user must act ·
- * suspended: the user wants nothing to be done · waiting: something is selected, and applied later.
+ * suspended: the user wants nothing to be done · waiting: something is selected and will be applied later.
  */
 export type OutcomeKind = 'updated' | 'unchanged' | 'ignored' | 'stalled' | 'suspended' | 'waiting';
 
-/** A container that runs an image by our hand. */
+/** A container that runs an image that we applied. */
 export interface OwnImage {
   readonly workload: WorkloadIdentity;
   readonly container: string;
   readonly image: string;
-  /** What its workload remembers of the change. */
+  /** The record of the change in the workload's annotation. */
   readonly update?: LastUpdate;
 }
 
-/** What happens to a policy while it waits for another try. */
+/** The state of a policy while it waits for a retry. */
 export interface Postponement {
   readonly kind: 'postponed';
   readonly reason: Reason;
   readonly message: string;
-  /** Not before then; absent where it is tried again by itself. */
+  /** The earliest time of the retry; absent where it is retried automatically. */
   readonly until?: Date;
-  /** What waits. */
+  /** The image that waits. */
   readonly tag?: string;
   readonly digest?: string;
 }
 
-/** The outcome of a plan once its changes were made (`applied`; empty when there were none). `isSelection`: the candidate is what the policy selects. */
+/** The outcome of a plan once its changes were made (`applied`; empty if there were none). `isSelection`: the candidate is what the policy selects. */
 export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], isSelection: boolean): Outcome {
   const { tag, digest, createdAt } = plan.candidate;
   const image = { tag, ...(digest !== undefined && { digest }) };
@@ -100,7 +100,7 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
   return { kind: 'unchanged', ...(notable ? pick(notable) : { reason: 'UpToDate', message: 'nothing to change' }), ...details };
 }
 
-/** The outcome with what waits after it. `postponed`: something is selected that is not applied because of that. */
+/** The outcome with its pending candidate. `postponed`: because of it, what is selected is not applied yet. */
 export function withPlace(outcome: Outcome, place: Place, postponed: boolean): Outcome {
   const { next } = place;
   if (!postponed || outcome.kind !== 'unchanged' || next === undefined) return { ...outcome, place };
@@ -116,7 +116,7 @@ export function withPlace(outcome: Outcome, place: Place, postponed: boolean): O
   };
 }
 
-/** The outcome, and what a user would not understand it without. */
+/** The outcome with notes that explain it to the user. */
 export function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
   if (notes.length === 0) return outcome;
   const { message, running } = outcome;

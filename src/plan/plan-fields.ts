@@ -21,11 +21,11 @@ export interface FieldsInput {
 }
 
 type Usable = Extract<WorkloadField, { readonly value: unknown }>;
-/** The fields that make an image, those that are only read included. */
+/** The fields that make an image, including those that are only read. */
 type Paths = TargetFields & RegistryPaths;
 type Part = keyof Paths;
 
-/** What becomes of the fields, or why they cannot be written. */
+/** The changes to the fields, or why they cannot be written. */
 export function planFields(
   fields: TargetFields,
   workload: Workload,
@@ -39,7 +39,7 @@ export function planFields(
   const image = compose(textsOf(values), input.spec);
   const running = readRunning(textsOf(values), fields, input);
   if (running === undefined) {
-    // Not what it holds: who may write policies may not be somebody who may read the resource.
+    // The value is left out: whoever may write policies may not be allowed to read the resource.
     const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is no image of ${formatRepository(input.spec.repository)}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
@@ -60,7 +60,7 @@ export function planFields(
   return { container, index: 0, from: image, to: compose(wanted, input.spec), fields: changes };
 }
 
-/** The image that the fields make, where all of them are there and it is one of the policy's repository. */
+/** The image that the fields make, if all of them exist and it belongs to the policy's repository. */
 export function imageOfFields(
   fields: TargetFields,
   workload: Workload,
@@ -70,7 +70,7 @@ export function imageOfFields(
   return 'problem' in values ? undefined : readRunning(textsOf(values), fields, input);
 }
 
-/** With where the registry may be. Where `global` is not set, nothing can be in it, and that it is not set is the guard. */
+/** Adds the fields that may hold the registry. If `global` is not set, it cannot hold one, and the patch tests that it is still not set. */
 function withRegistry(fields: TargetFields, workload: Workload): Paths {
   if (fields.repository === undefined) return fields;
   const { global, globalRegistry, ...beside } = registryPathsOf(fields.repository);
@@ -94,7 +94,7 @@ function readValues(paths: Paths, workload: Workload): ReadonlyMap<Part, Usable>
   return values;
 }
 
-/** Of what a pattern may match, only what is there was read. */
+/** Of the fields that a pattern may match, only those that exist were read. */
 function fieldOf({ fields = {} }: Workload, path: string): WorkloadField {
   return (Object.hasOwn(fields, path) ? fields[path] : undefined) ?? { unusable: 'ParentMissing' };
 }
@@ -123,7 +123,7 @@ function textsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
   return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
 }
 
-/** Where no field holds the repository it is the policy's; a registry stands before it, as charts write it. */
+/** If no field holds the repository, it is the policy's; a registry is prepended, as charts do. */
 function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec, registry = texts.get('registry') ?? ''): string {
   const whole = texts.get('image');
   if (whole !== undefined) return whole;
@@ -132,7 +132,7 @@ function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec, r
   return `${registry === '' ? '' : `${registry}/`}${name}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
 }
 
-/** What runs, where it is of the policy's repository. A digest alone follows the mutable tag; no other choice may be written without a tag. */
+/** The running image, if it is of the policy's repository. A digest alone follows the mutable tag; no other strategy may write a digest without a tag. */
 function readRunning(
   texts: ReadonlyMap<Part, string>,
   fields: TargetFields,
@@ -143,7 +143,7 @@ function readRunning(
     return reference !== undefined && sameRepository(reference.repository, spec.repository) ? reference : undefined;
   };
   const running = ofPolicy(compose(texts, spec));
-  // Nobody knows whether the chart follows its global registry: it must be the policy's image either way.
+  // It is unknown whether the chart uses its global registry, so the image must be the policy's with and without it.
   const global = texts.get('globalRegistry') ?? '';
   if (running === undefined || (global !== '' && ofPolicy(compose(texts, spec, global)) === undefined)) return undefined;
   const { mutableTag } = spec.strategy;

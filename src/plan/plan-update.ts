@@ -1,9 +1,9 @@
 /**
- * What would change, as a value: computed without I/O, read by apply, status, Events, metrics and dry runs alike.
+ * What would change, as a value: computed without I/O, used by apply, status, Events, metrics and dry runs alike.
  *
  * | the container runs …                      | pin: Tag                       | pin: Digest                      |
  * | ----------------------------------------- | ------------------------------ | -------------------------------- |
- * | another repository                        | not looked at                  | not looked at                    |
+ * | another repository                        | ignored                        | ignored                          |
  * | an older candidate                        | change                         | change                           |
  * | the candidate itself                      | keep: UpToDate or Retagged     | change when the digest differs   |
  * | a newer candidate                         | keep: OlderThanRunning         | keep: OlderThanRunning           |
@@ -13,8 +13,8 @@
  * | no candidate, a lower version             | change                         | change                           |
  * | no candidate, a higher version (semver)   | keep: OlderThanRunning         | keep: OlderThanRunning           |
  * | no candidate, policy never applied a tag  | change                         | change                           |
- * | no candidate, rolled back to by us, or of | change                         | change                           |
- * |   a workload that was created anew        |                                |                                  |
+ * | no candidate, we rolled back to it, or a  | change                         | change                           |
+ * |   workload that was created anew          |                                |                                  |
  * | no candidate otherwise                    | keep: NotComparable            | keep: NotComparable              |
  *
  * With allowDowngrade, what would be kept as OlderThanRunning is changed.
@@ -53,11 +53,11 @@ import {
 /** A change that was made. */
 export interface AppliedChange extends ContainerChange {
   readonly workload: WorkloadIdentity;
-  /** What the API server made of it, where admission rewrote the image. */
+  /** The image as the API server stored it, if admission rewrote it. */
   readonly became?: string;
 }
 
-/** A container that stays as it is, and why. */
+/** A container that is not changed, and why. */
 export interface KeptContainer {
   readonly container: string;
   readonly image: string;
@@ -73,14 +73,14 @@ export interface TargetProblem {
   readonly message: string;
 }
 
-/** Changes that are not made, or not yet, because of a guard. Their containers are among those that are kept. */
+/** Changes that a guard blocks, for now or for good. Their containers are among those that are kept. */
 export type Blocked = { readonly reason: Reason; readonly message: string; readonly changes: readonly ContainerChange[] } & (
   | { readonly kind: 'kept' }
   | { readonly kind: 'waits'; readonly until: Date }
 );
 
 export interface TargetPlan {
-  /** The workload; of a selector that finds none, the selector stands for its name. */
+  /** The workload; for a selector that matches none, the selector stands in for its name. */
   readonly target: WorkloadRef;
   readonly workload?: Workload;
   readonly changes: readonly ContainerChange[];
@@ -92,11 +92,11 @@ export interface TargetPlan {
 export interface UpdatePlan {
   readonly candidate: Candidate;
   readonly targets: readonly TargetPlan[];
-  /** What GitOps tools have put back. */
+  /** What GitOps tools have reverted. */
   readonly reverted?: readonly Reversion[];
 }
 
-/** That a policy starts over with a container. */
+/** The policy treats a container as before its first change. */
 export interface Start {
   readonly left?: string;
 }
@@ -104,16 +104,16 @@ export interface Start {
 export interface PlanInput extends WorkloadView {
   readonly spec: PolicySpec;
   readonly candidate: Candidate;
-  /** Whether the policy has ever changed something. */
+  /** Whether the policy has ever changed anything. */
   readonly hasApplied: boolean;
-  /** Whether the policy starts over with a container that runs this image, as before its first change: because it rolled back to it, from the tag `left`, or the workload was created anew. */
+  /** Whether the policy treats a container that runs this image as before its first change: because it rolled back to it from the tag `left`, or the workload was created anew. */
   readonly startsOver?: (workload: Workload, container: string, image: string) => Start | undefined;
   readonly aliases: RegistryAliases;
-  /** What a tag pointed to when the policy selected or applied it, where that is known. */
+  /** The digest of a tag when the policy selected or applied it, where that is known. */
   readonly digestOf?: (tag: string) => string | undefined;
-  /** Why nothing is known of the workloads of a target's kind, or undefined. */
+  /** Why workloads of a target's kind cannot be found, or undefined. */
   readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
-  /** What is said of a target of which the policy sees nothing, where it must not know why (`unseenProblem`). */
+  /** The problem to report for a target that the policy cannot see and must not learn anything about (`unseenProblem`). */
   readonly unseenProblem: (target: WorkloadRef) => TargetProblem | undefined;
 }
 
@@ -122,12 +122,12 @@ export function planUpdate(input: PlanInput): UpdatePlan {
   return { candidate: input.candidate, targets: mergeTargetPlans(input.spec.targets.flatMap((target) => planTarget(target, input))) };
 }
 
-/** Whether the plan changes anything at all, or would if no guard blocked it: then the registry has to say what the candidate is. */
+/** Whether the plan changes anything, or would if no guard blocked it: only then is the registry asked for the candidate's details. */
 export function hasChanges(plan: UpdatePlan): boolean {
   return plan.targets.some(wantsChange);
 }
 
-/** Whether something of a target is changed or blocked. */
+/** Whether anything of a target is changed or blocked. */
 export function wantsChange({ changes, blocked = [] }: TargetPlan): boolean {
   return changes.length > 0 || blocked.length > 0;
 }
@@ -187,13 +187,13 @@ function planContainer(
   return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
 }
 
-/** What runs, where it is an image of the policy's repository. */
+/** The running image, if it is of the policy's repository. */
 function readOwn(image: string, { spec, aliases }: Pick<PlanInput, 'spec' | 'aliases'>): ImageReference | undefined {
   const running = tryParseImageReference(image, aliases);
   return running !== undefined && sameRepository(running.repository, spec.repository) ? running : undefined;
 }
 
-/** Containers that are named have to be there, each of them; the others are brought up to date all the same. */
+/** Every container that the target names must exist; those that do are updated in any case. */
 function findMissing(
   workload: Workload,
   { containers: wanted, volumes = false }: PolicyTarget,
@@ -216,7 +216,7 @@ function findMissing(
   return { reason: 'ContainerNotFound', message: message + hint };
 }
 
-/** Whether what runs is to be replaced, or why it stays. */
+/** Whether the running image is replaced, or why it is kept. */
 export type Verdict = 'change' | { readonly reason: Reason; readonly message: string };
 
 function judge(
@@ -249,7 +249,7 @@ function judge(
   };
 }
 
-/** Names say what is no candidate; where creation times do, it may be that nobody can read them any more, and then nothing older than what was left is applied. */
+/** A name that is no candidate stays none; a creation time may become unreadable. With creation times, nothing older than the tag that was left is applied. */
 function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candidate): boolean {
   return (
     strategy.knowing === undefined ||
@@ -259,7 +259,7 @@ function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candida
   );
 }
 
-/** Where it is not the name that is not selected, the name alone would not tell. */
+/** Adds the reason if the tag is rejected for something other than its name. */
 function because({ strategy }: PolicySpec, tag: string | undefined): string {
   const why = strategy.knowing === undefined || tag === undefined ? undefined : strategy.reject(tag);
   return why === undefined ? '' : ` (${why})`;
@@ -278,14 +278,14 @@ function older(tag: string, spec: PolicySpec, candidate: Candidate): Verdict {
   return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
 }
 
-/** As versions, by the part that the policy compares; undefined where one of them is none. */
+/** Compares two tags as versions, by the part that the policy compares; undefined if either is not a version. */
 function compareVersions({ strategy }: PolicySpec, running: string | undefined, candidate: string): number | undefined {
   const read = (tag: string | undefined) => parse(tag === undefined || strategy.partOf === undefined ? tag : strategy.partOf(tag));
   const [a, b] = [read(running), read(candidate)];
   return a === null || b === null ? undefined : compareBuild(a, b);
 }
 
-/** The text form that the workload used is kept: `nginx:1.2` becomes `nginx:1.3`. */
+/** Keeps the form in which the workload wrote the image: `nginx:1.2` becomes `nginx:1.3`. */
 function rewrite(running: ImageReference, { spec, candidate }: PlanInput): string {
   const pinned = spec.pin === 'Digest' && candidate.digest !== undefined ? `@${candidate.digest}` : '';
   return `${running.name}:${candidate.tag}${pinned}`;

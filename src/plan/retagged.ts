@@ -1,15 +1,15 @@
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What a webhook said. */
+/** What a webhook reported. */
 interface Announcement {
   readonly announced: boolean;
   readonly hint?: { readonly tag: string; readonly digest?: string };
 }
 
 /**
- * The outcome of a push that changes nothing because the tag runs already: when another digest is known of it, the tag has moved, and that is told.
- * The registry is not asked: nothing hangs on the answer.
+ * The outcome of a push that changes nothing because the tag runs already: if another digest is known for it, the message says that the tag has moved.
+ * The registry is not asked, because the outcome does not depend on it.
  */
 export function tellRetagged(
   outcome: Outcome,

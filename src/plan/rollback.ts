@@ -9,7 +9,7 @@ import {
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { isMeant, type WorkloadView } from '../model/resolve-target.ts';
 
-/** A policy with what is known of its targets, and under which names registries are known. */
+/** A policy, with its workloads and the aliases of registries. */
 export interface Past extends Pick<WorkloadView, 'findWorkload'> {
   readonly spec: Pick<PolicySpec, 'repository' | 'targets'>;
   readonly status: PolicyStatus;
@@ -17,8 +17,8 @@ export interface Past extends Pick<WorkloadView, 'findWorkload'> {
 }
 
 /**
- * The image that `previous` or a tag stands for, by the history: `previous` is the latest that ran before what was applied last and has not been left or
- * failed since. A tag that the history does not know stands for itself. Undefined where there was nothing before.
+ * The image that `previous` or a tag stands for, by the history: `previous` is the latest that ran before the last applied one and has not been rolled back from
+ * or failed since. A tag that is not in the history stands for itself. Undefined where there was nothing before.
  */
 export function rollbackImage(past: Past, wanted: string): Candidate | undefined {
   const known = imagesOf(past);
@@ -27,7 +27,7 @@ export function rollbackImage(past: Past, wanted: string): Candidate | undefined
   return earlier.find((image) => current !== undefined && !isSame(image, current) && !isLeft(image, past.status));
 }
 
-/** What a rollback leaves: what was applied last, and what is selected; as far as their digests are known. */
+/** The images that a rollback leaves: the last applied one and the selected one, if their digests are known. */
 export function leftImages(past: Past, candidate: Candidate): Required<Pick<Candidate, 'tag' | 'digest'>>[] {
   const [current] = imagesOf(past);
   const left = [current, past.status.latest].flatMap((image) =>
@@ -36,7 +36,7 @@ export function leftImages(past: Past, candidate: Candidate): Required<Pick<Cand
   return left.filter(({ digest }, index) => left.findIndex((other) => other.digest === digest) === index);
 }
 
-/** Everything of the policy's repository that ran on its targets by the history, the latest first; what else the history says does not count. */
+/** Every image of the policy's repository that ran on its targets by the history, the latest first; other entries are ignored. */
 function imagesOf(past: Past): Candidate[] {
   const { spec, status, findWorkload } = past;
   const history = (status.history ?? []).filter((entry) => {

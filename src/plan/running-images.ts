@@ -1,6 +1,6 @@
 import type { Workload } from '../model/workload.ts';
 
-/** The same text while these workloads run the same. */
+/** The same text as long as these workloads run the same images. */
 export function runningImages(workloads: readonly Workload[]): string {
   return JSON.stringify(
     workloads.map(({ uid, containers, initContainers = [], volumes = [], fields = {} }) => [

@@ -16,8 +16,8 @@ export function runningTags(spec: PolicySpec, view: WorkloadView, aliases: Regis
 }
 
 /**
- * What a policy knows a tag to have been: the digests that its targets run and those in its status, but for its history, because a tag that is moved back to
- * something older is no surprise. A registry that shows one of them right after a push may be behind.
+ * The known digests of a tag: those that the policy's targets run and those in its status. The history is left out, because moving a tag back to an older
+ * image is legitimate. A registry that returns one of these digests right after a push may be serving stale data.
  */
 export function knownDigests(
   tag: string,
@@ -31,14 +31,14 @@ export function knownDigests(
   return new Set([...remembered, ...running].flatMap((image) => image?.digest ?? []));
 }
 
-/** Whether nothing but image volumes of the policy's targets has its image: what they hold need not be able to run. */
+/** Whether only image volumes of the policy's targets use its image: their content need not be runnable. */
 export function isForVolumesAlone(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): boolean {
   if (runningReferences(spec, view, aliases).length === 0) return false;
   const targets = spec.targets.map((target) => ({ ...target, volumes: false }));
   return runningReferences({ ...spec, targets }, view, aliases).length === 0;
 }
 
-/** The images of the policy's repository in what a target means of a workload. */
+/** The images of the policy's repository that a target selects in a workload. */
 export function referencesOf(target: PolicyTarget, workload: Workload, spec: PolicySpec, aliases: RegistryAliases): ImageReference[] {
   if (target.fields !== undefined) {
     const image = imageOfFields(target.fields, workload, { spec, aliases });

@@ -1,7 +1,7 @@
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The ending of every look at a policy that is to be left alone; undefined for one that is not. Nothing is asked or changed for it. */
+/** The outcome of every reconcile of a suspended policy, without any request or change; undefined for a policy that is not suspended. */
 export function suspendedOutcome({ spec }: Pick<ImagePolicy, 'spec'>): Outcome | undefined {
   if (spec.suspended !== true) return undefined;
   const message = 'suspended: nothing is looked at or changed until spec.suspend is false';

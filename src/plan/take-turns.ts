@@ -1,12 +1,12 @@
 /**
- * Who may be applied now, and who waits, where images have to be of some age. The one that waits keeps its place, however many newer ones come
- * meanwhile: they start when it is through. So frequent pushes delay an update, but never starve it.
+ * Decides what may be applied now and what waits, where images must reach a minimum age. The pending candidate stays pending, however many newer ones
+ * arrive meanwhile: they start to wait once it is applied. So frequent pushes delay an update, but never starve it.
  *
- * | the candidate of this look … | nobody waits        | another one waits  | its time has come             |
- * | ---------------------------- | ------------------- | ------------------ | ----------------------------- |
- * | would change nothing         | as it is            | goes on waiting    | apply what waits              |
- * | has been known long enough   | apply it            | apply the candidate | apply the candidate           |
- * | is too young                 | the candidate waits | goes on waiting    | apply what waits, then the candidate waits |
+ * | the candidate of this reconcile | nothing is pending | another one is pending  | the pending one is due                         |
+ * | ------------------------------- | ------------------ | ----------------------- | ---------------------------------------------- |
+ * | would change nothing            | as it is           | the other stays pending | apply the pending one                          |
+ * | has been known long enough      | apply it           | apply the candidate     | apply the candidate                            |
+ * | is too young                    | it becomes pending | the other stays pending | apply the pending one, then it becomes pending |
  */
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicyStatus, Waiting } from '../model/policy-status.ts';
@@ -16,22 +16,22 @@ import { isPlace, isSameImage, type PlacedWaiting } from './waiting.ts';
 export interface TurnInput {
   readonly minAgeMs: number;
   readonly candidate: Candidate;
-  /** What waits, if it still may. */
+  /** The pending candidate, if it may still be applied. */
   readonly holder?: PlacedWaiting;
-  /** Where the first sight of a digest is told. */
+  /** Where the time is recorded at which a digest was first seen. */
   readonly status: Pick<PolicyStatus, 'waiting' | 'latest' | 'history'>;
-  /** Whether it would change anything. */
+  /** Whether applying it would change anything. */
   readonly isWanted: (candidate: Candidate) => boolean;
   readonly now: number;
 }
 
-/** What may be planned now: nothing where that has to wait; and what waits afterwards, if it is still wanted then. */
+/** What may be planned now, if anything, and the pending candidate afterwards, if it is still wanted then. */
 export interface Turn {
   readonly apply?: Candidate;
   readonly next?: PlacedWaiting;
 }
 
-/** Judges whose turn it is. */
+/** Decides what may be applied now and what is pending afterwards. */
 export function takeTurns({ candidate, holder, ...input }: TurnInput): Turn {
   const { isWanted, now } = input;
   const held = holder !== undefined && isWanted(holder) ? startWait(holder, input) : undefined;
@@ -46,14 +46,14 @@ export function takeTurns({ candidate, holder, ...input }: TurnInput): Turn {
 
 function startWait(image: Candidate, { minAgeMs, status, now }: Omit<TurnInput, 'candidate' | 'holder'>): PlacedWaiting {
   const { tag, digest } = image;
-  // Rounded up: at that time it is over.
+  // Rounded up, so that the wait is over at that time.
   const since = Math.ceil((firstSight(image, status, minAgeMs) ?? now) / 1_000) * 1_000;
   const until = Math.ceil((since + minAgeMs) / 1_000) * 1_000;
   const times = { since: toSeconds(new Date(since)), until: toSeconds(new Date(until)) };
   return { tag, ...(digest !== undefined && { digest }), ...times, reason: 'MinAge' };
 }
 
-/** In ms since 1970; undefined for what was never seen. */
+/** In ms since 1970; undefined for a digest that was never seen. */
 function firstSight({ digest }: Candidate, { waiting, latest, history = [] }: TurnInput['status'], minAgeMs: number): number | undefined {
   if (digest === undefined) return undefined;
   const times = [
@@ -61,7 +61,7 @@ function firstSight({ digest }: Candidate, { waiting, latest, history = [] }: Tu
       ? [waiting.since === undefined ? Date.parse(waiting.until) - minAgeMs : Date.parse(waiting.since)]
       : []),
     ...(latest?.digest === digest ? [Date.parse(latest.selectedAt)] : []),
-    // What was applied was old enough then.
+    // An image that was applied had reached the minimum age by then.
     ...history.filter((entry) => entry.digest === digest).map(({ at }) => Date.parse(at) - minAgeMs),
   ].filter((time) => !Number.isNaN(time));
   return times.length === 0 ? undefined : Math.min(...times);

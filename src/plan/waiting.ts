@@ -3,8 +3,8 @@ import type { Waiting } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 
 /**
- * Reasons for which an image waits that was chosen and may be applied later. It keeps its place through whatever else happens to the policy; only a
- * look that asked for it again takes the place away. Other waits are those of a job that is tried again, and end with its success.
+ * Reasons for which a selected image is pending and may be applied later. It stays pending whatever else happens to the policy, until a
+ * reconcile that evaluated it replaces or removes it. Other waits belong to a job that is retried, and end when it succeeds.
  */
 const placeReasons: ReadonlySet<string> = new Set<Reason>([
   'MinAge',
@@ -15,22 +15,22 @@ const placeReasons: ReadonlySet<string> = new Set<Reason>([
   'ChangeReverted',
 ]);
 
-/** Whether somebody waits who keeps his place. */
+/** Whether this is a pending candidate. */
 export function isPlace(waiting: Waiting | undefined): waiting is PlacedWaiting {
   return waiting?.tag !== undefined && placeReasons.has(waiting.reason);
 }
 
-/** What waits in a place of its own. */
+/** A pending candidate. */
 export type PlacedWaiting = Waiting & { readonly tag: string; readonly reason: Reason };
 
-/** What a look found waiting, and what waits after it. */
+/** The pending candidate at the start of a reconcile, and the one after it. */
 export interface Place {
   readonly seen?: Waiting;
   readonly next?: PlacedWaiting;
 }
 
 /**
- * What waits after an ending: what the look says, unless somebody else took the place since it looked. Without a look at it, it goes on.
+ * The pending candidate after a result: that of the reconcile, unless another replica replaced it meanwhile. If the reconcile did not evaluate it, it is kept.
  */
 export function nextWaiting(current: Waiting | undefined, place: Place | undefined): PlacedWaiting | undefined {
   const kept = isPlace(current) ? current : undefined;
@@ -53,7 +53,7 @@ export function describeWaiting({ tag, until, reason }: Waiting): string {
   return `${tag ?? 'what is selected'} waits until ${until}${why}`;
 }
 
-/** Whether both are the same tag, pointing at the same. */
+/** Whether both are the same tag with the same digest. */
 export function isSameImage(a: Candidate | Waiting, b: Candidate | Waiting): boolean {
   return a.tag === b.tag && a.digest === b.digest;
 }

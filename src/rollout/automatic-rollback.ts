@@ -1,6 +1,6 @@
 /**
- * What failed and is rolled back. The history of a policy and what its workloads remember say what ran before; what may be changed is said by the policy alone, as it
- * is now. So a history that is old, or that somebody forged, does no harm.
+ * Finds the failed changes to roll back. The policy's history and the workloads' own records say what ran before; the policy as it is now decides what may
+ * be changed. So an outdated or forged history does no harm.
  */
 import { newestOf, placeOf, runs } from './current-rollouts.ts';
 import { fieldManager } from '../model/field-manager.ts';
@@ -10,7 +10,7 @@ import type { HistoryEntry } from '../model/policy-status.ts';
 import { isMeantContainer, type WorkloadView } from '../model/resolve-target.ts';
 import { imagesOf, isSameObject, refOf, type ImagePlace, type Workload, type WorkloadContainer } from '../model/workload.ts';
 
-/** A failed change that is to be rolled back, or was, without being written down. */
+/** A failed change that is to be rolled back, or that was rolled back without being recorded in the status. */
 export interface Rollback {
   readonly entry: HistoryEntry & { readonly from: string };
   readonly container: WorkloadContainer;
@@ -18,13 +18,13 @@ export interface Rollback {
   readonly isDone: boolean;
 }
 
-/** A failed change that must not be rolled back, whatever the workload runs. */
+/** A failed change that must not be rolled back, whatever image the workload runs. */
 export interface RefusedRollback {
   readonly entry: HistoryEntry;
   readonly why: string;
 }
 
-/** What is known of workloads, and under which names registries are known. */
+/** Where to find workloads, and the aliases of registries. */
 export interface RollbackView extends Pick<WorkloadView, 'findWorkload'> {
   readonly aliases: RegistryAliases;
 }
@@ -32,8 +32,8 @@ export interface RollbackView extends Pick<WorkloadView, 'findWorkload'> {
 type Policy = Pick<ImagePolicy, 'spec' | 'status'>;
 
 /**
- * What of a workload's failed changes is to be rolled back; a rollback that fails itself is not. `failed`: what was found a moment ago, and the history has no
- * room for.
+ * The failed changes of a workload that are to be rolled back; a failed rollback is never rolled back itself. `failed`: failures that were just found and that
+ * the history has no room for.
  */
 export function rollbacksOf(
   { spec, status }: Policy,
@@ -57,7 +57,7 @@ export function rollbacksOf(
   });
 }
 
-/** The failed changes of the history that the policy, as it is now, does not allow to roll back, and that nobody has been told of yet. */
+/** The failed changes in the history that the current policy does not allow to be rolled back and that have not been reported yet. */
 export function refusedRollbacks({ spec, status }: Policy, view: RollbackView): RefusedRollback[] {
   if (!isUsable(spec)) return [];
   return newestOf(status.history ?? []).flatMap((entry) => {
@@ -67,7 +67,7 @@ export function refusedRollbacks({ spec, status }: Policy, view: RollbackView): 
   });
 }
 
-/** Why a change cannot be rolled back, by what is known of it, or undefined. */
+/** Why the record of a change rules out a rollback, or undefined. */
 export function whyNoRollback({ from, to, trigger }: HistoryEntry): string | undefined {
   if (trigger === 'Rollback') return 'it is itself a rollback';
   if (from === undefined) return 'it is not known what ran before';
@@ -78,7 +78,7 @@ export function whyNoRollback({ from, to, trigger }: HistoryEntry): string | und
   return undefined;
 }
 
-/** Why the policy does not allow to roll a change back; says no more of the workload than whether the policy names it. */
+/** Why the policy does not allow a change to be rolled back; reveals nothing about the workload beyond whether the policy targets it. */
 function whyRefused(
   entry: HistoryEntry,
   { repository, targets }: Pick<PolicySpec, 'repository' | 'targets'>,
@@ -91,7 +91,7 @@ function whyRefused(
   }
   const isTarget = targets.some((target) => {
     if (target.namespace !== entry.namespace) return false;
-    // A named workload need not be there to be a target.
+    // A target that is named explicitly counts even if its workload does not exist.
     const { labels, initContainers } = findWorkload(entry) ?? {};
     const meant = { ...refOf(entry), ...(labels && { labels }), ...(initContainers && { initContainers }) };
     return isMeantContainer(target, meant, entry.container);

@@ -9,15 +9,15 @@ import type { Workload } from '../model/workload.ts';
 
 const lagMs = 15_000;
 
-/** A workload that runs something by the policy's hand, and how that stands. */
+/** A workload that runs an image this policy applied, and the status of its rollout. */
 export interface Standing {
   readonly workload: Workload;
-  /** The newest change of each container, also those that are over. */
+  /** The newest change of each container, including completed ones. */
   readonly entries: readonly HistoryEntry[];
   readonly verdict: RolloutEvaluation;
 }
 
-/** How all workloads stand that run something by the policy's hand; none where nobody watches. Costs no request. */
+/** The rollout status of every workload that runs an image this policy applied; empty if the policy does not watch rollouts. Sends no requests. */
 export function standingsOf(policy: RolloutOwner, view: WorkloadView, now: Date): Standing[] {
   if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return [];
   const { timeoutMs } = policy.spec.rollout;
@@ -27,7 +27,7 @@ export function standingsOf(policy: RolloutOwner, view: WorkloadView, now: Date)
   });
 }
 
-/** The numbers for the status; undefined where there is nothing to count and nothing was. */
+/** The counts for the status; undefined where there is nothing to count and there was nothing before. */
 export function countRollouts(status: PolicyStatus, standings: readonly Standing[]): RolloutCounts | undefined {
   if (standings.length === 0 && status.rollouts === undefined) return undefined;
   const places = standings.map((standing) => placeOf(standing, status));
@@ -42,14 +42,14 @@ export function countRollouts(status: PolicyStatus, standings: readonly Standing
   };
 }
 
-/** What the history has no room for is over when all of it is: until then, nothing is remembered of it. */
+/** Changes that do not fit in the history complete together: their results are not recorded one by one. */
 export interface Settlement {
   readonly settledAt: string;
-  /** Not before: a replica may be behind by a moment, and not know of all that was changed in it. */
+  /** Not written before this time: a replica's cache may lag and miss changes made in the same moment. */
   readonly due: Date;
 }
 
-/** The time up to which all changes are over, where there are more of them than the history holds; undefined while one goes on, or where it is known. */
+/** The time up to which all changes are complete, if there are more than the history holds; undefined while one is in progress, or if the time is already recorded. */
 export function nextSettlement(status: PolicyStatus, standings: readonly Standing[], settings: RolloutSettings): Settlement | undefined {
   const { settledAt } = status.rollouts ?? {};
   const isNew = ({ at }: HistoryEntry) => settledAt === undefined || Date.parse(at) > Date.parse(settledAt);
@@ -74,7 +74,7 @@ function isRejected(status: PolicyStatus, digest: string | undefined): boolean {
   return rejection !== undefined && rejection.reason !== 'RollbackRequested';
 }
 
-/** What the history holds tells its end itself; of the others, a failure that can be put back is still to be. */
+/** A change in the history has its own result. Any other is complete unless it is in progress or its failure can still be rolled back. */
 function isOver({ entries, verdict }: Standing, status: PolicyStatus, { onFailure }: RolloutSettings): boolean {
   const open = entries.filter(isOpen);
   if (open.length === 0 || verdict.kind === 'notWatched') return true;

@@ -15,20 +15,20 @@ import {
   type WorkloadRef,
 } from '../model/workload.ts';
 
-/** What a workload runs by our hand, as long as it is not known to be out. */
+/** The images that this policy applied to a workload and whose rollout is not known to be complete. */
 export interface Rollout {
   readonly workload: Workload;
-  /** The newest change of each container; a change that was overtaken, by us or by somebody else, is not followed. */
+  /** The newest change of each container; a change that was superseded, by us or by anyone else, is not followed. */
   readonly entries: readonly HistoryEntry[];
   readonly since: Date;
 }
 
-/** As much of a policy as tells what it did. */
+/** The parts of a policy that record what it did. */
 export type RolloutOwner = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'status'>;
 
 /**
- * The policy's targets that run something by its hand, by what they remember themselves and by what the history says, with the newest change of each container.
- * A workload that is no target any more is not followed, whatever the history says.
+ * The targets of the policy that run an image it applied, according to their own annotations and the history, with the newest change of each container.
+ * A workload that is no longer a target is not followed, whatever the history says.
  */
 export function followedWorkloads(
   policy: RolloutOwner,
@@ -45,7 +45,7 @@ export function followedWorkloads(
   });
 }
 
-/** The rollouts that are under way or failed. */
+/** The rollouts that are in progress or have failed. */
 export function currentRollouts(policy: RolloutOwner, view: WorkloadView): Rollout[] {
   return followedWorkloads(policy, view).flatMap(({ workload, entries }) => {
     const open = entries.filter(isOpen);
@@ -53,7 +53,7 @@ export function currentRollouts(policy: RolloutOwner, view: WorkloadView): Rollo
   });
 }
 
-/** Whether the history has this very entry: only of those is remembered what became of them. */
+/** Whether the history contains this very entry: results are recorded only for entries of the history. */
 export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry): boolean {
   return history.includes(entry);
 }
@@ -61,9 +61,9 @@ export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry):
 function changesOf(workload: Workload, policy: RolloutOwner, recorded: ReadonlyMap<string, HistoryEntry>): HistoryEntry[] {
   return imagesOf(workload).flatMap(({ container }) => {
     const entry = recorded.get(placeOf(workload, container.name));
-    // Of what does not roll out nothing is to be found out: the history tells of it, as far as it goes.
+    // A workload of a kind that does not roll out has no rollout to follow: only the history is used.
     const update = workload.rollout === undefined ? undefined : ownUpdate(container, policy.uid);
-    // In another namespace, a history alone is no proof that what runs there is ours.
+    // For a workload in another namespace, an entry in the history does not prove that the policy applied the running image.
     const isBelieved = workload.namespace === policy.namespace || update !== undefined;
     const isCurrent = isBelieved && entry !== undefined && isSameObject(entry, workload) && runs(container, entry.to);
     if (update === undefined) return isCurrent ? [entry] : [];
@@ -72,8 +72,8 @@ function changesOf(workload: Workload, policy: RolloutOwner, recorded: ReadonlyM
 }
 
 /**
- * A change that the history does not hold, or not any more. Of those, nothing is remembered but the time up to which all are over. What failed is rejected by its
- * digest, for all targets: that is believed of a workload only where it runs it, or the policy knows it.
+ * Builds an entry for a change that the history does not hold (any more). Its result follows from `settledAt` alone, the time up to which all changes are complete.
+ * A rejected digest is rejected for all targets, so a digest from an annotation is trusted only if the workload runs it or the policy's status contains it.
  */
 function toEntry(workload: Workload, { name, image }: WorkloadContainer, update: LastUpdate, status: PolicyStatus): HistoryEntry {
   const { from, at, trigger } = update;
@@ -94,7 +94,7 @@ function toEntry(workload: Workload, { name, image }: WorkloadContainer, update:
   };
 }
 
-/** Whether an entry's end is not known, or bad and perhaps not the last word. */
+/** Whether the result of an entry is unknown, or is a failure that may still change. */
 export function isOpen({ result }: HistoryEntry): boolean {
   return result === 'Applied' || result === 'Failed';
 }
@@ -109,12 +109,12 @@ export function newestOf(history: readonly HistoryEntry[]): HistoryEntry[] {
   return [...newest.values()];
 }
 
-/** Names a container of a workload: for maps. */
+/** Identifies a container of a workload; used as a map key. */
 export function placeOf(workload: WorkloadRef, container: string): string {
   return `${workloadKey(workload)}/${container}`;
 }
 
-/** Whether a container runs what was written: admission webhooks add the digest to a tag of ours. */
+/** Whether a container runs the image that was written: admission webhooks may add a digest to a tag that we wrote. */
 export function runs({ image, imageOwner }: WorkloadContainer, to: string): boolean {
   return image === to || (imageOwner === fieldManager && image.startsWith(`${to}@`));
 }

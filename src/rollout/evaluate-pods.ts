@@ -1,36 +1,36 @@
-/** What the pods of a new revision say of its rollout. Pure. */
+/** Evaluates a rollout by the pods of the new revision. Pure. */
 import type { PodEvidence, RolloutFailure } from './evaluate-rollout.ts';
 
-/** As much of a pod as tells why it does not start. */
+/** The fields of a pod that explain why it does not start. */
 export interface PodState {
   readonly name: string;
-  /** When its node began with it, or it was created. */
+  /** When its kubelet started it, or else when it was created. */
   readonly startedAt: string;
-  /** Its condition Ready. */
+  /** Its Ready condition. */
   readonly ready: boolean;
   readonly containers: readonly PodContainer[];
 }
 
 export interface PodContainer {
   readonly name: string;
-  /** What it mounts, by the names of `volumeName`: the kubelet says of a container that an image which it mounts cannot be pulled. */
+  /** The images that it mounts, by the names of `volumeName`: the kubelet reports on the container when an image that it mounts cannot be pulled. */
   readonly mounts?: readonly string[];
   readonly ready: boolean;
   readonly restarts: number;
   /** `state.waiting`. */
   readonly waiting?: { readonly reason: string; readonly message?: string };
-  /** How it ended last: `Error (exit code 1)`. */
+  /** How it last terminated: `Error (exit code 1)`. */
   readonly lastEnd?: string;
 }
 
-/** What no second try of the kubelet heals. */
+/** Reasons that no retry of the kubelet can fix. */
 const hopeless: ReadonlySet<string> = new Set(['InvalidImageName', 'ErrImageNeverPull']);
 const pullFailures: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBackOff', 'ImageInspectError', 'RegistryUnavailable']);
-/** Registries have bad moments: a pull that fails is given this long, by the pod's own times. */
+/** Registries have short outages: a failing pull is tolerated for this long, measured by the pod's own timestamps. */
 const pullPatienceMs = 20_000;
 const crashes = { inBackOff: 2, otherwise: 3 } as const;
 
-/** What the pods are evidence of, where these containers (or image volumes) were changed. */
+/** What the pods show about a rollout that changed these containers (or image volumes). */
 export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): PodEvidence {
   const failure = evaluatePods(pods, containers, now);
   const starts = pods.filter(({ ready }) => !ready).map(({ startedAt }) => Date.parse(startedAt));
@@ -38,8 +38,8 @@ export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<st
 }
 
 /**
- * Why the pods cannot start, by those of the containers that were changed or mount what was: what others do is not the fault of the new image, and only told when time is
- * over. Undefined while there is hope.
+ * Why the pods cannot start, judging only by containers that were changed or that mount a changed image volume. Other containers are not the new image's fault and are
+ * mentioned only after a timeout. Undefined while the pods may still start.
  */
 export function evaluatePods(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): RolloutFailure | undefined {
   for (const pod of pods) {

@@ -1,21 +1,21 @@
 /**
- * How a rollout stands: a pure judgement on what the caches hold, so that it can be asked at any time, by any replica.
+ * Evaluates the state of a rollout from the caches alone, so that any replica can do it at any time.
  *
- * | the workload …                                       | verdict                      |
+ * | the workload …                                       | evaluation                   |
  * | ---------------------------------------------------- | ---------------------------- |
  * | is of a kind that does not roll out                  | notWatched                   |
  * | is paused, updates on deletion only, wants no pods   | notWatched                   |
- * | was not yet seen by its controller                   | progressing: nothing was tried yet |
- * | has all pods of the newest revision, and available   | done                         |
+ * | has not been observed by its controller yet          | progressing: nothing was tried yet |
+ * | has all pods at the newest revision, and available   | done                         |
  * | was complete in this revision before                 | done, whatever fails now     |
  * | has new pods that cannot start                       | failed: ImagePullFailed, CrashLoop |
- * | may not create pods (a quota)                        | progressing: that is no fault of the image |
- * | is given up by its controller                        | failed: ProgressDeadlineExceeded |
- * | has a new pod for longer than the policy gives it    | failed: RolloutTimedOut      |
- * | should have been finished more than an hour ago, and | notWatched: nobody was there to see it |
- * |   its controller does not say whether it was         |                              |
+ * | may not create pods (a quota)                        | progressing: not the fault of the image |
+ * | was given up by its controller                       | failed: ProgressDeadlineExceeded |
+ * | has a new pod for longer than the policy allows      | failed: RolloutTimedOut      |
+ * | should have finished over an hour ago, and its       | notWatched: nobody observed the result |
+ * |   controller does not say whether it did             |                              |
  *
- * So the policy's time counts only while the controller can make progress: from the change, from when it went on, and for each new pod from its start.
+ * The policy's timeout counts only while the controller can make progress: from the change or from when the rollout resumed, and for each new pod from its start.
  */
 import type { Reason } from '../model/reasons.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
@@ -31,23 +31,23 @@ export type RolloutEvaluation =
   | { readonly kind: 'progressing' | 'done' | 'notWatched'; readonly message: string }
   | ({ readonly kind: 'failed' } & RolloutFailure);
 
-/** What the pods of the newest revision say, where they were asked. */
+/** What the pods of the newest revision show, if they were listed. */
 export interface PodEvidence {
   readonly failure?: RolloutFailure;
-  /** Since when the oldest of those that are not ready is there; absent where all are ready that there are. */
+  /** When the oldest pod that is not ready started; absent if all existing pods are ready. */
   readonly unreadySince?: Date;
 }
 
-/** Since when a rollout goes on, and how long it may. */
+/** When a rollout started, and how long it may take. */
 export interface RolloutTime {
   readonly since: Date;
   readonly timeoutMs: number;
 }
 
-/** Whoever comes later than this after its end cannot know whether the rollout was done before something else broke. */
+/** More than this long after the deadline, it cannot be known whether the rollout was complete before something else broke. */
 const graceMs = 3_600_000;
 
-/** Judges the rollout of what a workload runs. */
+/** Evaluates the rollout of a workload's current revision. */
 export function evaluateRollout(workload: Workload, time: RolloutTime, now: Date, pods?: PodEvidence): RolloutEvaluation {
   const { rollout, generation, kind } = workload;
   const name = formatWorkload(workload);
@@ -76,13 +76,13 @@ export function evaluateRollout(workload: Workload, time: RolloutTime, now: Date
   return { kind: 'progressing', message: `${name}: ${describe(workload)}` };
 }
 
-/** Whether it is the image that takes long: there is a new pod, and it had as much time as the policy gives. */
+/** Whether the image itself is slow to start: a new pod exists, and it has had the time that the policy allows. */
 function isLate({ updated, cannotCreate }: WorkloadRollout, { timeoutMs }: RolloutTime, now: Date, pods: PodEvidence | undefined): boolean {
   if (pods === undefined) return updated > 0 && cannotCreate === undefined;
   return pods.unreadySince !== undefined && now.getTime() - pods.unreadySince.getTime() >= timeoutMs;
 }
 
-/** When a rollout has to be done, where nothing holds it up. */
+/** When a rollout must be done if nothing pauses it. */
 export function deadlineOf({ rollout }: Pick<Workload, 'rollout'>, { since, timeoutMs }: RolloutTime): Date {
   const resumed = Date.parse(rollout?.resumedAt ?? '');
   const start = Number.isNaN(resumed) ? since.getTime() : Math.max(since.getTime(), resumed);
@@ -93,7 +93,7 @@ function isDone({ wanted, toUpdate, updated, available, outdated, wasComplete }:
   return wasComplete || (updated >= toUpdate && outdated === 0 && available >= wanted);
 }
 
-/** A Deployment that goes back to an older revision keeps the condition of the one that failed until there is progress. Deadlines are a second at least. */
+/** A Deployment rolled back to an older revision keeps the condition of the failed one until there is progress. Deadlines are at least a second. */
 function isBefore(at: string, since: Date): boolean {
   return Date.parse(at) <= since.getTime();
 }

@@ -4,26 +4,26 @@ import { parseTemplate } from './extract-template.ts';
 import { compilePattern, type Pattern } from '../model/pattern.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 
-/** Which tags are candidates, and what of them is compared. Each field may be absent. */
+/** Which tags are candidates, and which part of them is compared. Each field may be absent. */
 export interface TagFilter {
   /** RE2; must match the whole tag. */
   readonly allow?: string | undefined;
-  /** What is compared, made of the groups of `allow`. */
+  /** The text to compare, made of the groups of `allow`. */
   readonly extract?: string | undefined;
-  /** RE2; a tag in which one of them is found is no candidate. */
+  /** RE2; a tag in which it matches anywhere is not a candidate. */
   readonly ignore?: readonly string[] | undefined;
 }
 
-/** What of a tag is compared, or why the tag is no candidate. */
+/** The part of a tag that is compared, or why the tag is not a candidate. */
 type Part = { readonly value: string } | { readonly rejection: string };
 type ReadPart = (tag: string) => Part;
 
-/** So many tags are remembered for as long as the policy is as it is: the selected one, which each resync asks about, and what it is compared with. */
+/** How many tags are cached while the policy is unchanged: the selected one, which each resync evaluates, and those it is compared with. */
 const rememberedTags = 8;
 
 /**
- * The strategy behind a filter: it is asked only about tags that pass, and only about the part of them that is to be compared.
- * Throws PermanentError(InvalidTagPolicy) that begins with the name of the field.
+ * A strategy behind a filter: the strategy only sees tags that pass, and only the part of them that is compared.
+ * Throws PermanentError(InvalidTagPolicy) whose message begins with the name of the field.
  */
 export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrategy {
   const { allow, extract, ignore = [] } = filter;
@@ -46,7 +46,7 @@ export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrateg
 
 function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
   const { knowing } = strategy;
-  // Where images are compared, nothing of the name is.
+  // Strategies that compare images do not compare names.
   const partOf = knowing === undefined ? read : (tag: string) => wholeOf(tag, read(tag));
   return {
     ...strategy,
@@ -66,7 +66,7 @@ function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
   };
 }
 
-/** The answers for the last tags that were asked about. */
+/** Caches the answers for the tags that were read last. */
 function remember(read: ReadPart, limit: number): ReadPart {
   const parts = new BoundedMap<string, Part>(limit);
   return (tag) => {
@@ -82,7 +82,7 @@ function wholeOf(tag: string, part: Part): Part {
   return 'value' in part ? { value: tag } : part;
 }
 
-/** `size`: how many instructions of patterns a tag is compared with. */
+/** `size`: how many pattern instructions a tag is compared with. */
 function buildReader({ allow, extract, ignore = [] }: TagFilter): { read: ReadPart; size: number } {
   const ignored = ignore.map((text, index) => inField(`tags.ignore[${index}]`, () => compilePattern(text)));
   const allowed = allow === undefined ? undefined : inField('tags.allow', () => compilePattern(allow));

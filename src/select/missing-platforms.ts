@@ -1,7 +1,7 @@
-/** What builders leave out: https://github.com/containerd/platforms, which the kubelet's runtime goes by. */
+/** The variants that builders omit: https://github.com/containerd/platforms, which the kubelet's runtime follows. */
 const usualVariants: Readonly<Record<string, string>> = { arm64: 'v8', arm: 'v7', amd64: 'v1' };
 
-/** Those of the wanted platforms that an image does not have. One without a variant is satisfied by any; a variant that an image leaves out is the usual one. */
+/** The wanted platforms that an image lacks. One without a variant is satisfied by any variant; an image that omits its variant has the default one. */
 export function missingPlatforms(wanted: readonly string[], has: readonly string[]): string[] {
   const present = new Set(has.flatMap((platform) => [withoutVariant(platform), withVariant(platform)]));
   return wanted.filter((platform) => !present.has(platform.split('/').length > 2 ? withVariant(platform) : platform));

@@ -1,7 +1,7 @@
 /**
- * The one order by which pushes, polls and everything else choose. Tags are compared by the rank that the strategy gives them. Several may rank equal (`1.3.0` and
- * `v1.3.0`, two builds of a version whose date `tags.extract` leaves out): of those the later one by name is newer, with numbers compared as numbers. Only a push
- * brings it in the place of an equal one; a poll prefers what is known, or it would turn back what a push has brought.
+ * The one order by which pushes, polls and everything else select. Tags are compared by the rank that the strategy gives them. Several may rank equal (`1.3.0` and
+ * `v1.3.0`, or two builds of a version whose date `tags.extract` leaves out): the later name is newer then, with numbers compared as numbers. Only a push
+ * replaces a tag with an equal one; a poll prefers the known tag, or it would revert what a push has applied.
  */
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicySpec } from '../model/image-policy.ts';
@@ -13,7 +13,7 @@ export function compareTags(strategy: TagStrategy, a: string, b: string): number
   return strategy.compare(a, b) || compareNames(a, b);
 }
 
-/** Versions come last, and names without a number, which move (`latest`), first. */
+/** Orders versions last, and names without a number, which are mutable (`latest`), first. */
 function compareNames(a: string, b: string): number {
   return specificity(a) - specificity(b) || naturalOrder(a, b);
 }
@@ -24,8 +24,8 @@ function specificity(tag: string): number {
 }
 
 /**
- * Whether a candidate is newer than an image that runs or was selected; also when the policy would not select that one any more. The same tag is newer with
- * another digest, and an equal one only as another image.
+ * Whether a candidate is newer than an image that runs or was selected, even if the policy would no longer select that image. The same tag is newer with
+ * another digest, and an equal-ranking tag only if it is another image.
  */
 export function isNewerImage(candidate: Candidate, than: Candidate, { strategy }: Pick<PolicySpec, 'strategy'>): boolean {
   if (strategy.reject(than.tag) !== undefined) return true;
@@ -36,7 +36,7 @@ export function isNewerImage(candidate: Candidate, than: Candidate, { strategy }
   return compareTags(strategy, candidate.tag, than.tag) > 0 && !(areKnown && candidate.digest === than.digest);
 }
 
-/** The candidate of the highest rank, or undefined when no tag is one. Of those that rank equal a known one wins, then the last by name. */
+/** The candidate of the highest rank, or undefined if no tag is one. Among equal ranks a known tag wins, then the last by name. */
 export function selectTag(strategy: TagStrategy, tags: Iterable<string>, known: ReadonlySet<string> = new Set()): string | undefined {
   let best: string | undefined;
   for (const tag of tags) {

@@ -1,4 +1,4 @@
-/** Version ranges as people write them: in npm's syntax, with a comma for "and" as well. */
+/** Version ranges as users write them: in npm's syntax, with a comma for "and" as well. */
 import { Range, minVersion } from 'semver';
 import { PermanentError } from '../model/errors.ts';
 import { listFew } from '../model/list-few.ts';
@@ -17,26 +17,26 @@ export function parseVersionRange(text: string, includePrerelease = false): Rang
   }
 }
 
-/** Whether any version can be in a range: none is in ">2 <1". */
+/** Whether any version can be in a range: ">2 <1" has none. */
 export function isSatisfiable({ range }: Range): boolean {
-  // One alternative at a time: minVersion judges only the one that starts lowest.
+  // Each alternative is tested alone: minVersion looks only at the one with the lowest start.
   return range.split('||').some((alternative) => minVersion(alternative) !== null);
 }
 
-/** The versions, without their suffix, of which a range without `prereleases` admits prereleases: 1.3.0 of ">=1.3.0-rc.1". */
+/** The versions, without their suffix, whose prereleases a range admits without `prereleases`: 1.3.0 for ">=1.3.0-rc.1". */
 export function admittedPrereleases(range: Range): string[] {
   const named = range.set.flat().flatMap(({ value, semver }) => {
-    // Of "any version" there is no version.
+    // "Any version" names no version.
     if (value === '' || semver.prerelease.length === 0) return [];
     const base = `${semver.major}.${semver.minor}.${semver.patch}`;
-    // Itself, the first of all, and what comes directly after it.
+    // The version itself, and the first versions after it.
     return [semver.version, `${base}-0`, `${semver.version}.0`].some((version) => range.test(version)) ? [base] : [];
   });
   return [...new Set(named)];
 }
 
 /**
- * What a range that names a prerelease means without `prereleases`: with other tools `>=1.0.0-0` admits the prereleases of all versions in it. Undefined where
+ * How a range that names a prerelease works without `prereleases`: in other tools `>=1.0.0-0` admits the prereleases of all versions in it. Undefined if
  * it names none.
  */
 export function describePrereleases(text: string, range: Range): string | undefined {

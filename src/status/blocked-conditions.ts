@@ -7,16 +7,16 @@ type BlockedCondition = Pick<Condition, 'type' | 'status' | 'message'> & { reado
 
 const maxMessageLength = 1024;
 
-/** Conditions that say what is blocked, while it is so. */
+/** The types of the conditions that say what is blocked; each is present only while something is. */
 export const blockedTypes: readonly string[] = ['Held', 'ApprovalRequired'];
 const holds: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'TargetPaused']);
 
-/** Whether a condition says what guards block: others hold for other reasons. */
+/** Whether guards set this condition: the same type may also be set for other reasons. */
 export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean {
   return type === 'ApprovalRequired' || (type === 'Held' && holds.has(reason));
 }
 
-/** One condition of each type, with what is blocked of all targets. */
+/** One condition of each type, covering what is blocked across all targets. */
 export function blockedConditions(blocked: readonly Blocked[]): BlockedCondition[] {
   const held = conditionOf(
     'Held',
@@ -29,7 +29,7 @@ export function blockedConditions(blocked: readonly Blocked[]): BlockedCondition
   return [...held, ...approvals];
 }
 
-/** In one sentence for all targets, the first reason first; undefined where nothing is blocked. As long as a condition may be. */
+/** One sentence for all targets, the first reason first; undefined where nothing is blocked. At most as long as a condition message may be. */
 export function describeBlocked(blocked: readonly Blocked[]): { readonly reason: Reason; readonly message: string } | undefined {
   const [first] = blocked;
   if (first === undefined) return undefined;

@@ -6,7 +6,7 @@ import { isSameWorkload } from '../model/workload.ts';
 
 const maxAnswer = 253;
 
-/** What a look was asked for by annotations. */
+/** What annotations asked this reconcile to do. */
 export interface Asked {
   /** The value of requested-at. */
   readonly request?: string;
@@ -14,7 +14,7 @@ export interface Asked {
   readonly rollback?: string;
 }
 
-/** What users asked for and is answered by this look. */
+/** The status fields that acknowledge the requests handled by this reconcile. */
 export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'lastHandledRequest' | 'lastHandledRollback'> {
   return {
     ...(request !== undefined && { lastHandledRequest: cut(request, maxAnswer) }),
@@ -22,7 +22,7 @@ export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'last
   };
 }
 
-/** What waits for approval, after a look at what the policy selects: a newer one takes the place, and what is applied or no longer selected leaves it. */
+/** The image that is pending approval after a reconcile of what the policy selects: a newer one replaces it, and one that is applied or no longer selected is removed. */
 export function withPendingApproval(status: PolicyStatus, { selection, blocked = [] }: Outcome): PolicyStatus {
   if (selection === undefined) return status;
   const { pendingApproval: _, ...others } = status;
@@ -31,7 +31,7 @@ export function withPendingApproval(status: PolicyStatus, { selection, blocked =
   return isPending && digest !== undefined ? { ...others, pendingApproval: { tag, digest } } : others;
 }
 
-/** What GitOps tools have put back, the latest first: what was changed once more, and what is left alone from now on. */
+/** The changes that GitOps tools have reverted, the latest first: those that were applied again, and those that are left alone from now on. */
 export function nextReverted(old: readonly Reversion[], { reverted = [], changes = [] }: Outcome): readonly Reversion[] {
   const isAnswered = ({ container, ...place }: Reversion) =>
     changes.some((change) => change.container === container && isSameWorkload(change.workload, place));
@@ -41,14 +41,14 @@ export function nextReverted(old: readonly Reversion[], { reverted = [], changes
   return [...found, ...old.filter((one) => !found.some((other) => isSameImage(one, other)))].slice(0, maxListed);
 }
 
-/** Times in a status have seconds: a release that was given a moment ago must not end what came after it. */
+/** Times in a status are whole seconds: a release from a moment ago must not release a rejection that came after it. */
 function rejectionTime(now: Date, released: Date | undefined): Date {
   const isRecent = released !== undefined && released.getTime() < now.getTime() + 1_000;
   const after = isRecent ? Math.max(now.getTime(), released.getTime() + 1) : now.getTime();
   return new Date(Math.ceil(after / 1_000) * 1_000);
 }
 
-/** The images that a user left by a rollback: they are not tried again. */
+/** Adds the images that a user rolled back from: they are not applied again. */
 export function withRollback(
   status: PolicyStatus,
   left: readonly Required<Pick<Candidate, 'tag' | 'digest'>>[],

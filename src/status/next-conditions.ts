@@ -17,16 +17,16 @@ const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone'
 const maxMessageLength = 1024;
 
 /**
- * The conditions after an ending (kstatus: Ready always, the others only while they are true). Those of other writers stay as they are.
+ * The conditions after a result (kstatus: Ready is always present, the others only while they are true). Conditions of other writers are not changed.
  *
- * | ending               | Ready | also                                          |
+ * | result               | Ready | also                                          |
  * | -------------------- | ----- | --------------------------------------------- |
  * | updated, unchanged   | True  | Held, ApprovalRequired: something is blocked |
- * | suspended            | True  | it is as the spec wants it: nothing to wait for |
+ * | suspended            | True  | the spec asks for this: nothing to wait for   |
  * | stalled              | False | Stalled: the user must act                    |
- * | postponed, or waiting after any but stalled and suspended | False | Reconciling: another try follows |
+ * | postponed, or waiting after any but stalled and suspended | False | Reconciling: a retry follows |
  *
- * What the rollouts say goes before "updated" and "unchanged": an update is Ready when it is out.
+ * The rollout status takes precedence over "updated" and "unchanged": a policy is Ready only when its update is rolled out.
  */
 export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
   const old = policy.status.conditions ?? [];
@@ -36,7 +36,7 @@ export function nextConditions(policy: Judged, ending: Outcome | Postponement, n
     ...tagGone(ending),
     ...blockedConditions(blockedIn(ending) ?? []),
   ];
-  // A list map: of each type there is one, the first.
+  // Conditions are a list map: only the first of each type counts.
   const isFirst = ({ type }: ConditionState, index: number) => states.findIndex((state) => state.type === type) === index;
   const own = states.filter(isFirst).map(({ type, status, reason, message }): Condition => {
     const previous = old.find((condition) => condition.type === type);
@@ -89,12 +89,12 @@ function reconciling(reason: Reason, message: string): ConditionState[] {
   ];
 }
 
-/** It is as the spec wants it, also where the spec or a user wants something to be blocked. */
+/** The state is as the spec asks, even if the spec or a user blocks something. */
 function whatIs({ blocked = [], running, message }: Outcome): Pick<ConditionState, 'reason' | 'message'> {
   return describeBlocked(blocked) ?? { reason: 'UpToDate', message: running ?? message };
 }
 
-/** What is blocked of what the policy selects; undefined where the look was at something else. */
+/** What is blocked of what the policy selects; undefined where the reconcile evaluated something else. */
 function blockedIn(ending: Outcome | Postponement): Outcome['blocked'] {
   if (ending.kind === 'suspended') return [];
   return ending.kind === 'postponed' || ending.selection === undefined ? undefined : (ending.blocked ?? []);
@@ -116,7 +116,7 @@ function tagGone(ending: Outcome | Postponement): ConditionState[] {
 
 function goneBy(ending: Outcome | Postponement): Outcome['gone'] {
   if (ending.kind === 'postponed') return undefined;
-  // What was changed was changed to something that is there.
+  // The tag of an image that was just applied exists.
   return ending.kind === 'updated' ? (ending.gone ?? []) : ending.gone;
 }
 

@@ -4,12 +4,12 @@ import type { AppliedChange } from '../plan/plan-update.ts';
 import { maxListed, type HistoryEntry, type PolicyStatus, type TriggerSource } from '../model/policy-status.ts';
 import { identityOf, isSameObject, type WorkloadIdentity } from '../model/workload.ts';
 
-/** Replicas that change the same container at the same moment tell of it within this. */
+/** Replicas that change the same container at the same moment report their changes within this time. */
 const raceMs = 10_000;
 
 /**
- * The history after an outcome, the latest first; undefined when nothing is new. What runs by our hand without an entry gets one: a crash between the
- * patch and the status would leave it out.
+ * The history after an outcome, the latest first; undefined if nothing is new. An image that the policy applied but that has no entry gets one: a crash between
+ * the patch and the status update loses the entry.
  */
 export function nextHistory(
   before: Pick<PolicyStatus, 'history' | 'lastAppliedTag' | 'targets'>,
@@ -37,7 +37,7 @@ export function nextHistory(
   return changed.reduceRight<readonly HistoryEntry[]>(insert, [...found, ...old]).slice(0, maxListed);
 }
 
-/** On top, as a rule; who lost a race tells of his change after the one that followed it, and is put where the images say. */
+/** Entries are usually added at the top. A replica that lost a race reports its change after the following one, so its entry is inserted where `from` and `to` fit. */
 function insert(history: readonly HistoryEntry[], entry: HistoryEntry): HistoryEntry[] {
   const place = { workload: entry, container: entry.container };
   const isOfSame = (other: HistoryEntry) => isSame({ workload: other, container: other.container }, place);
@@ -48,14 +48,14 @@ function insert(history: readonly HistoryEntry[], entry: HistoryEntry): HistoryE
   return history.toSpliced(follower >= 0 ? follower + 1 : Math.max(0, forerunner), 0, entry);
 }
 
-/** The workload remembers; where somebody took that away, the status that the crash left says what ran at the last look before the patch. */
+/** The annotation says what ran before; if it was removed, the status from before the crash says what ran at the last reconcile before the patch. */
 function ranBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImage): { from?: string } {
   if (own.update !== undefined) return { from: own.update.from };
   const seen = targets.find((state) => state.container !== undefined && isSame({ workload: state, container: state.container }, own));
   return seen?.image === undefined || seen.image === own.image ? {} : { from: seen.image };
 }
 
-/** What is known of a change that was found afterwards; it is not before its own time, whatever the clocks of replicas say. */
+/** The fields of a change that was found afterwards; `at` is never before the time of the change, whatever the clocks of replicas say. */
 function remembered({ update }: OwnImage, now: Date): Partial<HistoryEntry> {
   if (update === undefined) return {};
   const at = toSeconds(new Date(Math.max(now.getTime(), Date.parse(update.at))));
@@ -63,8 +63,8 @@ function remembered({ update }: OwnImage, now: Date): Partial<HistoryEntry> {
 }
 
 /**
- * Where there is no entry of the container, it may be older than the history, or have been pushed out by those of its own look: then what was applied
- * last speaks for all of its tag.
+ * A container without an entry may have been changed before the history begins, or its entry may have been pushed out by others of the same reconcile: then
+ * the last applied tag stands for all containers that run it.
  */
 function isRecorded(
   { history = [], lastAppliedTag }: Pick<PolicyStatus, 'history' | 'lastAppliedTag'>,
@@ -77,14 +77,14 @@ function isRecorded(
   return history.length >= maxListed && history[0]?.tag === tag;
 }
 
-/** A look that is late tells of what it saw; the history knows already that it was changed since, as by a rollback at the same moment. */
+/** A late reconcile reports outdated state: the history may already hold a later change, such as a rollback at the same moment. */
 function isReplaced(history: readonly HistoryEntry[], { workload, container, image, update }: OwnImage, now: Date): boolean {
   const newest = newestAt(history, { workload, container });
   if (newest?.from !== cut(image, 1024)) return false;
   return update === undefined ? now.getTime() - Date.parse(newest.at) < raceMs : Date.parse(update.at) <= Date.parse(newest.at);
 }
 
-/** A status that was written although no answer came is written again: what is not the newest of its container was changed since. */
+/** A status whose write got no response is written again: an entry that is not the newest of its container was superseded in between. */
 function isWritten(history: readonly HistoryEntry[], { container, to, at, ...workload }: HistoryEntry): boolean {
   const newest = newestAt(history, { workload, container });
   return newest?.to === to && newest.at === at;

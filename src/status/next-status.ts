@@ -12,24 +12,24 @@ import { compareTags } from '../select/select-tag.ts';
 import { cut, toSeconds } from '../model/status-text.ts';
 import { isPlace, nextWaiting } from '../plan/waiting.ts';
 
-/** What made us look. */
+/** What caused the reconcile. */
 export interface ReconcileCause extends Asked {
   readonly source: TriggerSource;
   readonly receivedAt: string;
-  /** The push whose audit record is kept, and who received it. */
+  /** The push whose audit record is kept, and the receiver that accepted it. */
   readonly eventId?: string;
   readonly receiver?: string;
-  /** Somebody pointed at a tag, and no other was looked at: what else a new generation selects is for another look to find. */
+  /** The reconcile evaluated only the tag that a push or the like named: another reconcile has to evaluate what else a new generation selects. */
   readonly isHinted?: boolean;
 }
 
-/** The registry was asked a moment ago: not worth a write of its own. */
+/** `lastCheckTime` alone is written at most this often. */
 const checkTimeStepMs = 60_000;
 const maxTargets = 20;
 
 /**
- * The status after an ending, or undefined when there is nothing to write. What is not known here (conditions and fields of other writers) stays as
- * it is. With `view`, the rollouts are looked at as well.
+ * The status after a result, or undefined if there is nothing to write. Conditions and fields of other writers are not
+ * changed. With `view`, the rollouts are evaluated as well.
  */
 export function nextStatus(
   policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
@@ -61,37 +61,37 @@ export function nextStatus(
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
 
-/** Another replica was faster with something newer, which is what the status speaks of by now. */
+/** Another replica has already selected something newer, which the status describes by now. */
 function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { selection }: Outcome): boolean {
   const latest = status.latest?.tag;
   if (selection?.isPointedAt !== true || latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
-  // Where names have no order, they do not tell which is newer.
+  // Where tag names have no order, they do not show which image is newer.
   if (strategy.mutableTag !== undefined || strategy.knowing !== undefined || strategy.reject(latest) !== undefined) return false;
   return compareTags(strategy, selection.candidate.tag, latest) < 0;
 }
 
-/** That an older tag changes nothing does not heal what hinders the one that is selected, nor end its wait. */
+/** An older tag that changes nothing neither resolves a Stalled condition of the selected one nor ends its wait. */
 function saysNothing({ conditions = [], waiting }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: ReconcileCause): boolean {
   if (isHinted !== true || ending.kind !== 'unchanged' || ending.selection !== undefined) return false;
   const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
   return isStalled || (ending.place === undefined && waiting?.tag !== undefined && waiting.tag !== ending.tag);
 }
 
-/** Unless the look was at the place of what waits. */
+/** Keeps `waiting` as it is, unless the reconcile evaluated the pending candidate. */
 function keptWait(waiting: Waiting | undefined, ending: Outcome | Postponement): Pick<PolicyStatus, 'waiting'> {
   const isSeen = ending.kind !== 'postponed' && ending.place !== undefined;
   return isSeen || waiting === undefined ? {} : { waiting };
 }
 
-/** What was done is told, and nothing else. */
+/** Records the changes that were made, and nothing else. */
 function addChanges(status: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus | undefined {
   const history = nextHistory(status, { ...outcome, ours: [] }, cause.source, now);
   const [newest] = history ?? [];
   return history === undefined || newest === undefined ? undefined : { ...status, history, lastAppliedTag: newest.tag };
 }
 
-/** The outcome with what waits after it for good: somebody else may have taken the place meanwhile. */
+/** The outcome with the pending candidate that remains: another replica may have replaced it in the meantime. */
 function settlePlace({ place, ...outcome }: Outcome, current: Waiting | undefined): Outcome {
   const next = nextWaiting(current, place);
   return next === undefined ? outcome : { ...outcome, place: { next } };
@@ -100,7 +100,7 @@ function settlePlace({ place, ...outcome }: Outcome, current: Waiting | undefine
 function postponed({ until, reason, tag, digest }: Postponement, current: Waiting | undefined): { waiting?: Waiting } {
   if (isPlace(current)) return { waiting: current };
   if (until === undefined) return {};
-  // Rounded up: at that time it is over.
+  // Rounded up, so that the wait is over at that time.
   const time = toSeconds(new Date(Math.ceil(until.getTime() / 1_000) * 1_000));
   return { waiting: { ...(tag !== undefined && { tag: cut(tag, 128) }), ...(digest !== undefined && { digest }), until: time, reason } };
 }
@@ -134,7 +134,7 @@ function nextLatest(old: LatestImage | undefined, selected: Candidate | undefine
   return old === undefined || isOther(old, image) ? { ...image, selectedAt: toSeconds(now) } : { ...old, ...image };
 }
 
-/** Another tag, or the same one that points to something else; a digest that becomes known is nothing new. */
+/** Whether the tag differs, or the same tag points to another digest; a digest that merely becomes known does not count. */
 function isOther(old: Candidate | undefined, next: Candidate | undefined): boolean {
   if (old?.tag !== next?.tag) return true;
   return old?.digest !== undefined && next?.digest !== undefined && old.digest !== next.digest;
@@ -146,7 +146,7 @@ function toTrigger({ source, receiver, eventId, receivedAt }: ReconcileCause, no
     ...(receiver !== undefined && { receiver: cut(receiver, 63) }),
     ...(eventId !== undefined && { event: cut(eventId, 128) }),
     receivedAt,
-    // With milliseconds: the time between the two is what people want to know.
+    // With milliseconds: users want to know the time between receivedAt and handledAt.
     handledAt: now.toISOString(),
   };
 }
@@ -164,18 +164,18 @@ function count(containers: readonly ContainerState[]): TargetCounts {
   return { total: containers.length, upToDate: having('UpToDate'), problems: having('Problem') };
 }
 
-/** Whether a status says something that was not said before; a look that found nothing new is worth a write once a minute. */
+/** Whether a status says anything new; a reconcile that found nothing new is written at most once a minute. */
 export function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
   const { lastCheckTime: oldTime, ...oldRest } = old;
   const { lastCheckTime: nextTime, ...nextRest } = next;
   if (canonical(oldRest) !== canonical(nextRest)) return true;
   if (nextTime === oldTime) return false;
-  // Written this way round, a time that cannot be read is as good as none.
+  // In this form, an unreadable time counts as none.
   const isRecent = oldTime !== undefined && now.getTime() - Date.parse(oldTime) < checkTimeStepMs;
   return !isRecent;
 }
 
-/** The same text for the same content, whichever way the object came to be: fields in any order, conditions in any order. */
+/** The same text for the same content, whatever the order of fields and conditions. */
 function canonical({ conditions = [], ...rest }: PolicyStatus): string {
   const byType = conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
   return JSON.stringify({ ...rest, conditions: byType }, (_, value: unknown) =>

@@ -9,9 +9,9 @@ import { formatWorkload, isSameObject } from '../model/workload.ts';
 
 /** What the rollouts mean for the conditions of a policy. */
 export interface RolloutConditions {
-  /** In the place of "Ready, because everything runs what is selected". */
+  /** Replaces the Ready condition that says that everything runs what is selected. */
   readonly instead?: readonly ConditionState[];
-  /** What a content user should know all the same. */
+  /** Notes that are added to the message of a Ready policy. */
   readonly notes: readonly string[];
   readonly held: readonly ConditionState[];
 }
@@ -21,7 +21,7 @@ export interface RolloutConditions {
  * | -------------------------------- | ----- | ------------------------------------------------ |
  * | one failed                       | False | Stalled; with onFailure: Hold also Held          |
  * | one is under way                 | False | Reconciling: Ready means that the update is out  |
- * | one failed and was put back      | False | Stalled: what is selected does not run           |
+ * | one failed and was rolled back   | False | Stalled: what is selected does not run           |
  * | done, or not watched             |       | Ready as without rollouts                        |
  */
 export function rolloutConditions(
@@ -49,7 +49,7 @@ export function rolloutConditions(
   return { notes, held: [] };
 }
 
-/** What is known of the failed image behind the first container that runs what was put back. */
+/** The rejection of the image that failed, for the first container that was rolled back from a rejected image. */
 function putBack(standings: readonly Standing[], status: PolicyStatus): RejectedImage | undefined {
   const { history = [] } = status;
   for (const newest of standings.flatMap(({ entries }) => entries)) {

@@ -1,4 +1,4 @@
-/** What becomes of the status when rollouts are found to be done, failed or put back. Pure: called again on the newest status after a conflict. */
+/** Computes the status after rollouts are found to be done, failed or rolled back. Pure: called again with the newest status after a conflict. */
 import type { Rollback } from '../rollout/automatic-rollback.ts';
 import { countRollouts, nextSettlement, standingsOf } from '../rollout/count-rollouts.ts';
 import { isOpen, type RolloutOwner, type Rollout } from '../rollout/current-rollouts.ts';
@@ -14,20 +14,20 @@ import { rolloutConditions } from './rollout-conditions.ts';
 import { cut, toSeconds } from '../model/status-text.ts';
 import { findContainer, formatWorkload, identityOf, isSameObject, workloadKey } from '../model/workload.ts';
 
-/** What was found of one rollout. */
+/** The evaluation of one rollout. */
 export interface Finding {
   readonly rollout: Rollout;
   readonly verdict: RolloutEvaluation;
-  /** What the registry says of tags whose digest the history does not know. */
+  /** The digests that the registry reports for tags whose digest the history does not know. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
-/** Those that other looks write are left to them. */
+/** Ready conditions with any other reason belong to other reconciles and are not changed. */
 const ownReasons: ReadonlySet<string> = new Set(['UpToDate', 'Progressing', 'RolloutFailed', 'RejectedDigest']);
 
 /**
- * The status with the results that are known now: failed images are rejected, unless failures are ignored; those that came out after all are not any more,
- * once no workload is left where they failed. What failed and is not in the history comes into it.
+ * The status with the results that are now known. Failed images are rejected, unless failures are ignored. An image that rolled out after all is no longer rejected
+ * once no workload is left on which it failed. Failures that are missing from the history are added to it.
  */
 export function settleFindings(status: PolicyStatus, findings: readonly Finding[], settings: RolloutSettings, now: Date): PolicyStatus {
   let { history = [], rejected = [] } = status;
@@ -52,19 +52,19 @@ export function settleFindings(status: PolicyStatus, findings: readonly Finding[
   return withLists(status, { history, rejected });
 }
 
-/** Where it failed it came out after all, or it came out later: what is out elsewhere since before says nothing. */
+/** A rejection is disproved where the failed rollout completes after all, or by a later rollout elsewhere; an earlier rollout elsewhere proves nothing. */
 function isDisproved(image: RejectedImage, { result, at }: HistoryEntry): boolean {
   return result === 'Failed' || Date.parse(at) > Date.parse(image.at);
 }
 
-/** In its place by time; for the sake of a failure, something else is forgotten, the oldest first. */
+/** Inserts a failure by its time; to make room for it, the oldest entries that are not failures are dropped. */
 function withFailure(history: readonly HistoryEntry[], failure: HistoryEntry): readonly HistoryEntry[] {
   const place = history.findIndex(({ at }) => Date.parse(at) <= Date.parse(failure.at));
   const longer = place === -1 ? [...history, failure] : history.toSpliced(place, 0, failure);
   return fit(longer);
 }
 
-/** As many as the status holds: what failed is forgotten last, and the newest never for it. */
+/** Trims the history to what the status may hold: failures are dropped last, and the newest entries are never dropped for them. */
 function fit(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
   let left = history;
   while (left.length > maxListed) {
@@ -74,13 +74,13 @@ function fit(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
   return left;
 }
 
-/** The status after the images before were put back: the failed changes are RolledBack, and what was done is a change of its own. */
+/** The status after a rollback to the previous images: the failed changes are RolledBack, and each rollback is an entry of its own. */
 export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollback[], now: Date): PolicyStatus {
   const { history = [] } = status;
   const resultOf = ({ entry }: Rollback) => history.find((one) => isSameEntry(one, entry))?.result;
   const isNew = (entry: HistoryEntry) => !history.some((one) => isSameEntry(one, entry));
   const open = rollbacks.filter((rollback) => resultOf(rollback) === 'Failed');
-  // What the history had no room for is new to it.
+  // Failed changes that did not fit in the history have no entry to mark.
   const others = rollbacks.filter((rollback) => resultOf(rollback) === undefined && isNew(toRollbackEntry(rollback.entry, history, now)));
   const added = [...open, ...others].map(({ entry }) => toRollbackEntry(entry, history, now));
   const [newest] = added;
@@ -100,13 +100,13 @@ export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
   };
 }
 
-/** What keeps a failed change from being rolled back, with a reason of the list. */
+/** What prevents a rollback of a failed change, with a public reason. */
 export interface Refusal {
   readonly reason: 'RollbackFailed' | 'RollbackRefused';
   readonly why: string;
 }
 
-/** The status that says why a change is not rolled back, at the change and where it says why its image failed. The same status where it says so already. */
+/** Records why a change is not rolled back, in its history entry and in the rejection of its image. Returns the same status if that is recorded already. */
 export function noteNoRollback(status: PolicyStatus, entry: HistoryEntry, { reason, why }: Refusal, now: Date): PolicyStatus {
   const message = cut(why, 1024);
   const history = (status.history ?? []).map((one) => {
@@ -122,13 +122,13 @@ export function noteNoRollback(status: PolicyStatus, entry: HistoryEntry, { reas
   return withLists(status, { history, rejected });
 }
 
-/** An entry whose end is known: what kept it from another one is over. */
+/** Sets the result of an entry; a refusal that belonged to an earlier result is removed. */
 function withResult(entry: HistoryEntry, result: HistoryEntry['result']): HistoryEntry {
   const { rollbackRefused: _, ...others } = entry;
   return { ...others, result };
 }
 
-/** The status with the conditions that its rollouts ask for; undefined when there is nothing to write. */
+/** The status with the conditions that its rollouts require; undefined if there is nothing to write. */
 export function withRolloutConditions(
   policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
   found: PolicyStatus,
@@ -150,7 +150,7 @@ export function withRolloutConditions(
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
 
-/** The status with the time up to which all changes are over. */
+/** The status with the time up to which all changes are complete. */
 function withSettlement(policy: RolloutOwner, view: WorkloadView, now: Date): PolicyStatus {
   const { spec, status } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return status;
@@ -161,7 +161,7 @@ function withSettlement(policy: RolloutOwner, view: WorkloadView, now: Date): Po
   return { ...status, rollouts: { ...counts, settledAt: settlement.settledAt } };
 }
 
-/** Whether two entries speak of the same change, whatever became of it. */
+/** Whether two entries describe the same change, whatever its result. */
 export function isSameEntry(a: HistoryEntry, b: HistoryEntry): boolean {
   return workloadKey(a) === workloadKey(b) && a.container === b.container && a.to === b.to && a.at === b.at;
 }
@@ -192,7 +192,7 @@ function describeRunning({ targets = [] }: PolicyStatus, { findWorkload }: Workl
   return [...new Set(runs)].join('; ') || 'every workload runs the selected image';
 }
 
-/** Lists that are empty and were not there stay away. */
+/** Omits lists that are empty and were absent before. */
 function withLists(status: PolicyStatus, { history, rejected }: Pick<PolicyStatus, 'history' | 'rejected'>): PolicyStatus {
   return {
     ...status,

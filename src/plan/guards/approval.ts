@@ -1,7 +1,7 @@
 import { actionAnnotations, parseApproval } from '../../model/policy-actions.ts';
 import type { Guard } from './guard.ts';
 
-/** What is approved is what was seen: exactly this tag and digest. */
+/** An approval applies to exactly the tag and digest that it names. */
 export const approval: Guard = {
   id: 'approval',
   bindsRollback: false,

@@ -2,7 +2,7 @@ import { needsConsent, unseenProblem } from '../consent.ts';
 import { workloadKey } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 
-/** Owners of targets in other namespaces have to consent, by what they said a moment ago. */
+/** The owners of targets in other namespaces must consent; their answer is read just before the change. */
 export const consent: Guard = {
   id: 'consent',
   bindsRollback: true,

@@ -1,7 +1,7 @@
 import { formatWorkload } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 
-/** A dry run tells what would be done, and does nothing. */
+/** A dry run reports what would be changed, and changes nothing. */
 export const dryRun: Guard = {
   id: 'dry-run',
   bindsRollback: true,

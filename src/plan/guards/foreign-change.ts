@@ -6,20 +6,20 @@ import type { GuardContext } from './guard.ts';
 import { imageOwner } from './image-owner.ts';
 import { lastChange, type LastChange } from './last-change.ts';
 
-/** A container that runs something else than what we made of it, by somebody else's hand. */
+/** A container that runs something other than what we applied, because somebody else changed it. */
 export interface ForeignChange {
   readonly change: ContainerChange;
   readonly last: LastChange;
   readonly by: 'human' | 'gitOps';
-  /** Who it was, for sentences. */
+  /** Who changed it, for messages. */
   readonly who: string;
-  /** When it was, where managedFields tell. */
+  /** When it was changed, if managedFields say. */
   readonly at?: Date;
 }
 
 /**
- * By the owner of the image field: ours is ours whatever the value is (a crash between patch and status, admission that rewrites). Where no owner is
- * recorded, what runs is compared with what we had made of it, and the object tells whether a GitOps tool has it.
+ * Decides by the owner of the image field: if that is us, the image is ours whatever its value (after a crash between patch and status, or when admission rewrites
+ * it). If no owner is recorded, the running image is compared with what we applied, and the object shows whether a GitOps tool manages it.
  */
 export function foreignChanges(target: TargetPlan, context: GuardContext): ForeignChange[] {
   return target.changes.flatMap((change): ForeignChange[] => {

@@ -1,5 +1,5 @@
 /**
- * Field managers of tools that put a workload back to what a repository says, as they are recorded in managedFields: Argo CD, Flux, Helm, Fleet, Config
+ * Field managers of tools that reset a workload to what a repository says, as recorded in managedFields: Argo CD, Flux, Helm, Fleet, Config
  * Sync, Carvel, Pulumi, Terraform.
  */
 const managers: readonly RegExp[] = [
@@ -18,7 +18,7 @@ export function isGitOpsManager(manager: string): boolean {
   return managers.some((pattern) => pattern.test(manager));
 }
 
-/** Labels and annotations by which such tools know their objects, and whose they are. */
+/** Labels and annotations by which such tools mark the objects they manage, and the tool that uses each. */
 const marks: readonly (readonly [key: string, tool: string])[] = [
   ['argocd.argoproj.io/instance', 'Argo CD'],
   ['argocd.argoproj.io/tracking-id', 'Argo CD'],
@@ -30,7 +30,7 @@ const marks: readonly (readonly [key: string, tool: string])[] = [
   ['kapp.k14s.io/app', 'kapp'],
 ];
 
-/** The GitOps tool that has an object, by the managers, labels and annotations on it; undefined where there is none. */
+/** The GitOps tool that manages an object, judging by its field managers, labels and annotations; undefined if none does. */
 export function findGitOpsTool(managersOnObject: readonly string[], keys: readonly string[]): string | undefined {
   return managersOnObject.find(isGitOpsManager) ?? marks.find(([key]) => keys.includes(key))?.[1];
 }

@@ -4,24 +4,24 @@ import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
 import type { AppliedChange, TargetPlan } from '../plan-update.ts';
 import type { Reason } from '../../model/reasons.ts';
 
-/** Everything that guards may judge by: all of it data. */
+/** Everything that guards may use to decide: all of it data. */
 export interface GuardContext {
   readonly policy: Pick<ImagePolicy, 'namespace' | 'legacyTarget'> & Partial<Pick<ImagePolicy, 'uid' | 'status' | 'actions'>>;
   readonly crossNamespace: CrossNamespace;
-  /** By workload, as it was read a moment ago; undefined where nobody was asked yet, and nothing is about to be patched. */
+  /** By workload, as it was just read; undefined where consent has not been read and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
   readonly spec: Pick<PolicySpec, 'mode' | 'windows' | 'strategy'>;
   readonly candidate: Candidate;
   readonly now: Date;
-  /** How often a container may be changed to one and the same image in an hour. */
+  /** How often a container may be changed to the same image within an hour. */
   readonly repeatsPerHour: number;
-  /** What was changed in this look already. */
+  /** What this reconcile has already changed. */
   readonly applied?: readonly AppliedChange[];
 }
 
 /**
- * refused: the user must act, the target is a problem · waits: it is changed at `until` · kept: it stays as it is until something else happens, which the
- * message says. What is not about all containers of the target names those it is about.
+ * refused: the user must act, and the target has a problem · waits: it is changed at `until` · kept: it is not changed until something else happens, which the
+ * message names. A decision that does not apply to all containers of the target names those it applies to.
  */
 export type Verdict = { readonly reason: Reason; readonly message: string; readonly containers?: readonly string[] } & (
   | { readonly kind: 'refused' }
@@ -29,12 +29,12 @@ export type Verdict = { readonly reason: Reason; readonly message: string; reado
   | { readonly kind: 'waits'; readonly until: Date }
 );
 
-/** A check before a change: pure, and about targets that would be changed only. */
+/** A check before a change: pure, and only for targets that would be changed. */
 export interface Guard {
-  /** The one id, also in the file name. */
+  /** The unique id, also the file name. */
   readonly id: string;
-  /** Whether also a rollback that a user asked for has to pass. */
+  /** Whether a rollback that a user asked for must pass it, too. */
   readonly bindsRollback: boolean;
-  /** Why the target must not be changed (now); undefined when it may. */
+  /** Why the target must not be changed (now); undefined if it may be. */
   judge(target: TargetPlan, context: GuardContext): Verdict | undefined;
 }

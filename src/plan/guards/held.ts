@@ -5,7 +5,7 @@ import type { Guard } from './guard.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
 import { holdVerdict, isReleased } from './released.ts';
 
-/** What a human put in the place of our image stays until there is a newer one than that, or it is released. */
+/** An image that a manual change put in place of ours is kept until there is a newer one, or until it is released. */
 export const held: Guard = {
   id: 'held',
   bindsRollback: false,

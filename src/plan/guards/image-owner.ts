@@ -2,7 +2,7 @@ import { findContainer, type Workload, type WorkloadContainer, type ContainerCha
 
 type Owner = Pick<WorkloadContainer, 'imageOwner' | 'imageSetAt'>;
 
-/** Who wrote what a change would replace, and when; undefined where the workload has no such place. Of several fields, the one that changes. */
+/** Who last wrote the image that a change would replace, and when; undefined if the workload has no such container. Of several fields, the one that changes. */
 export function imageOwner(workload: Workload | undefined, { container, fields }: ContainerChange): Owner | undefined {
   if (fields === undefined) return workload && findContainer(workload, container);
   const path = (fields.find(({ to }) => to !== undefined) ?? fields[0])?.path ?? '';

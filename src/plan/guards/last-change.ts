@@ -7,12 +7,12 @@ import { lastUpdateOf, updatedTag } from '../../model/last-update.ts';
 import { findContainer, isSameObject, isSameWorkload, type Workload, type WorkloadRef } from '../../model/workload.ts';
 import type { GuardContext } from './guard.ts';
 
-/** What we made of a container last. */
+/** The image that the policy last applied to a container. */
 export interface LastChange {
   readonly image: string;
   readonly tag: string;
   readonly digest?: string;
-  /** Absent where it was in this very look. */
+  /** Absent if it was applied in this reconcile. */
   readonly at?: string;
 }
 
@@ -23,8 +23,8 @@ interface RecordedChange extends LastChange {
 }
 
 /**
- * By what was done in this look, by the history, or, where that is too short, by what the workload remembers; undefined where the policy never changed the
- * container, or too long ago to know.
+ * Found in the changes of this reconcile, in the history, or, where that is too short, in the workload's annotation; undefined if the policy never changed the
+ * container, or so long ago that no record is left.
  */
 export function lastChange(
   { target, workload }: Pick<TargetPlan, 'target' | 'workload'>,
@@ -36,14 +36,14 @@ export function lastChange(
   return now === undefined ? recordedChange(target, workload, container, policy) : { ...candidate, image: now.became ?? now.to };
 }
 
-/** What planning takes into account of what a policy did before. */
+/** What planning needs to know of a policy's earlier changes. */
 export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'startsOver'> {
   const { history = [], lastAppliedTag } = policy.status;
   return {
     hasApplied: history.length > 0 || lastAppliedTag !== undefined,
     startsOver: (workload, container, image) => {
       const last = recordedChange(workload, workload, container, policy);
-      // Changes of this name that are not of this object: it was created anew.
+      // Changes to an object of this name with another uid: the workload was created anew.
       if (last === undefined) return history.some((entry) => isOf(entry, workload, container)) ? {} : undefined;
       const isRunning = image === last.image || image.startsWith(`${last.image}@`);
       if (!isRunning || last.trigger !== 'Rollback') return undefined;
@@ -64,7 +64,7 @@ function recordedChange(
   const update = workload && lastUpdateOf(workload, container);
   if (update !== undefined && update.policy === policy.uid && (entry === undefined || Date.parse(update.at) > Date.parse(entry.at))) {
     const { at, to, digest, trigger, from } = update;
-    // What runs by our hand is what the cluster made of it.
+    // Admission may have rewritten the image that we wrote.
     const image = found?.imageOwner === fieldManager ? found.image : to;
     return { image, tag: updatedTag(update), at, trigger, from, ...(digest !== undefined && { digest }) };
   }

@@ -1,7 +1,7 @@
 import { formatWorkload } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 
-/** Who paused a workload does not expect that something else than what was seen then rolls out with the resumption. */
+/** Whoever paused a workload does not expect that resuming it rolls out a different image. */
 export const paused: Guard = {
   id: 'paused',
   bindsRollback: false,

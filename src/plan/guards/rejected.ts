@@ -5,7 +5,7 @@ import type { Guard, GuardContext } from './guard.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
 import { holdVerdict, isReleased } from './released.ts';
 
-/** What failed a rollout, or was left by a rollback, is not tried again. */
+/** An image whose rollout failed, or that was rolled back from, is not applied again. */
 export const rejected: Guard = {
   id: 'rejected',
   bindsRollback: false,
@@ -18,12 +18,12 @@ export const rejected: Guard = {
     const hint = `, or release it: annotation ${actionAnnotations.release}: "<time>"`;
     const message = (wasLeft ? left : describeRejection(entry)) + hint;
     const verdict = holdVerdict({ reason: 'RejectedDigest', message }, policy.actions, now);
-    // Who went back has what he wants; what failed by itself is for somebody to mend.
+    // A rollback on request leaves nothing to fix; a failed rollout is for the user to fix.
     return wasLeft || verdict.kind === 'waits' ? verdict : { ...verdict, kind: 'refused' };
   },
 };
 
-/** A human who went back does not want what lies between, either. */
+/** A user who rolled back does not want the versions in between, either. */
 function isMeant({ digest, tag, reason }: RejectedImage, { candidate, spec }: GuardContext): boolean {
   if (candidate.digest === digest) return true;
   return reason === 'RollbackRequested' && tag !== undefined && !isNewerImage(candidate, { tag, digest }, spec);

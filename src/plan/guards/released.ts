@@ -3,7 +3,7 @@ import { toSeconds } from '../../model/status-text.ts';
 import type { Verdict } from './guard.ts';
 
 /**
- * Whether what is held since a moment has been let go: a release speaks of everything up to its time. A time that is still to come is when the hold ends.
+ * Whether a hold that began at a given time has been released: a release covers everything up to its time. If that time is in the future, the hold ends then.
  */
 export function isReleased(since: Date | undefined, actions: PolicyActions | undefined, now: Date): boolean {
   const released = releaseTime(actions);
@@ -11,7 +11,7 @@ export function isReleased(since: Date | undefined, actions: PolicyActions | und
   return since === undefined || released >= since;
 }
 
-/** A hold, which waits where a release with a time to come is written. */
+/** A hold, which waits if a release with a future time is set. */
 export function holdVerdict(
   hold: Pick<Verdict, 'reason' | 'message' | 'containers'>,
   actions: PolicyActions | undefined,

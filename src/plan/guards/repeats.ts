@@ -6,9 +6,9 @@ import type { Guard } from './guard.ts';
 import { isOf } from './last-change.ts';
 
 /**
- * The same image again and again means that something changes it back each time, such as another policy: it is slowed down, so that no container restarts for
- * ever. New images are no loop, however many there are. The workload remembers what was done to each of its containers, whoever did it; where somebody
- * removes that, the history of the policy counts, as far as it goes.
+ * Applying the same image again and again means that something reverts it each time, such as another policy. It is rate-limited, so that no container restarts
+ * endlessly. New images are not a loop, however many there are. The workload's annotations count the changes to each container by any policy; if somebody
+ * removes them, the policy's history is used, as far as it goes.
  */
 export const repeats: Guard = {
   id: 'repeats',
@@ -31,7 +31,7 @@ export const repeats: Guard = {
   },
 };
 
-/** When there is room for one more change to the candidate: as soon as the last that counts leaves the hour. Nothing where there is room now. */
+/** When one more change to the candidate is allowed: as soon as enough counted changes are over an hour old. Undefined if one is allowed now. */
 function roomAt(
   changes: readonly (Pick<Candidate, 'tag' | 'digest'> & { readonly at: readonly string[] })[],
   candidate: Candidate,

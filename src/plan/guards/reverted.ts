@@ -9,10 +9,10 @@ import { isOf } from './last-change.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
 import { holdVerdict, isReleased } from './released.ts';
 
-/** How often a GitOps tool may put the same image back before it is left alone. */
+/** How often a GitOps tool may revert the same image before the workload is left alone. */
 const maxReversions = 2;
 
-/** A GitOps tool that has put back what we changed is right, because it does so again and again: no fight. */
+/** A GitOps tool that reverts our changes would do so again and again: we give in. */
 export const reverted: Guard = {
   id: 'reverted',
   bindsRollback: false,
@@ -30,8 +30,8 @@ export const reverted: Guard = {
 };
 
 /**
- * The reversions of the candidate that are seen now, and how many there were with them. One becomes part of the status when it was answered by a change, or
- * when it was the last one: so each counts once, however often it is looked at.
+ * The reversions of the candidate that are seen now, with their counts so far. A reversion is recorded in the status when we apply the image again, or
+ * when it reaches the maximum: so each counts once, however often it is evaluated.
  */
 export function countReversions(target: TargetPlan, context: GuardContext): Reversion[] {
   const { candidate, spec } = context;
@@ -43,7 +43,7 @@ export function countReversions(target: TargetPlan, context: GuardContext): Reve
 function count({ change, last }: ForeignChange, { target }: TargetPlan, { policy, now }: GuardContext): Reversion {
   const { tag, digest } = last;
   const ofImage = (policy.status?.reverted ?? []).filter((one) => one.tag === tag && one.digest === digest);
-  // Where there are more of them than the status has room for, those that are in it speak for all: counted anew each time, the fight would never end.
+  // If more containers were reverted than the status can hold, the recorded ones count for all; otherwise counting would restart each time and never end.
   const [any] = ofImage.length >= maxListed ? ofImage : [];
   const before = ofImage.find((one) => isOf(one, target, change.container)) ?? any;
   const isOver = before === undefined || isReleased(new Date(before.at), policy.actions, now);

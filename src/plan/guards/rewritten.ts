@@ -1,7 +1,7 @@
 import type { Guard } from './guard.ts';
 import { lastChange } from './last-change.ts';
 
-/** Admission may make another image of the one that was asked for: what it answered then is what was wanted, or we would ask for ever. */
+/** Admission may rewrite the image that we asked for: its response counts as applied, or we would patch again for ever. */
 export const rewritten: Guard = {
   id: 'rewritten',
   bindsRollback: false,
@@ -19,7 +19,7 @@ export const rewritten: Guard = {
   },
 };
 
-/** The image that was asked for, in one of its two forms: the policy may have been changed from the one to the other. */
+/** The image that was asked for, with or without its digest: the policy's pin may have been changed since. */
 function isPlain(image: string, to: string, digest: string | undefined): boolean {
   const [withoutDigest = to] = to.split('@');
   return image === withoutDigest || image === `${withoutDigest}@${digest}`;

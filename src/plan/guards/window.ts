@@ -3,7 +3,7 @@ import { toSeconds } from '../../model/status-text.ts';
 import { formatWorkload } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 
-/** Outside of the policy's windows an update waits for the next one. */
+/** Outside the policy's windows, an update waits for the next one. */
 export const window: Guard = {
   id: 'window',
   bindsRollback: false,

@@ -1,9 +1,9 @@
 import type { CreationTimes, TagStrategy } from '../../model/tag-strategy.ts';
 
-/** Reproducible builds say 1970 (Bazel, ko, Jib) or 1980 (buildpacks) of every image: they do not say when it was created. */
+/** Reproducible builds give 1970 (Bazel, ko, Jib) or 1980 (buildpacks) for every image: that is not when it was created. */
 const firstCredible = Date.parse('1980-01-02T00:00:00Z');
 
-/** The image that was created last, by its own word. Until it is told when the images were created, every tag is a candidate and none is newer. */
+/** The image with the latest creation time in its configuration. Until creation times are known, every tag is a candidate and none is newer. */
 export function newest(created?: CreationTimes): TagStrategy {
   const timeOf = (tag: string) => {
     const at = created?.get(tag);
@@ -18,7 +18,7 @@ export function newest(created?: CreationTimes): TagStrategy {
   };
 }
 
-/** Whether an image can have been created then. */
+/** Whether a creation time is plausible. */
 export function isCredibleTime(time: Date): boolean {
   return time.getTime() >= firstCredible;
 }

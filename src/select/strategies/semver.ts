@@ -2,11 +2,11 @@ import { compareBuild, parse, type Range, type SemVer } from 'semver';
 import { admittedPrereleases, describePrereleases, parseVersionRange } from '../version-range.ts';
 import type { TagStrategy } from '../../model/tag-strategy.ts';
 
-/** What prereleases are called; other suffixes (-alpine, -slim) may be variants. */
+/** Usual names of prereleases; other suffixes (-alpine, -slim) may be variants. */
 const stages = /^(?:alpha|a|beta|b|rc|c|pre|preview|dev|snapshot|next|canary|nightly|milestone|m|ea)[0-9]*$/i;
 
 /**
- * The highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is no version).
+ * The highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is not a version).
  * `range` in npm's syntax, or with commas; without one the highest stable version. Prereleases only of the versions whose prerelease the range names, or with
  * `prereleases`.
  * Throws PermanentError(InvalidTagPolicy) with the parser's message.
@@ -39,7 +39,7 @@ interface Written {
 function explain(tag: string, { prerelease, major, minor, patch }: SemVer, { range, written = '*', note }: Written): string {
   if (prerelease.length === 0) return `"${tag}" is outside the range "${written}"`;
   const base = `${major}.${minor}.${patch}`;
-  // Of the one whose prereleases the range admits, too.
+  // Includes the one version whose prereleases the range admits.
   const isInside = range.test(base) && !admittedPrereleases(range).includes(base);
   if (!isInside) return `"${tag}" is a prerelease, and outside the range "${written}"`;
   if (note !== undefined) return `"${tag}" is a prerelease; ${note}`;
@@ -49,7 +49,7 @@ function explain(tag: string, { prerelease, major, minor, patch }: SemVer, { ran
   return `"${tag}" is a prerelease by its "${suffix}": if that is a variant of the image, take it off with tags.allow and tags.extract`;
 }
 
-/** What people meet who took their tags for versions. */
+/** Explains why a tag that looks like a version is not one. */
 function describeFault(tag: string): string {
   const numbers = /^v?([0-9]+(?:\.[0-9]+)*)(?=$|[-+])/.exec(tag)?.[1]?.split('.');
   if (numbers === undefined) return '';
