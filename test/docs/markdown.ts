@@ -17,7 +17,8 @@ export interface Fence {
 }
 
 /** Every page that a user or a contributor reads. */
-export const pages: readonly Page[] = [...globSync('*.md', { cwd: root }), 'src/README.md', ...globSync('docs/*.md', { cwd: root })]
+export const pages: readonly Page[] = ['*.md', 'src/**/README.md', 'docs/*.md']
+  .flatMap((pattern) => globSync(pattern, { cwd: root }))
   .map((path) => path.replaceAll('\\', '/'))
   .sort()
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
