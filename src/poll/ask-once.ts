@@ -2,17 +2,17 @@ import { PermanentError } from '../model/errors.ts';
 import type { ListTags } from '../reconcile/choose-tag.ts';
 import type { HeadManifest } from '../reconcile/resolve-candidate.ts';
 
-/** The registry's answers about one repository, each asked for once, however many policies want it. */
+/** The registry's answers about one repository, each requested once, however many policies need it. */
 export interface AskOnce {
   readonly listTags: ListTags;
   readonly headManifest: HeadManifest;
-  /** All tags, if somebody asked for them and the registry knows the repository. */
+  /** All tags, if they were requested and the registry knows the repository. */
   listed(): ReadonlySet<string> | undefined;
-  /** What the registry failed with first; what the user has to mend does not count. */
+  /** The registry's first failure; errors that the user has to fix do not count. */
   failure(): unknown;
 }
 
-/** For one poll, on one behalf. */
+/** For one poll, with one set of credentials. */
 export function askOnce(ports: Pick<AskOnce, 'listTags' | 'headManifest'>): AskOnce {
   let tags: ReturnType<ListTags> | undefined;
   let listed: ReadonlySet<string> | undefined;

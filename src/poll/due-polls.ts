@@ -2,17 +2,17 @@ import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-poli
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { accessDelayMs, dueIn, pollTurn, type PollTurn } from './poll-turn.ts';
 
-/** A repository to be listed on somebody's behalf, for all policies that have that and the interval in common, and how long to wait with it. */
+/** A repository to be listed for all policies that share the credentials and the interval, and how long to delay that. */
 export interface DuePoll {
   readonly repository: ImageSource;
   readonly intervalMs: number;
   readonly delayMs: number;
 }
 
-/** The polls of the policies whose turn falls into the time after `from` up to `to`, each once. */
+/** The polls of the policies that become due after `from` and no later than `to`, each once. */
 export type DuePolls = (policies: Iterable<ImagePolicy>, from: number, to: number) => DuePoll[];
 
-/** Remembers the turn of each policy object, because a tick asks for all of them; on whose behalf they ask is asked of those only whose turn it is. */
+/** Caches the schedule of each policy object, because every tick asks for all of them; credentials are looked up only for policies that are due. */
 export function createDuePolls(sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource): DuePolls {
   const turns = new WeakMap<PolicySpec, PollTurn>();
   const turnOf = (spec: PolicySpec): PollTurn => {

@@ -9,24 +9,24 @@ import { rememberTags } from '../reconcile/needed-tags.ts';
 import { planWith, type PlanPorts } from '../reconcile/plan-with.ts';
 import type { AskOnce } from './ask-once.ts';
 
-/** What one policy wants to be done with what the registry holds, or why that could not be told. */
+/** The evaluation of one policy: what it would do with the tags that the registry holds, or the error that prevented it. */
 export type Look = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
 
-/** What would be done, and what it was chosen by. */
+/** The plan, and the choice that it was made from. */
 export interface Decision {
   readonly plan: UpdatePlan;
   readonly chosen: Chosen;
 }
 
-/** A policy that has something to do. */
+/** A policy whose plan changes something. */
 export interface Find {
   readonly policy: ImagePolicy;
   readonly candidate: Candidate;
-  /** What the registry says of the tag now, where it was asked. */
+  /** What the registry says the tag points to now, where it was asked. */
   readonly resolved?: { readonly tag: string; readonly digest: string };
 }
 
-/** Asks the registry for all policies of a poll. One policy's trouble (a mutable tag that cannot be read) does not hold up the others. */
+/** Asks the registry for all policies of a poll. An error of one policy (a mutable tag that cannot be read) does not delay the others. */
 export async function evaluatePolicies(
   policies: readonly ImagePolicy[],
   ask: AskOnce,
@@ -48,7 +48,7 @@ export async function evaluatePolicies(
   return looks;
 }
 
-/** The looks that found something, with what the registry said of it, so that those who do it need not ask again. */
+/** The evaluations that found a change, with the registry's answer, so that the jobs need not ask again. */
 export async function findsOf(
   looks: readonly Look[],
   ask: AskOnce,
@@ -79,7 +79,7 @@ async function digestOf(tag: string, source: ImageSource, ask: AskOnce, signal: 
   try {
     return (await ask.headManifest(source, tag, signal))?.digest;
   } catch {
-    // Each of them asks, and reports, for itself.
+    // Each policy then asks and reports for itself.
     return undefined;
   }
 }

@@ -1,15 +1,15 @@
 import { WaitError } from '../model/errors.ts';
 import { backoffMs, jobBackoff } from '../async/backoff.ts';
 
-/** Lets polls through to registries: a few at a time of each host, so that pushes find a place, and none at a host that is in trouble. */
+/** Limits polls to a few at a time per host, so that slots remain for pushes, and pauses polls of a host that fails. */
 export interface PollGate {
-  /** Takes a place at the host; throws WaitError where there is none at present. */
+  /** Takes a slot at the host; throws WaitError where none is free. */
   enter(host: string, intervalMs: number): PollVisit;
 }
 
-/** A poll that was let through. */
+/** A poll that holds a slot. */
 export interface PollVisit {
-  /** Gives the place back, with what the registry failed with, if it failed. */
+  /** Releases the slot, with the registry's failure if there was one. */
   leave(failure?: unknown): void;
 }
 
@@ -22,17 +22,17 @@ export interface PollGateOptions {
 
 interface Host {
   running: number;
-  /** How often in a row it failed. */
+  /** The number of failures in a row. */
   failures: number;
   pausedUntil: number;
 }
 
-/** Those who found no place come again within a tenth of their interval, and within this time at most. */
+/** Polls that found no free slot are retried within a tenth of their interval, and within this time at most. */
 const longestTurnMs = 60_000;
 const firstTryMs = 1_000;
 const maxHosts = 1_000;
 
-/** A gate of this process: what one replica learns of a host, the others learn with one request each. */
+/** A gate for this process: each replica notices a failing host with one request of its own. */
 export function createPollGate({ placesOf, now, random }: PollGateOptions): PollGate {
   const hosts = new Map<string, Host>();
   const waitFor = (until: number, spreadMs: number, why: string) => {
@@ -44,7 +44,7 @@ export function createPollGate({ placesOf, now, random }: PollGateOptions): Poll
       prune();
       const host = hosts.get(name) ?? { running: 0, failures: 0, pausedUntil: 0 };
       hosts.set(name, host);
-      // Spread, or all who were turned away would come back together.
+      // Retries are spread; otherwise all delayed polls would come back together.
       if (host.pausedUntil > now()) throw waitFor(host.pausedUntil, intervalMs / 10, `${name} is left alone after a failure`);
       if (host.running >= placesOf(name)) throw waitFor(now(), Math.min(intervalMs / 10, longestTurnMs), `other polls of ${name} run`);
       host.running++;
@@ -58,7 +58,7 @@ export function createPollGate({ placesOf, now, random }: PollGateOptions): Poll
     },
   };
 
-  /** Tenants choose hosts: of too many, those that are in trouble no more are forgotten. */
+  /** Tenants choose hosts: when there are too many, those that no longer fail are dropped. */
   function prune(): void {
     if (hosts.size < maxHosts) return;
     for (const [name, { running, pausedUntil }] of hosts) if (running === 0 && pausedUntil <= now()) hosts.delete(name);

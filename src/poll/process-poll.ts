@@ -1,4 +1,4 @@
-/** The processor of the queue `poll`: what a repository holds that no webhook announced. */
+/** The processor of the queue `poll`: finds images that no webhook announced. */
 import { PermanentError } from '../model/errors.ts';
 import { goneContainers } from '../plan/gone-tags.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
@@ -26,7 +26,7 @@ export interface PollPorts extends PushPorts, TickPorts, UnannouncedPorts {
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
   const policies = ports.matchPolicies(job.repository).filter((policy) => isPolled(policy, job, ports));
   if (policies.length === 0) return;
-  // Of all its answers the oldest may be the one that counts.
+  // The oldest of the registry's answers may be the one that decides.
   const askedAt = ports.now();
   const { looks, finds } = await askRegistry(policies, job, context, ports);
   ports.metrics.polls.inc({ found: String(finds.length > 0) });
@@ -45,7 +45,7 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   if (failures.length > 0) throw failures[0];
 }
 
-/** Keeps its place at the registry only as long as the registry is asked. */
+/** Holds its slot at the registry only while the registry is asked. */
 async function askRegistry(
   policies: readonly ImagePolicy[],
   { repository, intervalMs }: PollJob,
@@ -62,7 +62,7 @@ async function askRegistry(
   }
 }
 
-/** Tells how the look at a policy ended that has nothing to do; answers what it failed with, if it is to be tried again. */
+/** Reports the result for a policy that needs no change; returns the error if the poll is to be retried. */
 async function report(look: Look, job: PollJob, context: JobContext, ports: PollPorts): Promise<unknown> {
   const { policy } = look;
   const cause: ReconcileCause = { source: 'Poll', receivedAt: job.receivedAt };
@@ -91,7 +91,7 @@ async function reportUnchanged(
   const gone = goneContainers(plan);
   const outcome = withNotes({ ...outcomeOf(plan, [], isBestSelection(spec, plan)), gone }, notes);
   const { waiting } = policy.status;
-  // Nothing is better than what runs, so nothing waits.
+  // Nothing is better than what runs, so there is no pending candidate.
   await reportOutcome(policy, withPlace(outcome, waiting === undefined ? {} : { seen: waiting }, false), cause, ports, signal);
   reportGoneTags(policy, gone, ports);
 }
@@ -107,7 +107,7 @@ function toPolicyJob({ policy: { namespace, name, uid }, candidate }: Find, job:
   return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: jobCauseOf(job, candidate), receivedAt, hint: candidate };
 }
 
-/** A poll that is tried again may find something else, which must not be taken for the same job. */
+/** A retried poll may find another image, which needs a job of its own. */
 function jobCauseOf({ receivedAt }: PollJob, { tag, digest = '' }: Find['candidate']): string {
   return `poll:${receivedAt}:${tag}@${digest}`;
 }

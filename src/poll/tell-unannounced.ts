@@ -1,4 +1,4 @@
-/** Notices webhooks that do not arrive: what polls find should have been announced. */
+/** Detects missing webhooks: images that polls find should have been announced. */
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { formatRepository, type Repository } from '../model/image-reference.ts';
 import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
@@ -12,7 +12,7 @@ export interface UnannouncedPorts {
   readonly finds: UnannouncedFinds;
   readonly recordEvent: (event: ObjectEvent) => void;
   readonly metrics: Metrics;
-  /** The name of a registry in metrics: tenants choose hosts, and must not fill them. */
+  /** The name of a registry in metrics. It is limited because tenants choose hosts and could create any number of labels. */
   readonly registryLabel: (registry: string) => string;
   readonly logger: Logger;
   readonly clock: () => Date;
@@ -20,7 +20,7 @@ export interface UnannouncedPorts {
 
 const firstToldAt = 3;
 
-/** Counts what no webhook had announced, by registry; tells of the third one in a row, the sixth, the twelfth and so on. */
+/** Counts images that no webhook had announced, by registry; reports the third one in a row, the sixth, the twelfth and so on. */
 export async function tellUnannounced(finds: readonly Find[], repository: Repository, ports: UnannouncedPorts): Promise<void> {
   for (const { policy, candidate } of onePerImage(finds.filter(isNews))) {
     if (await ports.finds.isAnnounced(repository, candidate)) continue;
@@ -31,7 +31,7 @@ export async function tellUnannounced(finds: readonly Find[], repository: Reposi
   }
 }
 
-/** Whether the registry holds something newer than the policy had selected until now; otherwise somebody changed what runs, the policy, or deleted a tag. */
+/** Whether the registry holds a newer image than the policy had selected; otherwise somebody changed the running images or the policy, or deleted a tag. */
 function isNews({ policy: { spec, generation, status }, candidate }: Find): boolean {
   const { latest } = status;
   if (latest === undefined || status.observedGeneration !== generation || !isUsable(spec)) return false;

@@ -1,4 +1,4 @@
-/** The clock of the polls: once per tick in the whole cluster, whichever replica does it. */
+/** The tick of the polls: once per period in the whole cluster, on any replica. */
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { PollJob } from '../queue/jobs.ts';
@@ -9,23 +9,23 @@ export interface TickPorts {
   readonly policies: () => Iterable<ImagePolicy>;
   readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
   readonly addPolls: (polls: readonly ScheduledPoll[]) => Promise<void>;
-  /** The end of the time that ticks have looked at, in ms since 1970. */
+  /** The end of the period that ticks have covered, in ms since 1970. */
   readonly readLastTick: () => Promise<number | undefined>;
   readonly writeLastTick: (at: number) => Promise<void>;
-  /** One clock for all replicas, in ms since 1970: with clocks of their own, one that is ahead would poll what others poll again. */
+  /** One clock for all replicas, in ms since 1970: if each used its own, polls that a fast clock had enqueued would be enqueued again. */
   readonly readClock: () => Promise<number>;
 }
 
-/** A poll to be queued, and how long it is to wait there. */
+/** A poll to be enqueued, with its delay. */
 export interface ScheduledPoll {
   readonly job: PollJob;
   readonly delayMs: number;
 }
 
-/** After a failover the clock may be another server's, which differs by less; beyond, somebody has set the clock back. */
+/** After a failover the clock may be another server's, which differs by less than this; a larger difference means that the clock was set back. */
 const clockSkewMs = 60_000;
 
-/** Enqueues the polls whose turn came since the last tick. Done twice, it does no harm. */
+/** Enqueues the polls that became due since the last tick. It is idempotent. */
 export function createTick(ports: TickPorts): () => Promise<void> {
   const duePolls = createDuePolls(ports.sourceOf);
   return async () => {

@@ -1,29 +1,29 @@
 import { Cluster, Redis, type ClusterOptions } from 'ioredis';
 import { limitCommands } from './limit-commands.ts';
 
-/** Where Redis is. A text is the URL of a single server. */
+/** The address of Redis. A string is the URL of a single server. */
 export type RedisPlace =
   | string
   | {
-      /** With `sentinels` its host is the name of the group; in a Cluster it is any node. */
+      /** With `sentinels`, its host is the name of the group; in a Cluster, any node. */
       readonly url: string;
       readonly sentinels: readonly string[];
       readonly sentinelPassword?: string | undefined;
       readonly cluster: boolean;
     };
 
-/** A client of whatever form of Redis there is. */
+/** A client for any form of Redis. */
 export type RedisConnection = Redis | Cluster;
 
-/** A connection may come back at any moment: tried again quickly, for ever. */
+/** A connection may recover at any moment, so it is retried at short intervals, without end. */
 const retryStrategy = (times: number): number => Math.min(50 * times, 1_000);
 
-/** So long a worker waits for an answer until it takes the connection for dead: longer than it lets Redis wait for a job (`drainDelay`). */
+/** How long a worker waits for an answer before it considers the connection dead: longer than it lets Redis wait for a job (`drainDelay`). */
 const silenceMs = 45_000;
 
 /**
- * For the way from a webhook to Redis: every command is answered or rejected, at once when Redis is down, within `commandTimeoutMs` when it hangs; nothing
- * waits in an offline queue, where a killed process would lose it.
+ * Connects receivers of webhooks to Redis: every command is answered or rejected, at once when Redis is down, within `commandTimeoutMs` when it hangs. No
+ * command waits in an offline queue, where a killed process would lose it.
  */
 export function connectProducer(place: RedisPlace, commandTimeoutMs = 2_000): RedisConnection {
   const connection = connect(place, { maxRetriesPerRequest: 1, connectTimeout: 2_000, reconnectOnError: andFail }, false);
@@ -32,13 +32,13 @@ export function connectProducer(place: RedisPlace, commandTimeoutMs = 2_000): Re
   return connection;
 }
 
-/** For workers: commands wait until Redis is back, because a worker has nothing better to do. */
+/** Connects workers: their commands wait until Redis is back, because a worker can do nothing without it. */
 export function connectWorker(place: RedisPlace): RedisConnection {
   const patience = { maxRetriesPerRequest: null, connectTimeout: 5_000, socketTimeout: silenceMs, reconnectOnError: andRepeat };
   return connect(place, patience, true);
 }
 
-/** After a failover the address may be another server's, and only a new connection gets there. */
+/** After a failover the address may belong to another server, which only a new connection reaches. */
 const isReadOnly = ({ message }: Error): boolean => message.includes('READONLY');
 const andFail = (error: Error): false | 1 => isReadOnly(error) && 1;
 const andRepeat = (error: Error): false | 2 => isReadOnly(error) && 2;
@@ -69,10 +69,10 @@ function connect(place: RedisPlace, patience: Patience, enableOfflineQueue: bool
     name: new URL(url).hostname,
     sentinels: sentinels.map((text) => addressOf(`redis://${text}`, 26_379)),
     ...(sentinelPassword !== undefined && { sentinelPassword }),
-    // The Sentinels say which server gets the pushes: what they say must be theirs, too.
+    // The Sentinels decide which server receives the pushes, so their connection is secured, too.
     ...(isSecure(url) && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelRetryStrategy: retryStrategy,
-    // A master that hangs keeps its connections open: the sentinels tell when it is none any more.
+    // A master that hangs keeps its connections open; the Sentinels report when it is no longer the master.
     failoverDetector: true,
   });
 }
@@ -84,7 +84,7 @@ function addressOf(url: string, defaultPort = 6_379): { host: string; port: numb
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || defaultPort) };
 }
 
-/** What a Cluster's nodes are to be told, which is the same for all of them. */
+/** The options that all nodes of a Cluster share. */
 function loginOf(url: string): Login {
   const { username, password } = new URL(url);
   return {

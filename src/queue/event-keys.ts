@@ -1,4 +1,4 @@
-/** Where the audit records are in Redis: one hash for each event, and sorted sets by time of receipt (ms). All under one prefix, one Cluster slot. */
+/** Keys of the audit records: a hash for each event, and sorted sets by time of receipt (ms). They share one prefix, which is one Cluster slot. */
 export interface EventKeys {
   readonly hash: (id: string) => string;
   readonly byTime: string;

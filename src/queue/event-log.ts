@@ -1,6 +1,6 @@
 /**
- * The audit record of every push: a hash per event with a life of 7 days, an index by time, one by repository. Events that nobody
- * watches have a small index of their own, so that they do not evict useful ones. What is still on its way is in the queue.
+ * The audit record of every push: a hash per event that is kept for 7 days, an index by time, and one by repository. Events that no policy watches have a small
+ * index of their own, so that they do not evict useful ones. Pushes in progress are in the queue.
  */
 import { formatRepository } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
@@ -10,7 +10,7 @@ import { eventKeys } from './event-keys.ts';
 import { runTogether, type Command } from './run-together.ts';
 import { batchWrites } from '../async/batch-writes.ts';
 
-/** How one policy met a push. */
+/** The result of a push for one policy. */
 export interface PolicyFate extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
   readonly kind: Outcome['kind'] | 'retrying' | 'waiting' | 'failed';
   readonly at: string;
@@ -21,21 +21,21 @@ export interface PolicyFate extends Pick<Outcome, 'reason' | 'message' | 'tag' |
 export interface EventLog {
   /** A push that no policy watches. */
   unwatched(event: PushEvent, at: Date): Promise<void>;
-  /** A push whose policies are known, by name. */
+  /** Records the policies that match a push, by name. */
   matched(event: PushEvent, policies: readonly string[]): Promise<void>;
-  /** What became of it at one policy; a later fate replaces an earlier one. With the push, this is the record of the match as well. */
+  /** Records the result for one policy; a later result replaces an earlier one. With the push, it records the match as well. */
   settled(eventId: string, policy: string, fate: PolicyFate, push?: PushEvent): Promise<void>;
 }
 
 const lifeSeconds = 7 * 24 * 3_600;
 const maxEvents = 100_000;
 const maxUnwatched = 1_000;
-/** They are forgotten so many at a time, which costs less than one by one. */
+/** They are removed in batches of this size, which costs less than one by one. */
 const unwatchedSlack = 100;
 
 /**
- * The log in Redis, under the queue's prefix (one Cluster slot). A Redis that is full takes no records: `onFull` hears of each write that is left out. To fail for it
- * would keep the job where it is, which is what fills Redis.
+ * The log in Redis, under the queue's prefix (one Cluster slot). A full Redis accepts no records: `onFull` receives the error of each write that is skipped.
+ * Failing the job instead would keep it in the queue, which is what fills Redis.
  */
 export function createEventLog(redis: RedisConnection, prefix: string, onFull: (error: Error) => void): EventLog {
   const write = async (keys: readonly string[], commands: readonly Command[]): Promise<unknown> => {
@@ -60,7 +60,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
         ['ZREMRANGEBYRANK', index, 0, -maxEvents - 1],
         ['EXPIRE', index, lifeSeconds],
       ]),
-      // A replay does not show that webhooks arrive.
+      // A replay does not prove that webhooks arrive.
       ...(event.replayOf === undefined ? [['ZADD', announcements, 'GT', score, event.repository.registry]] : []),
       ['ZREMRANGEBYSCORE', announcements, '-inf', score - lifeSeconds * 1_000],
       ['EXPIRE', announcements, lifeSeconds],
@@ -68,7 +68,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
   };
   const matchKeys = (event: PushEvent) => [byTime, byRepository(formatRepository(event.repository)), announcements];
 
-  /** With their records: an index that forgets alone would let a flood of pushes fill Redis for a week. */
+  /** Removes index entries together with their records: if only the index were trimmed, a flood of pushes would fill Redis for a week. */
   const forgetUnwatched = async () => {
     const oldest = (await redis.zrange(unwatchedIndex, '0', String(-maxUnwatched - 1))).slice(0, maxUnwatched);
     if (oldest.length === 0) return;
@@ -110,7 +110,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
   };
 }
 
-/** Names and values in turn. */
+/** Alternating names and values. */
 function flatten(event: PushEvent): string[] {
   const { repository, ...rest } = event;
   const fields = { ...rest, registry: repository.registry, repository: repository.path };

@@ -4,17 +4,17 @@ import type { PolicyFate } from './event-log.ts';
 import { pushSchema } from './read-job.ts';
 
 /**
- * What is known of an event. matched: its policies are known · unwatched: there are none · queued, working, retrying, failed: no worker has told of
- * policies yet, and this is what the queue says.
+ * The state of an event. matched: its policies are known; unwatched: it has none; queued, working, retrying, failed: no worker has recorded its policies yet,
+ * and this is the state of its job.
  */
 export type EventState = 'matched' | 'unwatched' | 'queued' | 'working' | 'retrying' | 'failed';
 
 export interface EventRecord {
   readonly event: PushEvent;
   readonly state: EventState;
-  /** What went wrong last, of events that are retried or failed before their policies were known. */
+  /** The last error of an event that is retried or failed before its policies were known. */
   readonly why?: string;
-  /** By policy (`namespace/name`); undefined while it is not at an end there. */
+  /** By policy (`namespace/name`); undefined while the policy has no result yet. */
   readonly fates: ReadonlyMap<string, PolicyFate | undefined>;
 }
 
@@ -25,7 +25,7 @@ const fateShape = z.looseObject({
   afterMs: z.number(),
 });
 
-/** Reads the hash of an event; undefined where there is none, it cannot be read, or only its fates are there yet. */
+/** Reads the hash of an event; undefined where there is none, it cannot be read, or it holds only results so far. */
 export function readHash(hash: Readonly<Record<string, string>>): EventRecord | undefined {
   const { registry, repository, outcome, policies, ...fields } = hash;
   const event = pushSchema.safeParse({ ...fields, repository: { registry, path: repository } });
@@ -48,7 +48,7 @@ function parseJson(text: string | undefined): unknown {
   }
 }
 
-/** An event that only the queue knows; undefined where its job cannot be read. */
+/** An event that exists only in the queue; undefined where its job cannot be read. */
 export function readJob(data: unknown, state: EventState, why: string | undefined): EventRecord | undefined {
   const event = pushSchema.safeParse(data);
   return event.success ? { event: event.data, state, fates: new Map(), ...(why && { why }) } : undefined;

@@ -1,15 +1,15 @@
-/** Where Redis is nearly full: pushes matter more than what is told of those that are done. */
+/** Removes audit records when Redis is nearly full: new pushes matter more than the records of old ones. */
 import { formatRepository } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import { runTogether } from './run-together.ts';
 
-/** What an audit record takes in Redis, with its places in the indexes. */
+/** What an audit record takes in Redis, including its index entries. */
 export const bytesPerRecord = 1_300;
 
 const bulkSize = 500;
 
-/** Removes the oldest audit records and their places in the indexes, so many at most; says how many. None of its commands needs room. */
+/** Removes up to `count` of the oldest audit records with their index entries; returns how many. Its commands need no memory. */
 export async function forgetOldestRecords(redis: RedisConnection, prefix: string, count: number): Promise<number> {
   const { hash: hashKey, byTime, byRepository } = eventKeys(prefix);
   let forgotten = 0;

@@ -1,8 +1,8 @@
 import type { RedisConnection } from './connection.ts';
 
 /**
- * Lets what is sent to Redis in this turn of the event loop leave in one write. Under load that spares a system call for each command here, and there a read and,
- * with `appendfsync always`, an fsync; alone, a command leaves as soon as without it.
+ * Sends the commands of one turn of the event loop to Redis in one write. Under load this saves a system call per command here, and in Redis a read and, with
+ * `appendfsync always`, an fsync; a single command leaves as soon as without it.
  */
 export function gatherWrites(connection: RedisConnection): void {
   // A Cluster has a connection to each node.

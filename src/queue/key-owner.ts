@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './connection.ts';
 
-/** The server that has our keys: of a Cluster the node of their slot, by the connection that writes go through. Rejects while nobody knows it. */
+/** The server that holds our keys: in a Cluster, the node of their slot, over the connection that writes use. Rejects while it is unknown. */
 export async function ownerOf(connection: RedisConnection, prefix: string): Promise<Redis> {
   if (!('slots' in connection)) return connection;
   const slot = await connection.cluster('KEYSLOT', prefix);

@@ -1,15 +1,15 @@
 import type { Command, Redis } from 'ioredis';
 
-/** The words of ioredis for the same. */
+/** The message that ioredis uses for the same error. */
 export const tooLate = 'Command timed out';
 
 /**
- * Rejects every command that has no answer after so many milliseconds, `tooLate`. It does what `commandTimeout` of ioredis does, and one thing more: after a
- * process was held up, its timers come before what has arrived meanwhile, and an answer that is here must not count as missing.
+ * Rejects every command that has no answer after this many milliseconds with `tooLate`. Unlike `commandTimeout` of ioredis, it allows for a process that was
+ * held up: timers then fire before the answers that have arrived are read, and such an answer must not count as missing.
  */
 export function limitCommands(connection: Redis, milliseconds: number): void {
   const send = connection.sendCommand.bind(connection);
-  // Commands come again after a lost connection, or on their way through a Cluster.
+  // Commands are sent again after a lost connection, or on their way through a Cluster.
   const limited = new WeakSet<Command>();
   connection.sendCommand = (command, stream) => {
     if (!limited.has(command)) {

@@ -4,12 +4,12 @@ import { queueNames, type QueueName } from './jobs.ts';
 /** How long the job that is next in each queue has waited for a worker, in seconds; 0 where none waits. */
 export type WaitingTimes = Readonly<Record<QueueName, number>>;
 
-/** Looks at the queues again and again; `onTimes` must not throw. */
+/** Reads the queues at regular intervals; `onTimes` must not throw. */
 export interface WaitingWatch {
   stop(): void;
 }
 
-/** Where to look, and whom to tell. */
+/** The queues to read, and the callbacks. */
 export interface WaitingOptions {
   readonly redis: Pick<RedisConnection, 'lindex' | 'hmget'>;
   readonly prefix: string;
@@ -19,7 +19,7 @@ export interface WaitingOptions {
   readonly everyMs?: number;
 }
 
-/** Looks now and every 15 s: two small reads for each queue that is not empty. */
+/** Reads now and every 15 s: two small reads for each queue that is not empty. */
 export function watchWaiting({ onTimes, onError, everyMs = 15_000, ...options }: WaitingOptions): WaitingWatch {
   const read = createWaitingReader(options);
   const look = () => void read().then(onTimes, onError);
@@ -28,7 +28,7 @@ export function watchWaiting({ onTimes, onError, everyMs = 15_000, ...options }:
   return { stop: () => clearInterval(timer) };
 }
 
-/** One look; it remembers what it saw, for jobs that do not tell since when they wait. */
+/** One read; it remembers what it saw, for jobs that do not record when their wait began. */
 export function createWaitingReader({ redis, prefix, now }: Pick<WaitingOptions, 'redis' | 'prefix' | 'now'>): () => Promise<WaitingTimes> {
   const seen = new Map<QueueName, { readonly id: string; readonly at: number }>();
 
@@ -42,7 +42,7 @@ export function createWaitingReader({ redis, prefix, now }: Pick<WaitingOptions,
     const firstSeen = known?.id === id ? known.at : now();
     seen.set(queue, { id, at: firstSeen });
     const [timestamp, started, options] = await redis.hmget(`${prefix}:${queue}:${id}`, 'timestamp', 'ats', 'opts');
-    // A job that was tried, or put off, waits for a worker since its pause was over, which nobody writes down.
+    // A retried or delayed job has waited for a worker since its pause ended, a time that is not recorded.
     const isFresh = started === null && timestamp !== null && delayOf(options) === 0;
     return isFresh ? Number(timestamp) : firstSeen;
   };

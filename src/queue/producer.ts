@@ -24,30 +24,30 @@ export interface QueueAccess {
   readonly onError: (error: Error) => void;
 }
 
-/** Where receivers put pushes. */
+/** The queue that receivers add pushes to. */
 export interface PushQueue {
   /**
-   * Resolves when Redis has all of them (on `minReplicas` replicas too), with the ids that they have there; rejects when that is not sure. Adding again is
+   * Resolves when Redis has stored all of them (on `minReplicas` replicas too), with the ids of their jobs; rejects when that is uncertain. Adding again is
    * harmless. `traceparent`: the trace that they belong to.
    */
   add(events: readonly PushEvent[], traceparent?: string): Promise<readonly PushEvent[]>;
 }
 
-/** A queue for pushes whose `add` is an acknowledgement; replicas have `confirmWithinMs` for theirs, the write included. */
+/** A queue for pushes whose `add` is an acknowledgement; replicas must confirm within `confirmWithinMs`, the write included. */
 export function createPushQueue(access: QueueAccess, minReplicas: number, confirmWithinMs = 2_000): PushQueue {
   const queue = openQueue<PushJob>('push', access);
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
 
-  /** Tells the ids of the jobs. */
+  /** Returns the ids of the jobs. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
     gatherWrites(access.redis);
     const [only] = jobs;
-    // Several are one transaction; for the usual one that would be half of the cost of a webhook.
+    // Several pushes make one transaction; for a single push, which is usual, it would double the cost of a webhook.
     const isOne = jobs.length === 1 && only !== undefined;
     const added = isOne ? [await queue.add(only.name, only.data, only.opts)] : await queue.addBulk([...jobs]);
     return (await Promise.all(jobs.map((job, index) => settle(job, added[index]?.id ?? job.data.id)))).flat();
   };
-  /** `id`: of the job that BullMQ has for the push, which may be an older one that it was coalesced with. */
+  /** `id` is that of BullMQ's job for the push, which may be an older job that the push was coalesced with. */
   const settle = async (job: NewPush, id: string): Promise<readonly string[]> =>
     id === job.data.id || (await joinWaiting(access, { ...job.data, id }, job.opts)) ? [id] : store([job]);
 
@@ -66,7 +66,7 @@ export function createPushQueue(access: QueueAccess, minReplicas: number, confir
 
 type NewPush = ReturnType<typeof newPush>;
 
-/** Where the sender has no id for it, the push gets one, and the same push before it is coalesced with it, if that has not started. */
+/** A push without an id from its sender gets one, and is coalesced with an earlier job for the same push that has not started. */
 function newPush({ isUnkeyed, ...data }: PushJob) {
   if (isUnkeyed === undefined) return job('push', data, data.id);
   const id = hashId(['unkeyed', data.id, randomUUID()]);
@@ -74,8 +74,8 @@ function newPush({ isUnkeyed, ...data }: PushJob) {
 }
 
 /**
- * KEYS: a job, and which job BullMQ coalesces with. ARGV: what the job is about now, and its id. Until the job has started, it is for the push that came
- * last, which the registry has the whole time to show; from then on it may have asked too early, and nothing is coalesced with it any more.
+ * KEYS: a job, and the key that names the job BullMQ coalesces with. ARGV: the new data of the job, and its id. Until it starts, the job is for the latest
+ * push, which gives the registry the full time to show it; a job that has started may have asked too early, so nothing is coalesced with it.
  */
 const joinScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], 'ats') == 0 then
@@ -85,26 +85,26 @@ end
 if redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end
 return 0`;
 
-/** Whether a job that waits is for this push, too. */
+/** Adds the push to the waiting job; returns whether there was one. */
 async function joinWaiting({ redis, prefix }: QueueAccess, push: PushJob, { deduplication }: JobsOptions): Promise<boolean> {
   const keys = [`${prefix}:push:${push.id}`, `${prefix}:push:de:${deduplication?.id}`];
   return (await redis.eval(joinScript, keys.length, ...keys, JSON.stringify(push), push.id)) === 1;
 }
 
-/** Where workers put what they find. */
+/** The queues that workers add jobs to. */
 export interface WorkQueues {
   addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
   /** Makes sure that exactly one tick per `everyMs` happens in the whole cluster. */
   scheduleTick(everyMs: number): Promise<void>;
-  /** Removes the traces of finished jobs, so that there is room for new ones; a delivery that is repeated after that is a new event. Says how many. */
+  /** Removes completed jobs to make room for new ones; a delivery that is repeated afterwards is a new event. Returns how many. */
   forgetCompleted(): Promise<number>;
-  /** Removes the oldest failed jobs, so many at most; says how many. */
+  /** Removes up to `count` of the oldest failed jobs; returns how many. */
   forgetFailed(count: number): Promise<number>;
-  /** The end of the time that ticks have looked at, in ms since 1970; undefined before the first tick. */
+  /** The end of the period that ticks have covered, in ms since 1970; undefined before the first tick. */
   readLastTick(): Promise<number | undefined>;
   writeLastTick(at: number): Promise<void>;
-  /** The time of Redis, in ms since 1970: the same for all who ask. */
+  /** The time of Redis, in ms since 1970: the same for all replicas. */
   readClock(): Promise<number>;
 }
 
@@ -130,14 +130,14 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     async forgetCompleted() {
       let count = 0;
       for (const queue of [pushes, policies]) {
-        // What a Redis that is completely full still lets us do; nobody reads them.
+        // Even a completely full Redis allows this; nobody reads the events.
         await queue.trimEvents(0);
         count += await clean(queue, 'completed', Infinity);
       }
       return count;
     },
     async forgetFailed(count) {
-      // What failed at a policy is in the record of its push, too.
+      // The record of a push also holds its failures at policies.
       const ofPolicies = await clean(policies, 'failed', count);
       return ofPolicies + (await clean(pushes, 'failed', count - ofPolicies));
     },
@@ -155,7 +155,7 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   };
 }
 
-/** The scheduler's own job: looks which polls are due. */
+/** The scheduler's own job: enqueues the polls that are due. */
 export interface TickJob {
   readonly schema: typeof schema;
 }
@@ -171,10 +171,10 @@ function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueAccess):
   return queue;
 }
 
-/** Removes finished jobs, the oldest first. */
+/** Removes finished jobs, the oldest first; returns how many. */
 async function clean(queue: Pick<Queue, 'clean' | 'getJobCountByTypes'>, state: 'completed' | 'failed', count: number): Promise<number> {
   let removed = 0;
-  // Asked to clean what is clean, it wants to write, which a full Redis refuses.
+  // With nothing to clean, BullMQ would still write, which a full Redis refuses.
   while (removed < count && (await queue.getJobCountByTypes(state)) > 0) {
     const { length } = await queue.clean(0, Math.min(bulkSize, count - removed), state);
     if (length === 0) break;
@@ -183,7 +183,7 @@ async function clean(queue: Pick<Queue, 'clean' | 'getJobCountByTypes'>, state: 
   return removed;
 }
 
-/** How long an alarm sleeps. */
+/** How long a job is delayed. */
 function delayOf({ alarm, notBefore = alarm?.at }: PolicyJob, now: number): JobsOptions {
   return notBefore === undefined ? {} : { delay: Math.max(0, Date.parse(notBefore) - now) };
 }
@@ -196,7 +196,7 @@ function pollOf({ job, delayMs }: { readonly job: PollJob; readonly delayMs: num
   return { name: 'poll', data: job, opts: { ...pollOptions, jobId: pollJobId(job), delay: delayMs } };
 }
 
-/** As many jobs go to Redis in one transaction. */
+/** The number of jobs that one transaction sends to Redis. */
 const bulkSize = 500;
 
 function* partsOf<T>(items: readonly T[]): Generator<readonly T[]> {

@@ -1,4 +1,4 @@
-/** Reads the audit records, newest first, by their indexes: what is asked for is read, never all. */
+/** Reads the audit records, newest first, through their indexes: only what is requested is read, never all. */
 import { Queue, type Job, type JobType } from 'bullmq';
 import { formatRepository } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
@@ -7,7 +7,7 @@ import { readHash, readJob, type EventRecord, type EventState } from './event-re
 import { isUnderstood, type PushJob } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 
-/** A place in the list: events are in the order of their receipt, then of their ids, both descending. */
+/** A position in the list: events are ordered by receipt, then by id, both descending. */
 export interface Position {
   readonly at: number;
   readonly id: string;
@@ -15,7 +15,7 @@ export interface Position {
 
 export interface EventReader {
   get(id: string): Promise<EventRecord | undefined>;
-  /** Batches of events after `before`, of one repository (`registry/path`) or of all; more is read as more is taken. */
+  /** Batches of events after `before`, of one repository (`registry/path`) or of all; further batches are read as they are consumed. */
   list(query: { readonly repository?: string | undefined; readonly before?: Position | undefined }): AsyncIterable<readonly EventRecord[]>;
 }
 
@@ -25,13 +25,13 @@ interface Reference extends Position {
 }
 
 const pageSize = 64;
-/** Of each state the newest, so that a long queue does not have to be read for a look at it. */
+/** The limit per state, newest first, so that listing events does not read a whole long queue. */
 const maxQueued = 1_000;
 
 /** Before the newest. */
 const start: Position = { at: Infinity, id: '' };
 
-/** Reads what `createEventLog` writes, and the queue of pushes for what no worker has told of. */
+/** Reads what `createEventLog` writes, and the queue of pushes for those that no worker has recorded. */
 export function createEventReader({ redis, prefix, onError }: QueueAccess): EventReader {
   const keys = eventKeys(prefix);
   const queue = new Queue<PushJob>('push', { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true });
@@ -46,7 +46,7 @@ export function createEventReader({ redis, prefix, onError }: QueueAccess): Even
       const job = await queue.getJob(id);
       if (job === undefined || !isUnderstood(job.data)) return undefined;
       const state = stateOf(await job.getState());
-      // It was recorded before its job was over: a moment ago, or so long ago that it is forgotten.
+      // A job's record is written before the job ends: it exists by now, or has expired.
       return state === undefined ? readRecord(id) : readJob(job.data, state, job.failedReason);
     },
     async *list({ repository, before = start }) {
@@ -85,7 +85,7 @@ async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
   const found = await Promise.all(
     states.map(async ([types, state]) => {
       const jobs: (Job<PushJob> | undefined)[] = await queue.getJobs(types, 0, maxQueued - 1);
-      // A job may be gone between the list and its data.
+      // A job may be removed between the list and the read of its data.
       const known = jobs.filter((job) => job?.data !== undefined && isUnderstood(job.data));
       return known.flatMap((job) => (job && readJob(job.data, state, job.failedReason)) ?? []);
     }),
@@ -93,7 +93,7 @@ async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
   return found.flat().map((queued) => ({ id: queued.event.id, at: Date.parse(queued.event.receivedAt), queued }));
 }
 
-/** undefined: the queue has nothing to do with it any more. */
+/** Undefined: the queue no longer has the job, or has completed it. */
 function stateOf(state: string): EventState | undefined {
   if (state === 'completed' || state === 'unknown') return undefined;
   if (state === 'active') return 'working';
@@ -112,7 +112,7 @@ async function readRecords(redis: RedisConnection, page: readonly Reference[], k
   });
 }
 
-/** The references of several ordered sources as one; the same event of two sources once. */
+/** Merges several ordered sources of references; an event in two sources appears once. */
 async function* merge(sources: readonly AsyncGenerator<Reference>[]): AsyncGenerator<Reference> {
   const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })));
   for (;;) {

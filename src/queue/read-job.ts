@@ -1,6 +1,6 @@
 /**
- * The data of jobs as this version takes it from Redis, whoever wrote it: bounded, and nothing but a hint. What is to be done is read from the API server and the
- * registry. Fields that are not here (`resolved` of the former version, say) are ignored.
+ * Reads the data of jobs from Redis, whoever wrote them: bounded, and only as a hint. What is to be done is read from the API server and the registry. Unknown
+ * fields (`resolved` of the former version, say) are ignored.
  */
 import { z } from 'zod';
 import { describeError } from '../model/errors.ts';
@@ -24,7 +24,7 @@ const repository = {
   path: z.string().regex(/^[a-z0-9._/-]{1,255}$/),
 };
 
-/** A push as it is in a job and in the record of an event. */
+/** A push as stored in a job and in the record of an event. */
 export const pushSchema = z.object({
   id,
   receiver: word,
@@ -83,13 +83,13 @@ const pollJob = z.object({
   receivedAt: time,
 });
 
-/** A push; throws an Error that says what of it cannot be read. */
+/** Reads a push; throws an Error that names what cannot be read. */
 export const readPushJob = (data: unknown): PushJob => read(pushJob, data);
-/** A policy to reconcile; throws an Error that says what of it cannot be read. */
+/** Reads a policy to reconcile; throws an Error that names what cannot be read. */
 export const readPolicyJob = (data: unknown): PolicyJob => read(policyJob, data);
-/** A repository to list; throws an Error that says what of it cannot be read. */
+/** Reads a repository to list; throws an Error that names what cannot be read. */
 export const readPollJob = (data: unknown): PollJob => read(pollJob, data);
-/** The same, or a tick, which says nothing; throws an Error that says what of it cannot be read. */
+/** Reads a repository to list, or a tick, which has no data of its own; throws an Error that names what cannot be read. */
 export const readPollQueueJob = (data: unknown): PollJob | TickJob => read(z.union([pollJob, z.strictObject(versioned)]), data);
 
 function read<T>(reader: z.ZodType<T>, data: unknown): T {

@@ -8,26 +8,26 @@ export interface RedisHealth {
   readonly memoryShare: number;
   /** `maxmemory`; 0 without a limit. */
   readonly memoryLimit?: number;
-  /** What makes an accepted push mortal: no AOF, a policy that evicts; undefined when all is well or cannot be known. */
+  /** The setting that puts accepted pushes at risk: no AOF, a policy that evicts; undefined when there is none or it cannot be known. */
   readonly durabilityProblem?: string;
   readonly error?: string;
 }
 
 export interface RedisMonitor {
   health(): RedisHealth;
-  /** Pushes are being stored: until the next look they are counted as if they were there, and many of them cause one. */
+  /** Notes that pushes are being stored: they count as used memory until the next check, and many of them trigger one. */
   noteStored(pushes: number): void;
   stop(): void;
 }
 
-/** What one push takes in Redis, with all its traces. */
+/** What one push takes in Redis, including all keys derived from it. */
 const bytesPerPush = 2_000;
-/** A small Redis is full within a second: the next look comes when so much of it may have been taken since the last one. */
+/** A small Redis may fill up within a second: a check is made early once this share may have been used since the last one. */
 const shareBetweenChecks = 0.02;
 
 /**
- * Looks at Redis once a second, at once when it comes (back), and more often while much is stored, so that no webhook has to. A connection that goes on
- * without answers is made anew: where a node crashed nobody tells of its end, and TCP gives up after a quarter of an hour.
+ * Checks Redis once a second, at once when it connects or reconnects, and more often while much is stored, so that no webhook has to. A connection that
+ * receives no answers is replaced: when a node crashes, nothing closes it, and TCP gives up after a quarter of an hour.
  */
 export function monitorRedis(
   redis: RedisConnection,
@@ -41,10 +41,10 @@ export function monitorRedis(
   const look = async () => {
     if (looking) return;
     looking = true;
-    // Asked on the connection that they are written on, Redis answers after them.
+    // Redis answers on this connection, which the pushes are also written on, after it has stored them.
     const seenBytes = storedBytes;
     let next = await inspect(redis, prefix);
-    // One late answer is a busy disk, no outage: for that it takes two in a row.
+    // One late answer means a busy disk, not an outage: that takes two in a row.
     if (next.error === tooLate && current.reachable) next = await inspect(redis, prefix);
     if (next.error === tooLate) await reconnect(redis, prefix);
     storedBytes -= seenBytes;
@@ -73,13 +73,13 @@ export function monitorRedis(
   };
 }
 
-/** One look at the server that has our keys: INFO, which also tells what durability hangs on (a managed Redis may hide CONFIG). */
+/** Checks the server that holds our keys once: INFO also shows what durability depends on (a managed Redis may hide CONFIG). */
 export async function inspect(redis: RedisConnection, prefix: string): Promise<RedisHealth> {
   try {
     const server = await ownerOf(redis, prefix);
     const info = parseInfo(await server.info());
     if (info['role'] === 'slave') {
-      // The address may be another server's since a failover.
+      // After a failover the address may belong to another server.
       server.disconnect(true);
       return { reachable: false, memoryShare: 0, error: 'Redis is a replica and takes no writes' };
     }
@@ -102,7 +102,7 @@ async function reconnect(redis: RedisConnection, prefix: string): Promise<void> 
     const server = await ownerOf(redis, prefix);
     server.disconnect(true);
   } catch {
-    // A Cluster that does not tell: the next look asks again.
+    // The Cluster does not name the server: the next check asks again.
   }
 }
 

@@ -2,8 +2,8 @@ import type { SharedTurns, TurnAnswer } from '../registry/shared-turns.ts';
 import type { RedisConnection } from './connection.ts';
 
 /**
- * One set per host with the running turns by their end, one number with the time when the next may start. By the clock of Redis: those of
- * replicas differ. What says more than a turn can be ahead was not written by this program, or the clock was set back, and does not count.
+ * One set per host holds the running turns by their end, and one number the time when the next may start. Both use the clock of Redis, since those of replicas
+ * differ. A value further ahead than a turn can be is ignored: it was not written by this program, or the clock was set back.
  */
 const takeScript = `
 local lease, concurrency, spacing, life, ahead = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])

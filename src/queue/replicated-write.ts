@@ -3,21 +3,21 @@ import type { RedisConnection } from './connection.ts';
 import { ownerOf } from './key-owner.ts';
 import { batchWrites } from '../async/batch-writes.ts';
 
-/** A WAIT blocks its connection, and with it everybody else's commands: several short ones instead of one as long as the deadline. */
+/** A WAIT blocks its connection, and all commands on it: several short ones replace one as long as the deadline. */
 const waitMs = 100;
 
-/** What is known of a connection to the server that has our keys. */
+/** The state of a connection to the server that holds our keys. */
 interface ServerState {
   /** How often the connection was lost. */
   losses: number;
-  /** Tells how many replicas have all that was written before; those who ask at the same time share a WAIT. */
+  /** Returns how many replicas have everything written before; simultaneous callers share a WAIT. */
   readonly countReplicas: () => Promise<number>;
 }
 
 /**
- * Writes, and resolves when `minReplicas` replicas have it; rejects when that is not sure after `withinMs`, the write included. WAIT speaks of what its own
- * connection has written: on a new one, to a server that was promoted meanwhile and never saw the write, it would say yes. So what the connection did not
- * outlive is no confirmation.
+ * Writes, and resolves when `minReplicas` replicas have the write; rejects when that is uncertain after `withinMs`, the write included. WAIT covers only what
+ * its own connection has written: on a new connection to a promoted server that never saw the write, it would still confirm. A confirmation therefore counts
+ * only if the connection was not lost meanwhile.
  */
 export function createReplicatedWrite(
   connection: RedisConnection,

@@ -1,7 +1,7 @@
 import type { RedisConnection } from './connection.ts';
 import { runTogether } from './run-together.ts';
 
-/** Two windows: replicas whose clocks differ may still be in the last one. */
+/** Two minutes: replicas whose clocks are behind may still count for the previous one. */
 const lifeMs = 120_000;
 
 /** Counts of requests that all replicas share, by receiver and minute, under the queue's prefix. Rejects when Redis does not answer. */

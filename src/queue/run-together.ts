@@ -1,6 +1,6 @@
 import type { RedisConnection } from './connection.ts';
 
-/** ARGV: for each command how many words it has, and the words. */
+/** ARGV: for each command, the number of its words, then the words. */
 const script = `
 local i = 1
 local answer
@@ -11,13 +11,13 @@ while i <= #ARGV do
 end
 return answer`;
 
-/** One command of Redis, word by word. */
+/** One Redis command as a list of words. */
 export type Command = readonly (string | number)[];
 
 /**
- * Runs commands one after the other with nothing in between, as one question to Redis, and tells the last one's answer; rejects at the first that fails.
- * `keys`: all that they name (one Cluster slot). Not a transaction of ioredis: that costs as much as a whole job, because it learns all scripts of BullMQ
- * each time (measured).
+ * Runs commands one after the other, with no other command in between, in one request to Redis, and returns the last one's answer; rejects at the first that
+ * fails. `keys`: all keys that they name (one Cluster slot). It is not a transaction of ioredis, which costs as much as a whole job, because it loads all
+ * scripts of BullMQ each time (measured).
  */
 export async function runTogether(redis: RedisConnection, keys: readonly string[], commands: readonly Command[]): Promise<unknown> {
   return redis.eval(script, keys.length, ...keys, ...commands.flatMap((command) => [command.length, ...command]));

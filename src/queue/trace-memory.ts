@@ -1,7 +1,7 @@
-/** Which trace a policy's newest change belongs to, for those who follow its rollout: later, and maybe in another process. Written only where traces are on. */
+/** Stores which trace a policy's newest change belongs to, for the later checks of its rollout, maybe in another process. Written only where traces are on. */
 import type { RedisConnection } from './connection.ts';
 
-/** A change, as its trace knows it. */
+/** A change and its trace. */
 export interface TracedChange {
   readonly traceparent: string;
   /** When it was made, in ms since 1970. */
@@ -15,12 +15,12 @@ export interface TraceMemory {
 
 const lifeSeconds = 24 * 3_600;
 
-/** As W3C Trace Context writes it; anything else is nobody's trace. */
+/** Whether a text is a W3C `traceparent`; any other text names no trace. */
 function isTraceparent(text: string): boolean {
   return /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(text);
 }
 
-/** The memory in Redis, under the queue's prefix. */
+/** The store in Redis, under the queue's prefix. */
 export function createTraceMemory(redis: RedisConnection, prefix: string): TraceMemory {
   const keyOf = (policyUid: string) => `${prefix}:trace:${policyUid}`;
   return {

@@ -1,19 +1,19 @@
-/** What polls found although no webhook had announced it: shared by all replicas, kept over restarts. What was announced is known from the audit record. */
+/** Images that polls found although no webhook had announced them: shared by all replicas, kept across restarts. The audit record shows what was announced. */
 import { formatRepository, type Repository, type Candidate } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-keys.ts';
 import type { EventReader } from './read-events.ts';
 
 export interface UnannouncedFinds {
-  /** Whether a webhook told of the image, as far as the audit record goes back; what is still in the queue counts. */
+  /** Whether a webhook announced the image, as far back as the audit record goes; pushes in the queue count. */
   isAnnounced(repository: Repository, image: Candidate): Promise<boolean>;
-  /** Counts a find; says how many there are of the registry since a push of it was announced, or undefined when this one was counted before. */
+  /** Counts a find; returns how many the registry has had since its last announced push, or undefined when this one was counted before. */
   add(repository: Repository, image: Candidate, at: Date): Promise<number | undefined>;
 }
 
 const lifeSeconds = 7 * 24 * 3_600;
 const maxFinds = 10_000;
-/** A repository with more pushes than that is taken at its word: its webhooks do arrive. */
+/** A repository with more pushes than this is assumed to be announced: its webhooks do arrive. */
 const maxRead = 2_000;
 
 /** Finds in Redis, under the queue's prefix (one Cluster slot). */

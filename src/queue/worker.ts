@@ -5,24 +5,24 @@ import { within } from '../async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 
-/** What a processor may know of the job's life in the queue. */
+/** What a processor may know about the job in the queue. */
 export interface JobContext {
   readonly jobId: string;
   readonly name: string;
   /** 0 in the first try. */
   readonly failures: number;
-  /** No other try follows this one: what fails now is failed for good. */
+  /** No retry follows: a failure is final. */
   readonly isLastTry: boolean;
-  /** Aborted when the process stops: cut waiting short by throwing; another replica goes on at once. */
+  /** Aborted when the process stops: end a wait early by throwing; another replica continues at once. */
   readonly signal: AbortSignal;
 }
 
-/** Does the work of a job. Returns when all of it is confirmed; throws WaitError for "not before", anything else for "try again". */
+/** Processes a job. Returns when all of it is confirmed; throws WaitError to wait until a time, any other error to be retried. */
 export type Processor<T> = (data: T, context: JobContext) => Promise<void>;
 
 export interface QueueWorker {
   start(): void;
-  /** Takes nothing new; resolves when what is in hand is finished. What is not is taken up by another worker within seconds. */
+  /** Takes no new jobs; resolves when the running ones have finished. Another worker takes up the unfinished ones within seconds. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -30,16 +30,16 @@ export interface WorkerOptions<T> {
   readonly access: QueueAccess;
   readonly queue: QueueName;
   readonly concurrency: number;
-  /** The data as they may be worked with; throws where they cannot be read. */
+  /** The validated data; throws where they cannot be read. */
   readonly read: (data: unknown) => T;
   readonly process: Processor<T>;
   readonly now: () => number;
   readonly random: () => number;
-  /** How long a job pauses between two tries at most; 5 min unless given. */
+  /** The longest pause between two tries; 5 min unless given. */
   readonly longestPauseMs?: (data: T) => number;
 }
 
-/** A push that could not be brought to an end within a day is failed and visible; `replay` runs it again. */
+/** A push that could not be completed within a day has failed and is visible; `replay` runs it again. */
 const deadlineMs = 24 * 3_600_000;
 
 /**
@@ -48,7 +48,7 @@ const deadlineMs = 24 * 3_600_000;
  */
 export function createWorker<T extends { readonly schema: number; readonly receivedAt?: string }>(options: WorkerOptions<T>): QueueWorker {
   const { access, queue, concurrency, read, now, random, longestPauseMs } = options;
-  /** Whoever can write to Redis wrote the data: what cannot be read pauses as anything else does. An error here would leave the job where it is, for others to stumble over. */
+  /** Anyone with write access to Redis wrote the data: unreadable data pause like any other. An error here would leave the job for other workers to fail on. */
   const pauseOf = (data: unknown): number | undefined => {
     try {
       return longestPauseMs?.(read(data));
@@ -83,7 +83,8 @@ export function createWorker<T extends { readonly schema: number; readonly recei
       const deadline = now() + stopDeadlineMs;
       const closed = worker.close();
       stopping.abort(new Error('the process is stopping'));
-      // What is late, or waits for a Redis that is away, ends with the process: a second close(), forced or not, would only be the first one.
+      // Late jobs, and those that wait for an unreachable Redis, end with the process: a second close(), forced or not, would only return the first one's
+      // promise.
       await within(Math.max(0, deadline - now()), closed);
     },
   };
@@ -95,7 +96,7 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   { process, read, now }: WorkerOptions<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  // What has none is read below, and given up like everything that cannot be read.
+  // Data without a schema are read below, and the job is given up like every unreadable one.
   if (typeof job.data?.schema === 'number' && !isUnderstood(job.data))
     throw new Error(`the job has schema ${job.data.schema}: a newer version of the program must take it`);
   const expires = startOf(job) + deadlineMs;
@@ -110,7 +111,7 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   }
 }
 
-/** When the day of a job began: what it says of itself, unless that is no time, or later than it was to be done for the first time. */
+/** When the day of a job began: its own time, unless that is invalid or later than its first scheduled run. */
 function startOf({ data, timestamp, opts: { delay = 0 } }: Job<{ readonly receivedAt?: string } | null>): number {
   const received = Date.parse(data?.receivedAt ?? '');
   return Math.min(Number.isNaN(received) ? timestamp : received, timestamp + delay);

@@ -2,12 +2,12 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { isPlace } from '../plan/waiting.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 
-/** A job that is tried again at that time clears the wait itself; only if it was lost with Redis, somebody else has to look. */
+/** A job that is requeued at that time ends the wait itself; another reconcile is needed only if Redis lost that job. */
 const graceMs = 60_000;
 
 /**
- * The alarm for what a policy waits for: a delayed job, or undefined. Judged from the status alone, so that it is set anew after a restart and after Redis was
- * wiped; the same wait is the same job.
+ * The delayed job that requeues a waiting policy, or undefined. It follows from the status alone, so it is created again after a restart or after Redis was
+ * wiped; the same wait makes the same job.
  */
 export function alarmJob({ namespace, name, uid, generation, spec, status }: ImagePolicy): PolicyJob | undefined {
   const { waiting } = status;
@@ -20,7 +20,7 @@ export function alarmJob({ namespace, name, uid, generation, spec, status }: Ima
     generation,
     source: 'WaitOver',
     cause: `alarm:${waiting.until}`,
-    // Not when it was set: a job is given up a day after it was received.
+    // Not the time at which it was enqueued: a job is given up a day after it was received.
     receivedAt: at,
     alarm: { until: waiting.until, at },
   };

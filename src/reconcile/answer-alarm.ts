@@ -4,8 +4,8 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import type { FreshStatePorts } from './fresh-state.ts';
 
 /**
- * Ports that see the wait that an alarm is about, also where our watch is behind; undefined when nothing waits for it any more. Throws WaitError when it
- * rings too early, because clocks differ: the job would be over, and the same wait makes no second one.
+ * Ports that see the wait that a delayed job is about, even where our watch lags; undefined when the policy no longer waits for that. Throws WaitError when the
+ * job runs too early because clocks differ: otherwise it would complete, and the same wait makes no second one.
  */
 export async function answerAlarm<P extends FreshStatePorts>(
   alarm: NonNullable<PolicyJob['alarm']>,

@@ -9,40 +9,40 @@ import { inParallel } from '../async/in-parallel.ts';
 export interface ApplyPorts {
   /** Whether the policy is still the one that the plan was made for, as the API server confirmed within the last seconds. */
   readonly isCurrent: (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean>;
-  /** One guarded patch; `conflict`: the workload is not what was planned with. */
+  /** One guarded patch; `conflict`: the workload differs from the one that was planned with. */
   readonly patchImages: (
     workload: Workload,
     changes: readonly ContainerChange[],
     changeCause: string,
     signal: AbortSignal,
   ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' }>;
-  /** The workload as the API server knows it. */
+  /** The workload as read from the API server. */
   readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
   readonly onConflict: () => void;
   readonly now: () => number;
 }
 
-/** What became of the plans of one look so far. */
+/** The result of the plans of one reconcile so far. */
 export interface Progress {
   readonly applied: AppliedChange[];
-  /** By workload, what was read of it in this look; undefined: it is gone. */
+  /** The workloads that this reconcile has read, by key; undefined for one that is gone. */
   readonly fresh: Map<string, Workload | undefined>;
-  /** By workload, why the API server does not take the change; asking once more would not help. */
+  /** Why the API server rejects a change, by workload; retrying would not help. */
   readonly refused: Map<string, TargetProblem>;
 }
 
-/** The plan with what was refused as problems, and whether more is to be done. */
+/** The plan with rejected changes as problems, and whether more has to be done. */
 export interface Application {
   readonly plan: UpdatePlan;
   readonly conflicts: number;
-  /** What passes by itself, of one workload that stands for all that failed. */
+  /** A temporary failure: that of one workload, which represents all that failed. */
   readonly failure?: { readonly reason: unknown };
 }
 
-/** How many workloads are patched at the same time where the policy does not say it. */
+/** How many workloads are patched at the same time unless the policy sets a number. */
 export const defaultParallel = 10;
 
-/** Whose plan it is, and what made us look. */
+/** The policy of the plan, and the cause of the reconcile. */
 export interface Wish {
   readonly policy: ImagePolicy;
   readonly spec: Pick<PolicySpec, 'maxParallel'>;
@@ -51,7 +51,7 @@ export interface Wish {
 
 type ChangingPlan = TargetPlan & { readonly workload: Workload };
 
-/** Patches each workload of the plan, several at a time; what happens to one of them keeps none of the others from being changed. */
+/** Patches the workloads of the plan, several at a time; a failure of one does not keep the others from being changed. */
 export async function applyPlan(
   plan: UpdatePlan,
   { policy, spec, source = 'TargetChange' }: Wish,
@@ -113,7 +113,7 @@ async function patch(
   }
 }
 
-/** Admission may have rewritten the image. Fields of custom resources are nobody's but their controller's. */
+/** Admission may have rewritten the image. Fields of custom resources are left to their controller. */
 function toApplied(change: ContainerChange, workload: Workload, patched: Workload | undefined): AppliedChange {
   const { container, fields, to } = change;
   const became = fields === undefined && patched !== undefined ? findContainer(patched, container)?.image : undefined;

@@ -4,8 +4,8 @@ import type { ChoosePorts, Chosen } from './choice.ts';
 import { findLack } from './examine-tag.ts';
 
 /**
- * What waits, if it still may: the policy selects it, and the registry says the same of it as before. Costs one question to the registry where it is not
- * what was just chosen.
+ * The pending candidate, if it is still valid: the policy selects it, and the registry still gives the same digest. Costs one request to the registry unless it
+ * is the image that was just chosen.
  */
 export async function checkPlace(
   policy: ImagePolicy,

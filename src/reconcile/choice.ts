@@ -1,4 +1,4 @@
-/** What a look chooses with, and what it ends with. */
+/** What an image is chosen with, and the choice. */
 import type { Candidate } from '../model/image-reference.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
@@ -17,32 +17,32 @@ export interface ChoosePorts extends CreationTimePorts {
   readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
 }
 
-/** Where to look, and how much of it is believed. */
+/** Which image to consider, and how far the hint is trusted. */
 export interface ChoiceRequest {
-  /** Without one the whole repository is listed. */
+  /** Without a hint, the whole repository is listed. */
   readonly hint?: Hint;
   /** Whether a webhook announced the hint, so that the registry may still be about to show it. */
   readonly announced: boolean;
-  /** When that was, in ms since 1970. */
+  /** When it was announced, in ms since 1970. */
   readonly announcedAt?: number;
-  /** What the registry said of the hint a moment ago. */
+  /** What the registry answered about the hint a moment ago. */
   readonly resolved?: Candidate;
-  /** What was chosen before what runs changed: what ranks equal does not take its place. */
+  /** The tag that was chosen before the running images changed: a tag of equal rank does not replace it. */
   readonly chosenBefore?: string;
-  /** Whether it is only to be found and not yet applied: then a name is enough where policies pin names. */
+  /** Whether the image is only to be found and not yet applied: then a name is enough where policies pin names. */
   readonly isOnlyFound?: boolean;
 }
 
 /** The image that should run. */
 export interface Chosen {
   readonly candidate: Candidate;
-  /** Whether it is the best of all tags, not just the one that somebody pointed at. */
+  /** Whether it is the best of all tags, not just the one in the hint. */
   readonly isComplete: boolean;
-  /** What it was chosen by: the policy's spec, with all that its strategy has to know. */
+  /** The policy's spec that it was chosen with, including all that its strategy has to know. */
   readonly spec: PolicySpec;
-  /** Of strategies that go by it. */
+  /** Creation times, for strategies that order by them. */
   readonly created?: CreationTimes;
-  /** What a user would not understand the choice without. */
+  /** Remarks that a user needs to understand the choice. */
   readonly notes: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function withTime(candidate: Candidate, { created }: Pick<Chosen, 'create
   return at === undefined ? candidate : { ...candidate, createdAt: at.toISOString() };
 }
 
-/** Whether a policy may go back: then a pushed tag may be older than the best one, and only a look at all of them tells. */
+/** Whether a policy may downgrade: then a pushed tag may be older than the best one, and only a comparison with all tags can say. */
 export function mayGoBack({ allowDowngrade, strategy }: PolicySpec): boolean {
   return allowDowngrade && strategy.mutableTag === undefined;
 }

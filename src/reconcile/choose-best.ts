@@ -11,7 +11,7 @@ import { neededTags } from './needed-tags.ts';
 import { inSlices } from '../async/in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 
-/** How many images are looked at before the best that can be used is given up; and how many that turn out to be none. */
+/** How many images are examined before the search for a usable one is given up; artifacts are counted apart. */
 const maxLooks = 10;
 const maxArtifacts = 100;
 
@@ -26,7 +26,7 @@ async function selectInSlices(
   return best;
 }
 
-/** The best of all that the registry holds; where that cannot be used, the next best. Throws PermanentError when there is none. */
+/** The best tag of all that the registry holds; where its image cannot be used, the next best. Throws PermanentError when there is none. */
 export async function chooseBest(
   policy: ImagePolicy,
   spec: PolicySpec,

@@ -8,13 +8,13 @@ import { neededTags } from './needed-tags.ts';
 import type { PlanPorts } from './plan-with.ts';
 import { formatTag, resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
 
-/** Why a policy does not want a tag, or undefined; costs no request. */
+/** Why a policy does not want a tag; undefined where it does. Costs no request. */
 export function rejectHint(spec: PolicySpec, tag: string): Outcome | undefined {
   const why = spec.strategy.reject(tag);
   return why === undefined ? undefined : { kind: 'ignored', reason: 'NotSelected', message: why, tag };
 }
 
-/** The candidate of one look, or how the look ends without one; throws PermanentError where the repository holds none. */
+/** The candidate of one reconcile, or its result where there is none; throws PermanentError where no tag of the repository can be selected. */
 export async function chooseCandidate(
   policy: ImagePolicy,
   spec: PolicySpec,
@@ -30,8 +30,8 @@ export async function chooseCandidate(
 }
 
 /**
- * The choice once more, because what runs changed since the registry was asked. Where names have an order there is no need to; digests have none,
- * and a policy that may go back does not go by it: whoever changed what runs may have had the newer answer.
+ * Chooses again, because the running images changed since the registry was asked. Names that have an order need no second choice. Digests have no order, and a
+ * policy that may downgrade does not go by it: whoever changed the running images may have had a newer answer.
  */
 export async function chooseAgain(
   chosen: Chosen,
@@ -44,7 +44,7 @@ export async function chooseAgain(
     const best = await chooseBest(policy, spec, { announced: false, chosenBefore: candidate.tag }, ports, signal);
     return 'kind' in best ? chosen : best;
   }
-  // What was not asked for may be what was rejected meanwhile.
+  // A candidate whose digest was not asked for may have been rejected meanwhile.
   const isAsked = candidate.digest !== undefined;
   if (isAsked && spec.pin !== 'Digest' && spec.strategy.knowing === undefined) return chosen;
   const source = ports.sourceOf(policy, spec);
@@ -54,12 +54,12 @@ export async function chooseAgain(
     now: ports.now,
   });
   const noImage = found?.digest === undefined ? undefined : await ports.whyNoImage(source, found.digest, signal);
-  // The next look finds that out for itself, and what to use instead.
+  // The next reconcile finds that out for itself and chooses another image.
   if (noImage !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was an image a moment ago: ${noImage}`);
   return found === undefined ? chosen : compareAnew({ ...chosen, candidate: found }, policy, ports, signal);
 }
 
-/** One tag that somebody pointed at: whether it is newer than what runs is all that counts. */
+/** The candidate of a hint: it is only compared with what runs. */
 async function chooseHinted(
   policy: ImagePolicy,
   spec: PolicySpec,
@@ -76,7 +76,7 @@ async function chooseHinted(
   return rejectHint(chosen.spec, tag) ?? chosen;
 }
 
-/** The choice with the knowledge that its strategy needs to compare it with what runs. */
+/** Updates the choice with what its strategy must know to compare it with what runs. */
 async function compareAnew(chosen: Chosen, policy: ImagePolicy, ports: ChoosePorts & PlanPorts, signal: AbortSignal): Promise<Chosen> {
   const { candidate, spec } = chosen;
   const { tag, digest } = candidate;

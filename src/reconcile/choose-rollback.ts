@@ -19,8 +19,8 @@ export interface RollbackPorts extends Pick<ChoosePorts, 'headManifest' | 'sourc
 }
 
 /**
- * The image that a user wants to go back to. What is left is remembered before anything is changed: otherwise a crash in between would let the next
- * look bring it back.
+ * The image that a user wants to roll back to. The image that is left is recorded before anything is changed: otherwise the reconcile after a crash could apply
+ * it again.
  */
 export async function chooseRollback(
   policy: ImagePolicy,
@@ -38,7 +38,7 @@ export async function chooseRollback(
     return refuse(`the history of the policy holds no earlier image of ${formatRepository(spec.repository)} on its targets: name a tag`);
   const head = await ports.headManifest(ports.sourceOf(policy, spec), image.tag, signal);
   if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, image.tag)} any more`);
-  // A pinned digest is what ran; a tag is what it points to now.
+  // A pinned digest is what ran; a tag is resolved anew.
   const digest = spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest;
   const candidate: Candidate = { tag: image.tag, digest };
   const left = leftImages(past, candidate);

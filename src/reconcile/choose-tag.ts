@@ -5,15 +5,15 @@ import { naturalOrder } from '../select/natural-order.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 import { inSlices } from '../async/in-slices.ts';
 
-/** Instructions of patterns times characters of tags: some seconds at most, in slices. 100,000 tags of 20 characters and a pattern of 95 instructions. */
+/** Pattern instructions times characters of tags, at most; checked in slices, some seconds in all: 100,000 tags of 20 characters, 95 instructions. */
 const maxSteps = 200_000_000;
 
-/** All tags of a repository; undefined when the registry does not know it. */
+/** All tags of a repository; undefined when the registry does not know the repository. */
 export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;
 
 /**
- * The tags among which a policy chooses: everything that the registry holds, and what was announced, which the registry may not list yet. Throws
- * PermanentError when there is nothing.
+ * The tags among which a policy chooses: all that the registry lists, and the announced tag, which it may not list yet. Throws PermanentError when there are
+ * none.
  */
 export async function listCandidates(
   strategy: TagStrategy,
@@ -44,7 +44,7 @@ function tooCostly(name: string, count: number): PermanentError {
   return new PermanentError('InvalidTagPolicy', `${what}: write smaller repetition counts, or remove tags from the registry`);
 }
 
-/** Says why not, of the tag that looks newest: of one with a number in it, if there is one. */
+/** The error that says why no tag is selected. It explains the tag that looks newest, preferably one with a number in it. */
 export function noneSelected(strategy: TagStrategy, source: ImageSource, tags: readonly string[]): PermanentError {
   const numbered = tags.filter((tag) => /[0-9]/.test(tag));
   const [example] = (numbered.length > 0 ? numbered : tags).toSorted((a, b) => naturalOrder(b, a));

@@ -1,20 +1,20 @@
-/** Which pushes are tried again while a registry refuses all credentials: an outage of its token service looks the same as a mistake. */
+/** Decides which pushes are retried while a registry refuses all credentials: an outage of its token service looks the same as wrong credentials. */
 import type { ReconcileCause } from '../status/next-status.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 
-/** Causes that nothing repeats. Users ask again themselves, polls come again, and changed policies, targets and Secrets are causes of their own. */
+/** Causes that do not recur. Users can repeat a request, polls recur, and a changed policy, target or Secret is a cause of its own. */
 const notRepeated: ReadonlySet<TriggerSource> = new Set<TriggerSource>(['Webhook', 'WaitOver', 'Approval']);
 
-/** Of a policy that is refused for ever, pushes would pile up for a day: so many of the newest are kept. */
+/** Pushes of a policy that is always refused would pile up for a day, so only this many of the newest are kept. */
 const maxWaiting = 32;
 const maxPolicies = 10_000;
-/** By then every push is over. */
+/** Every push is given up after this time. */
 const lifeMs = 24 * 3_600_000;
 
-/** The pushes that wait, by policy, as far as this process knows: each is added again whenever its time comes. */
+/** The pushes that wait for a retry, by policy, as far as this process knows: each retry adds its push again. */
 export interface DeniedPushes {
-  /** The outcome, with the time of the next try only where one follows. */
+  /** The outcome, which keeps the time of the next try only where there will be one. */
   settle(outcome: Outcome, uid: string, cause: ReconcileCause, isLastTry: boolean): Outcome;
 }
 
@@ -23,11 +23,11 @@ export function heardAt({ source, receivedAt }: ReconcileCause, isLastTry: boole
   return notRepeated.has(source) && !isLastTry ? Date.parse(receivedAt) : undefined;
 }
 
-/** Knows of no pushes. */
+/** Starts without any pushes. */
 export function createDeniedPushes(now: () => number): DeniedPushes {
-  // Those that were used last come last.
+  // The most recently used come last.
   const policies = new Map<string, { readonly pushes: Map<string, number>; usedAt: number }>();
-  /** The oldest give way to newer ones: what they announced, the poll finds. */
+  /** Newer pushes replace the oldest, whose images the next poll finds. */
   const mayWait = (uid: string, { eventId, receivedAt, source }: ReconcileCause): boolean => {
     const { pushes } = policies.get(uid) ?? { pushes: new Map<string, number>() };
     policies.delete(uid);

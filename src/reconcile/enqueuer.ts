@@ -16,13 +16,13 @@ export interface EnqueuerPorts extends PlanPorts {
 
 export interface Enqueuer {
   /**
-   * Asks whether a policy wants a look, once for all that happens in a turn of the event loop: a change of hundreds of targets comes as hundreds of events, and
-   * each answer looks at all of them. Jobs of one moment go to Redis together.
+   * Checks whether a policy needs a reconcile, once for all events in a turn of the event loop: a change of hundreds of targets causes hundreds of events, and
+   * each check covers all targets. Jobs of the same turn are sent to Redis together.
    */
   consider(policy: ImagePolicy): void;
   /**
-   * The same for a workload that the policy did not mean before, by its uid; those of one moment are one question. It is asked again when the policy selects another
-   * image within a minute: a push that was under way when the workload came has not seen it.
+   * Does the same for a new target of the policy, by its uid; new targets that come together are checked together. The check is repeated when the policy
+   * selects another image within a minute, because a push that was in progress when the workload appeared did not see it.
    */
   considerNewTarget(policy: ImagePolicy, uid: string): void;
   resync(): void;
@@ -31,21 +31,21 @@ export interface Enqueuer {
 
 const retryMs = 1_000;
 const bulkSize = 500;
-/** One namespace may have hundreds of policies that select much: those of others, and all else, go on in between. */
+/** One namespace may have hundreds of policies with broad selectors: other namespaces and all other work get their turn in between. */
 const sliceMs = 10;
-/** Whoever installs an application creates its workloads one after the other. */
+/** An installation creates the workloads of an application one after the other. */
 const newTargetsMs = 100;
 const newTargetForMs = 60_000;
 
-/** The new workloads of a policy. */
+/** The new targets of a policy. */
 interface NewTargets {
-  /** By uid, since when. */
+  /** Since when they are known, by uid. */
   readonly since: Map<string, number>;
-  /** The image that they were compared with last. */
+  /** The image that they were last compared with. */
   comparedWith?: string;
 }
 
-/** Turns changes that the caches see into jobs. What Redis did not take is kept and tried again; what a crash loses, the next sweep finds. */
+/** Turns changes in the caches into jobs. Jobs that Redis did not accept are kept and sent again; the next resync finds those that a crash loses. */
 export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   const pending = new Map<string, PolicyJob>();
   let timer: NodeJS.Timeout | undefined;
@@ -58,7 +58,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   const schedule = (delayMs: number) => {
     if (!stopping.signal.aborted) timer ??= setTimeout(() => void flush(), delayMs);
   };
-  /** What is odd about one policy must hold up no other, nor end the process. */
+  /** An error in one policy must neither delay another policy nor end the process. */
   const isolated = (judgeOne: () => readonly (PolicyJob | undefined)[]) => {
     try {
       for (const job of judgeOne()) if (job !== undefined) pending.set(policyJobId(job), job);
@@ -140,7 +140,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       newTargetsTimer ??= setTimeout(welcome, newTargetsMs);
     },
     resync() {
-      // Of policies that were deleted, too.
+      // This includes policies that were deleted.
       for (const [key, known] of newTargets) expire(key, known);
       for (const policy of ports.policies()) consider(policy);
     },

@@ -19,7 +19,7 @@ export interface ExaminePorts {
   readonly now: () => number;
 }
 
-/** In whose eyes a tag is looked at. */
+/** On whose behalf a tag is examined, and what for. */
 export interface Examination {
   readonly policy: ImagePolicy;
   readonly spec: PolicySpec;
@@ -27,28 +27,28 @@ export interface Examination {
   readonly request: ChoiceRequest;
 }
 
-/** What the registry says of a tag, or why it cannot be used. */
+/** The examined candidate, or why it cannot be used. */
 type Examined = { readonly candidate: Candidate } | { readonly reason: Reason; readonly message: string };
 
-/** Asks the registry what a tag is, and whether that has what the policy asks of an image. A tag that would change nothing costs no request. */
+/** Asks the registry what a tag points to, and whether that image meets the policy's demands. A tag that would change nothing costs no request. */
 export async function examineTag(
   tag: string,
   { policy, spec, source, request }: Examination,
   ports: ExaminePorts & PlanPorts,
   signal: AbortSignal,
 ): Promise<Examined> {
-  // Whether an image is newer than what runs, where the names do not say it, is not known yet.
+  // Where names have no order, it is not known yet whether the image is newer than what runs.
   const isComparable = spec.strategy.knowing === undefined || request.hint === undefined;
   if (isComparable && spec.pin === 'Tag' && !hasChanges(planWith(policy, spec, { tag }, ports))) return { candidate: { tag } };
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined)
     return findByName(tag, { policy, spec, source }, ports, signal);
   const isHinted = request.hint?.tag === tag;
-  // A poll that asks about digests mostly finds nothing new.
+  // A poll that asks for digests mostly finds nothing new, so a HEAD is enough.
   const resolveTag = request.isOnlyFound === true ? ports.headManifest : toUse(ports.headManifest);
   const lackOf = async (digest: string) => findLack(tag, digest, spec, source, ports, signal);
   const isNew = (digest: string) => !isKnown({ tag, digest }, policy, spec, ports);
   const { resolved } = request;
-  // What was asked for others did not wait for all platforms, nor for what is new to this policy.
+  // An answer that was shared between policies waited neither for all platforms nor for a digest that is new to this policy.
   const isDone =
     request.hint?.digest !== undefined || (spec.platforms === undefined && resolved?.digest !== undefined && isNew(resolved.digest));
   const candidate =
@@ -70,7 +70,7 @@ export async function examineTag(
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
 }
 
-/** A name that is better than what runs is enough to be found, unless it is known to stand for something else. Whoever uses it asks, and reports, for itself. */
+/** A better name is enough to be found, unless it is known to be an artifact. The reconcile that applies it asks and reports for itself. */
 async function findByName(
   tag: string,
   { policy, spec, source }: Pick<Examination, 'policy' | 'spec' | 'source'>,
@@ -87,7 +87,7 @@ async function findByName(
   return { candidate: { tag } };
 }
 
-/** What only image volumes have is mounted, not run, and a plain artifact can be mounted, too. Of artifacts no creation time is known. */
+/** Whether a policy may select a plain artifact: image volumes mount it and need not run it. Artifacts have no known creation time. */
 function mayBeArtifact(policy: ImagePolicy, spec: PolicySpec, ports: PlanPorts): boolean {
   return spec.strategy.knowing === undefined && isForVolumesAlone(spec, asSeenBy(policy, ports), ports.aliases);
 }
@@ -96,7 +96,7 @@ function notAnImage(repository: Repository, tag: string, why: string): Examined 
   return { reason: 'NotAnImage', message: `${formatTag(repository, tag)} is no image that can run: ${why}` };
 }
 
-/** Why an image is not for this policy; what a digest is never changes, so that asking again costs nothing. */
+/** Why a policy cannot use an image. A digest never changes its content, so asking again costs nothing. */
 export async function findLack(
   tag: string,
   digest: string,

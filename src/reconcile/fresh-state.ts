@@ -10,9 +10,9 @@ import { neededReconciles } from './needs-reconcile.ts';
 
 export interface FreshStatePorts extends ReconcilePorts {
   readonly clock: () => Date;
-  /** The policy as the API server knows it. */
+  /** The policy as read from the API server. */
   readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
-  /** The workloads that a selector finds, as the API server knows them. */
+  /** The workloads that a selector matches, as read from the API server. */
   readonly readSelected: (
     target: KindRef & { namespace: string; selector: LabelSelector },
     signal: AbortSignal,
@@ -20,8 +20,8 @@ export interface FreshStatePorts extends ReconcilePorts {
 }
 
 /**
- * Ports that see at least what the replica saw that made the job. Each replica has a watch of its own, and ours may be some milliseconds behind;
- * a look at the older state would end the job, and the same cause makes no second one. Costs requests only where we are behind.
+ * Ports whose state is at least as new as that of the replica that made the job. Each replica has a watch of its own, and ours may lag by milliseconds. A
+ * reconcile of older state would complete the job, and the same cause makes no second one. This costs requests only where our watch lags.
  */
 export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
   const { namespace, name, uid } = job.policy;
@@ -34,7 +34,7 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   const workloads = await readTargets(job, policy, ports, signal);
   return {
     ...ports,
-    // What the cache held and holds no more was deleted; of what it has not seen yet, it cannot tell.
+    // An object that the cache once held and no longer holds was deleted; the cache says nothing about one that it has not seen yet.
     findPolicy: (...names) =>
       isBehind && policyKey(policy) === names.join('/') ? newest(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
     findWorkload: (ref) => newer(ports.findWorkload(ref), workloads.get(workloadKey(ref))),
@@ -47,7 +47,7 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   };
 }
 
-/** Contents are read anew where the registry refuses; which Secrets there are is known from our watches only. */
+/** The contents of Secrets are read again where the registry refuses them; which Secrets exist is known only from our watches. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
   const own = neededReconciles(policy, ports, ports.clock(), ports.secretVersions).find(({ source }) => source === 'SecretChange');
   return own === undefined || own.cause === job.cause;
@@ -73,13 +73,13 @@ async function readTargets(
   return found;
 }
 
-/** Annotations do not count up the generation. */
+/** Annotations do not increase the generation. */
 function newest(cached: ImagePolicy | undefined, read: ImagePolicy): ImagePolicy {
   if (cached?.uid !== read.uid || cached.generation !== read.generation) return newer(cached, read) ?? read;
   return isNewer(read.resourceVersion, cached.resourceVersion) ? read : cached;
 }
 
-/** The cache goes on while a job lasts: what it holds by then may be newer than what was read. */
+/** The cache is updated while a job runs, so it may become newer than what was read. */
 function newer<T extends { readonly uid: string; readonly generation: number }>(cached: T | undefined, read: T | undefined): T | undefined {
   if (cached === undefined || read === undefined) return cached ?? read;
   return cached.uid === read.uid && cached.generation >= read.generation ? cached : read;

@@ -8,15 +8,15 @@ import { inParallel } from '../async/in-parallel.ts';
 const maxParallel = 16;
 
 export interface ConsentPorts extends ConsentRules {
-  /** The workload as the API server knows it. */
+  /** The workload as read from the API server. */
   readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
-  /** The annotation of consent of a Namespace, as the API server knows it, null where it has none; throws PermanentError(NoConsent) where that may not be read. */
+  /** A Namespace's consent annotation from the API server, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
   readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
-  /** Makes what `namespaceConsent` says of these Namespaces current, as far as it is not; never fails because one may not be read. */
+  /** Brings `namespaceConsent` up to date for these Namespaces; does not fail when one may not be read. */
   readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Learns what the Namespaces say that a policy's targets are in, so that it can be told which of them the policy may see. */
+/** Reads the consents of the Namespaces of a policy's targets, which decide what the policy may see. */
 export async function readConsents(policy: ImagePolicy, spec: PolicySpec, ports: ConsentPorts, signal: AbortSignal): Promise<void> {
   const { crossNamespace, readNamespaceConsents } = ports;
   const asked = spec.targets.filter((target) => needsConsent({ ...target, name: '' }, policy, crossNamespace));
@@ -24,20 +24,20 @@ export async function readConsents(policy: ImagePolicy, spec: PolicySpec, ports:
 }
 
 interface Gathering {
-  /** What was read of workloads in this look; what is read here is added. */
+  /** The workloads that this reconcile has read; those read here are added. */
   readonly fresh: Map<string, Workload | undefined>;
   readonly ports: ConsentPorts;
   readonly signal: AbortSignal;
 }
 
 /**
- * What the owners of targets in other namespaces say, read anew for each patch: a consent may have been withdrawn. Asks only of workloads that the plan
- * changes, which it can only do where they were seen to consent before.
+ * The consents of the owners of targets in other namespaces. They are read anew for each patch, because a consent may have been withdrawn, and only for
+ * workloads that the plan changes, whose owners had consented when it was made.
  */
 export async function gatherConsents(policy: ImagePolicy, plan: UpdatePlan, gathering: Gathering): Promise<ReadonlyMap<string, Consent>> {
   const { crossNamespace } = gathering.ports;
   const asked = plan.targets.filter((planned) => wantsChange(planned) && needsConsent(planned.target, policy, crossNamespace));
-  // Hundreds of targets in one namespace: its word is read once.
+  // Hundreds of targets may be in one namespace, whose annotation is read once.
   const namespaces = new Map<string, Promise<string | null>>();
   const readNamespaceConsent: ConsentPorts['readNamespaceConsent'] = (namespace, signal) => {
     const answer = namespaces.get(namespace) ?? gathering.ports.readNamespaceConsent(namespace, signal);

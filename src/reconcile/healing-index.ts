@@ -3,11 +3,11 @@ import { mayBeHealedBySecret } from './needs-reconcile.ts';
 
 type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
 
-/** The policies that are Stalled by what a changed Secret may heal, by their namespace: mostly none, so that the many changes of Secrets cost nothing. */
+/** By namespace, the policies that are Stalled for a reason that a changed Secret may clear: usually none, so changes of Secrets cost nothing. */
 export interface HealingIndex {
   put(policy: ImagePolicy): void;
   remove(policy: PolicyName): void;
-  /** Of one namespace or (undefined) of all. */
+  /** The policies of one namespace or, for undefined, of all. */
   stalledIn(namespace: string | undefined): readonly PolicyName[];
 }
 

@@ -5,7 +5,7 @@ import { knownDigests, runningTags } from '../plan/running-references.ts';
 import { inSlices } from '../async/in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 
-/** The tags with which a candidate is compared: what the targets run, what was selected before and what waits. */
+/** The tags that a candidate is compared with: the running, the selected and the pending ones. */
 export function neededTags(policy: Asker & Pick<ImagePolicy, 'status'>, spec: PolicySpec, ports: PlanPorts): string[] {
   const { status } = policy;
   const running = runningTags(spec, asSeenBy(policy, ports), ports.aliases);
@@ -24,7 +24,7 @@ export function isKnown(
 }
 
 /**
- * The spec with a strategy that remembers, for one reconcile, what it says of each tag. It is asked about the tags that run first, in slices: plans compare all of
+ * The spec with a strategy that caches its answers about tags for one reconcile. The running tags are evaluated first, in slices, because plans compare all of
  * them at once.
  */
 export async function rememberTags(policy: Asker, spec: PolicySpec, ports: PlanPorts, signal: AbortSignal): Promise<PolicySpec> {

@@ -1,6 +1,6 @@
 /**
- * Which policies want a look because they, or what they point at, changed. A pure judgement on what the caches hold: asked on every
- * change, and once a minute for all, so that nothing hangs on having seen the change itself.
+ * The predicate for reconciles: which policies need one because they, or something that they refer to, changed. It is a pure function of the caches, called on
+ * every change and once a minute for all policies, so a missed event does no harm.
  */
 import { asSeenBy, type Asker } from '../plan/consent.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
@@ -16,7 +16,7 @@ import { tryParseImageReference } from '../model/image-reference.ts';
 import { wantsChange, type KeptContainer, type TargetPlan } from '../plan/plan-update.ts';
 import { planWith, type PlanPorts, type TargetState } from './plan-with.ts';
 
-/** What a change of the target may heal. */
+/** Reasons that a change of the target may clear. */
 const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'TargetNotFound',
   'ContainerNotFound',
@@ -30,7 +30,7 @@ const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'ChangeReverted',
 ]);
 
-/** What a changed Secret, or another choice of Secrets, may heal; some registries hide what they do not let one see, and keys are replaced. */
+/** Reasons that a changed Secret, or another choice of Secrets, may clear. Some registries hide what the credentials may not read, and keys are replaced. */
 const healedBySecret: ReadonlySet<string> = new Set<Reason>([
   'RegistryDenied',
   'RepositoryNotFound',
@@ -38,22 +38,22 @@ const healedBySecret: ReadonlySet<string> = new Set<Reason>([
   'SignatureInvalid',
 ]);
 
-/** The Secrets that a policy hangs on, with their versions as far as they are known, as one text. */
+/** The Secrets that a policy depends on, with their versions as far as they are known, as one text. */
 export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;
 
-/** Whether a look ended with what a Secret may heal. */
+/** Whether a reconcile ended with a reason that a changed Secret may clear. */
 export function isHealedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
   return kind === 'stalled' && healedBySecret.has(reason);
 }
 
-/** Whether the policy is Stalled by what a Secret may heal. */
+/** Whether the policy is Stalled for a reason that a changed Secret may clear. */
 export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
   return (
     status.conditions?.some(({ type, status, reason }) => type === 'Stalled' && status === 'True' && healedBySecret.has(reason)) ?? false
   );
 }
 
-/** What is healed when the kinds of the targets are known at last. */
+/** Reasons that are cleared once the kinds of the targets are known. */
 const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 'TargetKindForbidden', 'TooManyKinds']);
 
 const fieldNotAllowed: Reason = 'FieldNotAllowed';
@@ -61,12 +61,12 @@ const tooManyKinds: Reason = 'TooManyKinds';
 
 type Job = Pick<PolicyJob, 'source' | 'cause'>;
 
-/** What is asked of the caches. */
+/** What the predicate reads from the caches. */
 export type NeedsView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'crossNamespace' | 'namespaceConsent'>;
 
 /**
- * Why the policy wants looks now: their jobs. Replicas that judge the same state make the same jobs. What a user asked for may stand there for weeks and be done:
- * it must not hide what else happens.
+ * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
+ * it must not hide other changes.
  */
 export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
   const { generation, status } = policy;
@@ -84,13 +84,13 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date
   ];
 }
 
-/** What the status says of a workload is not so any more once that is gone, or another one has its name, even if it went while nobody was there to see it. */
+/** The job for a status that shows a workload which is gone or was replaced by another of the same name, even if no replica was running when that happened. */
 function staleJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
   const { generation, spec, status } = policy;
   if (!isUsable(spec) || spec.suspended || spec.targets.some((target) => view.targetState(target, policy) === 'starting')) return undefined;
   const { findWorkload } = asSeenBy(policy, view);
   const others = (status.targets ?? []).flatMap((state) => {
-    // What owners say of other namespaces may not be known yet.
+    // The consent of other namespaces may not be known yet.
     const isKnown = state.namespace === policy.namespace || view.namespaceConsent(state.namespace) !== undefined;
     if (state.container === undefined || !isKnown) return [];
     const found = findWorkload(state);
@@ -101,8 +101,8 @@ function staleJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
 }
 
 /**
- * What the policy may do can change without it: by the configuration of the next start, and by older policies of its namespace that name more kinds. Then the
- * status has to show it.
+ * What a policy may do can change without an edit of the policy: by another configuration at the next start, or by older policies of its namespace that name
+ * more kinds. The status then has to show it.
  */
 function permissionJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
   const { generation, spec, status } = policy;
@@ -120,7 +120,7 @@ function isTooMany(state: TargetState): boolean {
   return typeof state === 'object' && 'problem' in state && state.problem.reason === tooManyKinds;
 }
 
-/** The job for what may heal the policy. */
+/** The job for a change that may clear the reason why the policy is Stalled or Held. */
 function healingJob(
   policy: ImagePolicy,
   job: Omit<PolicyJob, 'source' | 'cause'>,
@@ -134,24 +134,24 @@ function healingJob(
   if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
   if (healedByKind.has(stalled.reason)) {
     const states = spec.targets.map((target) => view.targetState(target, policy));
-    // Another problem with the kind is reported, too: it was installed, and the permission lacks.
+    // A different problem with the kind is reported, too: it was installed, but the permission is missing.
     const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && state.problem.reason === stalled.reason);
     if (states.some(isAsBefore)) return undefined;
     const since = states.map((state) => (state === 'starting' ? state : 'since' in state ? state.since : state.problem.reason));
     return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}` };
   }
   if (!healedByTarget.has(stalled.reason)) return undefined;
-  // Of what the policy may not see, no change makes a job: its status would tell of it.
+  // A workload that the policy may not see causes no job: the status would reveal its changes.
   const versions = resolveTargets(spec.targets, asSeenBy(policy, view)).map((workload) => versionOf(workload, stalled.reason));
   if (versions.length === 0) return undefined;
-  // A consent may come, go and come again.
+  // A consent may be given, withdrawn and given again.
   const since = stalled.reason === 'NoConsent' ? `${stalled.lastTransitionTime}:` : '';
   return { ...job, source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
 }
 
 /**
- * The job for workloads that a policy did not mean, or that were not there, a moment ago: undefined unless one of them would be changed to what the policy
- * selected last. Costs no request; what it selects by now the look itself finds out.
+ * The job for new targets of a policy; undefined unless one of them would be changed to what the policy selected last. It costs no request; the reconcile
+ * itself finds out what the policy selects by now.
  */
 export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, ports: PlanPorts, now: Date): PolicyJob | undefined {
   const { spec, status, generation } = policy;
@@ -159,7 +159,7 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
   if (!isUsable(spec) || spec.suspended || latest === undefined || spec.strategy.reject(latest.tag) !== undefined) return undefined;
   if (spec.targets.some((target) => ports.targetState(target, policy) === 'starting')) return undefined;
   const { targets } = planWith(policy, spec, latest, ports);
-  // Without the times of the images, which the look asks for, none is newer than another.
+  // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
   const isOther = ({ image }: KeptContainer) => tryParseImageReference(image, ports.aliases)?.tag !== latest.tag;
   const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.kept.some(isOther));
   const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
@@ -181,35 +181,35 @@ function jobOf({ namespace, name, uid }: ImagePolicy, now: Date): Pick<PolicyJob
 
 const maxCauseLength = 1_000;
 
-/** A selector may find hundreds of workloads. */
+/** A selector may match hundreds of workloads. */
 function shorten(versions: string): string {
   return versions.length <= maxCauseLength ? versions : hashId([versions]);
 }
 
-/** Of most kinds, an annotation does not count up the generation (of Deployments it does). */
+/** For most kinds, an annotation does not increase the generation (for Deployments it does). */
 function versionOf({ uid, generation, allowPoliciesFrom }: Workload, reason: string): string {
   return reason === 'NoConsent' ? `${uid}:${generation}:${allowPoliciesFrom ?? ''}` : `${uid}:${generation}`;
 }
 
 type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
 
-/** Policies by the workloads they mean, so that a changed workload finds its policies in one look. */
+/** Policies by the workloads that they target, so that one lookup finds the policies of a changed workload. */
 export interface TargetIndex {
   put(policy: ImagePolicy): void;
   remove(policy: PolicyName): void;
-  /** Only those that `maySee` lets: of what a policy may not see, no change concerns it. */
+  /** Only policies that `maySee` admits: a workload that a policy may not see does not concern it. */
   policiesOf(workload: WorkloadRef & Pick<Workload, 'labels'>, maySee: (asker: Asker) => boolean): readonly PolicyName[];
 }
 
 interface Claim {
   readonly policy: PolicyName;
-  /** Undefined where the workload is named. */
+  /** Undefined where the target names the workload. */
   readonly selector?: LabelSelector;
 }
 
-/** An empty index. Selectors are tried only on workloads of their kind and namespace. */
+/** An empty index. A selector is tried only on workloads of its kind and namespace. */
 export function createTargetIndex(): TargetIndex {
-  // By the namespaces of policies: their policies are many, and whether they may see a workload is one question.
+  // Grouped by the namespace of the policies: there are many policies, and one question decides whether all of a namespace may see a workload.
   const byPlace = new Map<string, Map<string, Map<string, Claim>>>();
   const placesOf = new Map<string, (readonly [place: string, claim: string])[]>();
   const remove = (policy: PolicyName) => {
@@ -243,7 +243,7 @@ export function createTargetIndex(): TargetIndex {
       placesOf.set(key, places);
     },
     policiesOf(workload, maySee) {
-      // Only a policy that names its one target may be one of before consent was asked.
+      // Consent was not always required: only a policy that names a single target may predate it.
       const named = [...(byPlace.get(workloadKey(workload)) ?? [])].filter(([namespace]) => maySee({ namespace, legacyTarget: workload }));
       const selecting = byPlace.get(selectedPlace(workload, workload.namespace)) ?? [];
       const selected = [...selecting].filter(([namespace]) => maySee({ namespace }));
@@ -254,7 +254,7 @@ export function createTargetIndex(): TargetIndex {
   };
 }
 
-/** Not the key of any workload: no name is a star. */
+/** The key for selectors. It is never that of a workload, because no name is a star. */
 function selectedPlace(kind: KindRef, namespace: string): string {
   return `${kindKey(kind)}/${namespace}/*`;
 }

@@ -1,6 +1,6 @@
 /**
- * When the rollouts of a policy want to be looked at: a pure judgement like that on policies (wake-policies.ts), asked on every change of a policy or
- * workload, by the minute's sweep, and at the end of each look. Nothing hangs on having seen a change, and no worker waits.
+ * When the rollouts of a policy are to be checked next: a pure function like the predicate for policies (needs-reconcile.ts), called on every change of a
+ * policy or workload, by the resync each minute, and at the end of each check. A missed event does no harm, and no worker waits.
  */
 import { refusedRollbacks, rollbacksOf } from '../rollout/automatic-rollback.ts';
 import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
@@ -14,35 +14,35 @@ import type { WorkloadView } from '../model/resolve-target.ts';
 import { workloadKey } from '../model/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 
-/** While it goes on, its pods are asked at these times after the change, then every minute. */
+/** While a rollout progresses, its pods are read at these times after the change, then every minute. */
 const lastEarlyMs = 75_000;
 const earlyChecksMs = [5_000, 15_000, 35_000, lastEarlyMs];
 const firstTryMs = 5_000;
-/** What was refused is tried again for so long, in case consent or a signature is still given; then a user decides. */
+/** A refused rollback is retried for this long, in case consent or a signature is still given; then a user has to decide. */
 const refusedForMs = 86_400_000;
 
 const maxCauseLength = 1_000;
 
-/** Shared looks are at multiples of this. */
+/** Shared checks run at multiples of this time. */
 export const checkStepMs = 5_000;
-/** From here on, looks are shared. */
+/** With more rollouts than this, checks are shared. */
 export const manyRollouts = 10;
-/** So many workloads are asked in one look at most, they and their pods; the others have their turn in the next ones. */
+/** One check reads at most this many workloads and their pods; the others follow in the next checks. */
 export const maxExamined = 30;
 
-/** What is known of the workloads, and under which names registries are known. */
+/** The known workloads, and the aliases of registries. */
 export interface RolloutView extends WorkloadView {
   readonly aliases: RegistryAliases;
 }
 
 interface Due {
-  /** Tells this state of this rollout from others, so that replicas that see the same make one job. */
+  /** Identifies this state of this rollout, so that replicas that see the same state make one job. */
   readonly cause: string;
   /** Absent: now. */
   readonly at?: Date;
 }
 
-/** The next look at the policy's rollouts: its job, at once or as an alarm; undefined when nothing is to be found out. */
+/** The next check of the policy's rollouts, as an immediate or a delayed job; undefined when there is nothing to find out. */
 export function rolloutJob(policy: ImagePolicy, cluster: RolloutView & ConsentRules, now: Date): PolicyJob | undefined {
   const view = asSeenBy(policy, cluster);
   const { namespace, name, uid, resourceVersion, spec, status } = policy;
@@ -78,7 +78,7 @@ function earliest(due: readonly Due[]): Due | undefined {
   return due.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0))[0];
 }
 
-/** Of hundreds, each would want a moment of its own: one look is for all that want it within some seconds. */
+/** Each of hundreds of rollouts has its own time: one check serves all that are due within some seconds. */
 function together(due: readonly Due[], now: Date): Due | undefined {
   const first = earliest(due)?.at;
   if (first === undefined) return undefined;
@@ -87,7 +87,7 @@ function together(due: readonly Due[], now: Date): Due | undefined {
   return { cause: `many:at:${at}`, at: new Date(at) };
 }
 
-/** The cause becomes part of a job that is kept for an hour. */
+/** The cause becomes part of a job id that is kept for an hour. */
 function shorten(causes: string): string {
   return causes.length <= maxCauseLength ? causes : hashId([causes]);
 }
@@ -97,10 +97,10 @@ function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy,
   const verdict = evaluateRollout(workload, time, now);
   const isUnknown = entries.some(({ result }) => result === 'Applied');
   const place = `${workload.uid}:${workload.generation}:${entries.map(({ result }) => result).join('+')}`;
-  // What the history does not hold has no place where it would be said that it is out.
+  // Changes that the history does not hold have no entry that could record their success.
   const isSaid = verdict.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
   if (isSaid) return undefined;
-  // Pods may be younger than the change: what is late without them is asked again by the minute.
+  // The newest pods may be younger than the change: a rollout that timed out is checked again every minute.
   const isLate = verdict.kind === 'failed' && verdict.reason === 'RolloutTimedOut';
   if (verdict.kind === 'done' || (verdict.kind === 'failed' && isUnknown && !isLate)) {
     return { cause: `${place}:${verdict.kind}:${tryAt(since, now)}` };
@@ -112,7 +112,7 @@ function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy,
   return { cause: `${place}:at:${at.getTime()}`, at };
 }
 
-/** What failed and is to be rolled back, was rolled back without being written down, or must not be rolled back, which is still to be said. */
+/** Checks for failed changes that have to be rolled back, that were rolled back but not recorded, or whose rollback is refused and not yet reported. */
 function backwards(policy: ImagePolicy, settings: RolloutSettings, view: RolloutView, now: Date): Due[] {
   if (settings.onFailure !== 'Rollback') return [];
   const { status } = policy;
@@ -135,13 +135,13 @@ function backwards(policy: ImagePolicy, settings: RolloutSettings, view: Rollout
   return [...refused, ...back];
 }
 
-/** With growing pauses; undefined when it has been tried for long enough. */
+/** The next try, with growing pauses; undefined after the last one. */
 function nextTryAt(since: Date, now: Date): Date | undefined {
   const pauseMs = firstTryMs * 2 ** (tryAt(since, now) + 1);
   return pauseMs > refusedForMs ? undefined : new Date(since.getTime() + pauseMs);
 }
 
-/** What a try did not bring to its end is tried again under another name, with growing pauses. */
+/** The number of the try, which becomes part of the cause: an unfinished try is repeated under another cause, with growing pauses. */
 function tryAt(since: Date, now: Date): number {
   return Math.floor(Math.log2(Math.max(1, (now.getTime() - since.getTime()) / firstTryMs)));
 }

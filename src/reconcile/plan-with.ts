@@ -8,25 +8,25 @@ import { planUpdate, type TargetProblem, type UpdatePlan } from '../plan/plan-up
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { strategies } from '../select/strategies/index.ts';
 
-/** Of a target's kind: not listed yet · known since that time · or why it cannot be known. */
+/** The state of a target's kind: not listed yet; known since a time; or the reason why it cannot be known. */
 export type TargetState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
-/** What the caches know of the cluster's workloads. */
+/** What the caches hold about the cluster's workloads. */
 export interface PlanPorts extends WorkloadView, ConsentRules, Pick<GuardContext, 'repeatsPerHour'> {
   readonly targetState: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
   readonly aliases: RegistryAliases;
   readonly now: () => number;
 }
 
-/** What is known in one look besides what the caches know. */
+/** What one reconcile knows in addition to the caches. */
 export interface PlanDetails extends Pick<GuardContext, 'consents' | 'applied'> {
-  /** Whether a user asked for this very image: then it takes the place of whatever runs, and few guards have a say. */
+  /** Whether a user asked for exactly this image: then it replaces whatever runs, and few guards apply. */
   readonly isRollback?: boolean;
 }
 
 /**
- * The plan for a candidate with what the caches know and the policy may see; costs no request. Without `consents`, it is not fit to be applied to targets of
- * other namespaces yet. Throws where a kind has not been listed yet: what is not known must not be taken for what is not there.
+ * Plans a candidate from the caches, limited to what the policy may see; costs no request. Without `consents`, the plan must not be applied to targets in other
+ * namespaces. Throws where a kind has not been listed yet: unknown workloads must not be taken for missing ones.
  */
 export function planWith(
   policy: ImagePolicy,

@@ -22,8 +22,8 @@ export interface PolicyPorts extends WatchPorts {
 type Attempt = Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>;
 
 /**
- * One look at one policy, reported. Returns when the registry, the API server and the audit record have confirmed it, and throws WaitError where a registry that
- * refuses is tried again. `prepare` may give the look other ports; its failure counts as the look's.
+ * Reconciles one policy and reports the result. Returns when the registry, the API server and the audit record have confirmed it; throws WaitError where a
+ * registry refuses and is to be asked again. `prepare` may replace the ports; if it fails, the reconcile has failed.
  */
 export async function reconcileAndReport(
   request: ReconcileRequest,
@@ -79,10 +79,10 @@ async function attemptAndReport(
   }
 }
 
-/** Clocks of receivers and workers may differ by as much. */
+/** How far the clocks of receivers and workers may differ. */
 const clockSkewMs = 10_000;
 
-/** When the registry announced what a job is about, as far as that is believed: a time to come would have the registry asked until then. */
+/** When the registry announced the image of a job, in ms since 1970. A time in the future is not believed: the registry would be asked until then. */
 export function announcedAt(receivedAt: string, { clock }: Pick<PolicyPorts, 'clock'>): number {
   const now = clock().getTime();
   const at = Date.parse(receivedAt);
@@ -114,20 +114,20 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const prepare = () => withFreshState(job, ports, context.signal);
   const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
   const isOpen = ports.findPolicy(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
-  // Afterwards a look as always: it tells what the policy selects, and that it is held.
+  // A normal reconcile follows: it reports what the policy selects, and that the policy is held.
   if (rollback !== undefined && isOpen)
     await reconcileAndReport({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
   await reconcileAndReport(request, cause, context, ports, prepare);
 }
 
-/** What the registry said on behalf of this very policy, as its spec is now, when this process made the job. */
+/** What the registry answered on behalf of this policy, with its present spec, when this process made the job. */
 function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: PolicyPorts): Candidate | undefined {
   const policy = ports.findPolicy(namespace, name);
   if (hint === undefined || policy === undefined || !isUsable(policy.spec)) return undefined;
   return ports.sharedAnswers.recall(cause, ports.sourceOf(policy, policy.spec), hint.tag);
 }
 
-/** A job that names what nobody asked for must not answer it: the same could be asked for later. */
+/** A job must not answer a request that its policy does not carry: a user may make the same request later. */
 function onlyAsked({ request, rollback, ...cause }: ReconcileCause, { actions = {} }: ImagePolicy): ReconcileCause {
   return {
     ...cause,

@@ -1,4 +1,4 @@
-/** The processor of the queue `push`: whose push is it, and what becomes of it there. */
+/** The processor of the queue `push`: finds the policies that watch the repository of a push and has them reconciled. */
 import { WaitError } from '../model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import type { Repository } from '../model/image-reference.ts';
@@ -18,11 +18,11 @@ import { resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
 
 export interface PushPorts extends PolicyPorts {
   readonly matchPolicies: (repository: Repository) => readonly ImagePolicy[];
-  /** Whether changes of policies reach us at present. */
+  /** Whether the watch on policies is connected at present. */
   readonly isWatching: () => boolean;
 }
 
-/** How a push ends for a policy that is not even asked about it. */
+/** The outcome of a push for a policy that need not be reconciled; undefined where it must be. */
 interface Ending {
   readonly policy: ImagePolicy;
   readonly ending: Outcome | undefined;
@@ -30,14 +30,14 @@ interface Ending {
 
 const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 
-/** Brings one push to all policies that watch its repository. With several of them, each gets a job, whose fate is the push's. */
+/** Brings one push to all policies that watch its repository. Where several do, each gets a job of its own, whose result is recorded with the push. */
 export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
   const policies = ports.matchPolicies(push.repository);
   const endings: Ending[] = [];
-  // Each of a thousand policies may have patterns of its own.
+  // There may be a thousand policies, each with patterns of its own.
   await inSlices(policies, context.signal, (policy) => void endings.push({ policy, ending: endsEarly(policy, push) }));
   if (endings.every(({ ending }) => ending !== undefined) && !ports.isWatching()) {
-    // "Nobody wants it" is final, and must not be said from memory.
+    // "No policy wants it" is final, so a cache that may be outdated must not decide it.
     const age = ports.now() - Date.parse(push.receivedAt);
     const pauseMs = Math.min(Math.max(age, watchPauseMs.least), watchPauseMs.most);
     throw new WaitError('Retrying', new Date(ports.now() + pauseMs), 'the API server does not tell of changed policies at present');
@@ -55,7 +55,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
   await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), fanOut(push, endings, context, ports)]);
 }
 
-/** That it matched is recorded with what became of it: one write to Redis less, and none while the image is on its way. */
+/** The match is recorded together with its result: this saves a write to Redis, and nothing is written before the image is applied. */
 async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, allPorts: PushPorts): Promise<void> {
   const { eventLog } = allPorts;
   const settled: EventLog['settled'] = (id, key, fate) => eventLog.settled(id, key, fate, push);
@@ -78,7 +78,7 @@ async function fanOut(push: PushJob, endings: readonly Ending[], context: JobCon
     }),
   );
   if (interested.length > 0) await ports.addPolicyJobs(jobs.flat());
-  // Whoever wants nothing holds up nobody who does.
+  // Policies that do not want the push must not delay those that do.
   await Promise.all(
     endings.flatMap(({ policy, ending }) =>
       ending === undefined ? [] : [reportOutcome(policy, ending, causeOf(push), report, context.signal)],
@@ -86,7 +86,7 @@ async function fanOut(push: PushJob, endings: readonly Ending[], context: JobCon
   );
 }
 
-/** How the push ends for a policy that is not even asked about it; undefined for one that wants to look. */
+/** The outcome of a push for a policy that need not be reconciled; undefined for one that must be. */
 function endsEarly(policy: ImagePolicy, { tag }: PushJob): Outcome | undefined {
   return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectHint(policy.spec, tag) : undefined);
 }
@@ -96,7 +96,7 @@ interface SourceGroup {
   readonly policies: ImagePolicy[];
 }
 
-/** Policies that may be told the same, together. */
+/** Groups policies that may share an answer of the registry. */
 function bySource(push: PushJob, policies: readonly ImagePolicy[], { sourceOf }: PushPorts): SourceGroup[] {
   const groups = new Map<string, SourceGroup>();
   for (const policy of policies) {
@@ -109,8 +109,8 @@ function bySource(push: PushJob, policies: readonly ImagePolicy[], { sourceOf }:
 }
 
 /**
- * One question to the registry for all policies that this process does; when it fails or finds nothing, each policy asks (and reports) for itself. That it is
- * asked here, too, waits for the registry once instead of in each job.
+ * Asks the registry once for all policies that this process handles. When that fails or finds nothing, each policy asks and reports for itself. Asking here
+ * means waiting for the registry once instead of in each job.
  */
 async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, { signal }: JobContext, ports: PushPorts): Promise<void> {
   const { tag } = push;
@@ -122,7 +122,7 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, { s
       announcedAt: announcedAt(push.receivedAt, ports),
       signal,
       now: ports.now,
-      // Whoever knows it already asks for himself, and holds up nobody.
+      // A policy that knows the digest already asks for itself and delays no other.
       mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
     };
     const heard = { ...source, heardAt: Date.parse(push.receivedAt) };

@@ -1,4 +1,4 @@
-/** When images were created, asked of the registry for strategies that order by it: a bounded number of them in each look. */
+/** Reads from the registry when images were created, for strategies that order by it: a bounded number of images in each reconcile. */
 import { PermanentError, WaitError, describeError } from '../model/errors.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { naturalOrder } from '../select/natural-order.ts';
@@ -15,28 +15,28 @@ export interface CreationTimePorts {
 
 export interface TimesRequest {
   readonly source: ImageSource;
-  /** What the targets run and what waits: these are asked for first. */
+  /** The running and the pending tags, which are read first. */
   readonly needed: readonly string[];
-  /** What was selected before: its time is known even when the registry holds it no more. */
+  /** The image that was selected before: its time is known even when the registry no longer holds it. */
   readonly latest: LatestImage | undefined;
 }
 
-/** The times that are known, and what a user should know of those that are not. */
+/** The known times, and what a user should know about the missing ones. */
 export interface KnownTimes {
   readonly created: CreationTimes;
-  /** Tags of what is no image. */
+  /** Tags of artifacts that are not images. */
   readonly artifacts: readonly string[];
   readonly notes: readonly string[];
 }
 
 const maxReads = 100;
-/** Of what is no image; these do not count as reads, so that they keep no image waiting. */
+/** The limit for artifacts that are no images; they are counted apart, so that they delay no image. */
 const maxArtifacts = 300;
 const parallelReads = 8;
-/** Policies of one repository look one after the other. */
+/** How long a time is taken as fresh: policies of one repository are reconciled one after the other. */
 const freshMs = 10_000;
 
-/** The times of a few tags: what is remembered costs nothing. */
+/** The times of a few tags; remembered ones cost no request. */
 export async function readSomeTimes(timesRequest: TimesRequest, ports: CreationTimePorts, signal: AbortSignal): Promise<KnownTimes> {
   const { source, needed, latest } = timesRequest;
   const isUnknown = (tag: string) => ports.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
@@ -47,9 +47,8 @@ export async function readSomeTimes(timesRequest: TimesRequest, ports: CreationT
 }
 
 /**
- * The times of all tags of a repository, of which so many are read in one look: what is needed, then what was never read, the likely newest first, then
- * what was read longest ago, because tags move, and at last what was no image. The next look goes on. What was read a moment ago is believed, except of what
- * is needed.
+ * The times of all tags of a repository. One reconcile reads a limited number, in this order: needed tags; tags never read, the likely newest first; tags read
+ * longest ago, because tags move; and artifacts. The next reconcile continues. Times read a moment ago are reused, except for needed tags.
  */
 export async function readAllTimes(
   tags: readonly string[],
@@ -72,7 +71,7 @@ export async function readAllTimes(
   return { created, artifacts, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
 }
 
-/** As many of them as may be read in one look; those that could not be, and why. */
+/** Reads as many images as one reconcile may; also returns those that failed, and why. */
 async function readAll(
   tags: readonly string[],
   source: ImageSource,
@@ -105,7 +104,10 @@ async function readAll(
   return failures;
 }
 
-/** One broken image among many does not hold up the others. It does when it is what runs, because nothing could be told to be newer; or all there is. */
+/**
+ * One broken image among many does not block the others. It does when it is what runs, because no image could be called newer than it, or when no image could
+ * be read.
+ */
 function checkFailures(failures: ReadonlyMap<string, unknown>, created: CreationTimes, needed: readonly string[]): void {
   for (const [tag, error] of failures) {
     if (created.size === 0 || (needed.includes(tag) && !created.has(tag))) throw error;

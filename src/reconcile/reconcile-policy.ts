@@ -1,6 +1,6 @@
 /**
- * The one path to a patch: choose the tag, ask the registry, plan, guard, apply. Reads all state itself; a hint only says where to
- * look, so lost, doubled and reordered events do no harm.
+ * The one path to a patch: choose the tag, ask the registry, plan, check the guards, apply. It reads all state itself and takes a job only as a hint, so lost,
+ * repeated and reordered events do no harm.
  */
 import type { Candidate } from '../model/image-reference.ts';
 import { asSeenBy, consentTo, type ConsentRules } from '../plan/consent.ts';
@@ -32,19 +32,19 @@ import { verifyCandidate, type VerifyPorts } from './verify-candidate.ts';
 
 export interface ReconcileRequest extends ChoiceRequest {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
-  /** When the push came, or what else made us look. */
+  /** When the push, or whatever else caused the reconcile, was received. */
   readonly sinceMs?: number;
-  /** `previous` or a tag: a user wants to go back to that, instead of what the policy selects. */
+  /** `previous` or a tag: a user asked to roll back to that image, which then replaces what the policy selects. */
   readonly rollbackTo?: string;
-  /** What made us look, for the workloads to remember. */
+  /** The cause of the reconcile, to be recorded on the workloads. */
   readonly source?: TriggerSource;
 }
 
 export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, VerifyPorts, ApplyPorts, RollbackPorts {
   readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
-  /** Resolves when the workloads of these kinds are known, or it is not worth waiting for them. */
+  /** Resolves when the workloads of these kinds are known, or when waiting longer is pointless. */
   readonly awaitTargets: (policy: Pick<ImagePolicy, 'namespace'>, spec: PolicySpec, signal: AbortSignal) => Promise<void>;
-  /** Told of what was changed by a look that then fails. */
+  /** Called with the changes that a failing reconcile had already made. */
   readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
   readonly mutex: KeyedMutex;
   readonly secretVersions: SecretVersions;
@@ -52,7 +52,7 @@ export interface ReconcilePorts extends PlanPorts, ChoosePorts, ConsentPorts, Ve
 
 const maxPlans = 5;
 
-/** Brings the targets of one policy to the image that it selects. Expected endings are values; a throw means wait or try again. */
+/** Brings the targets of one policy to the image that it selects. Expected results are values; an exception means wait or try again. */
 export async function reconcilePolicy(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
   for (let looks = 0; looks < maxPlans; looks++) {
     const outcome = await attempt(request, ports, signal);
@@ -61,7 +61,7 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
   throw new Error(`${policyKey(request.policy)} changed under ${maxPlans} looks in a row`);
 }
 
-/** Undefined when the policy, or a Secret that it hangs on, was changed meanwhile: what was announced has to be looked at with what they say now. */
+/** Undefined when the policy, or a Secret that it depends on, changed meanwhile: the caller then starts again with the new state. */
 async function attempt(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome | undefined> {
   const policy = findSame(request, ports);
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
@@ -70,7 +70,7 @@ async function attempt(request: ReconcileRequest, ports: ReconcilePorts, signal:
   if (!isUsable(policy.spec)) return { kind: 'stalled', ...policy.spec.problem };
   const versions = ports.secretVersions(policy, policy.spec);
   const outcome = await attemptWith(policy, policy.spec, request, ports, signal);
-  // Told now, it might come after the look that the change caused, and nobody would look again.
+  // Reported now, it might overwrite the result of the reconcile that the change caused, and no other would follow.
   const isOutdated = outcome !== undefined && isHealedBySecret(outcome) && ports.secretVersions(policy, policy.spec) !== versions;
   return isOutdated ? undefined : outcome;
 }
@@ -105,20 +105,23 @@ async function attemptWith(
   }
 }
 
-/** What was chosen, and with what in view. */
+/** The image that was chosen, and the state that the choice was based on. */
 interface Choice {
   readonly chosen: Chosen;
   /** What the targets ran before the registry was asked. */
   readonly seen: string;
-  /** The policy as it was then. */
+  /** The policy at that time. */
   readonly policy: ImagePolicy;
-  /** What waits, and still may. */
+  /** The pending candidate, if it is still valid. */
   readonly holder?: PlacedWaiting;
-  /** The digest whose signatures were found in order, where they are looked at. */
+  /** The digest whose signatures were verified; undefined where none were demanded. */
   readonly verified: string | undefined;
 }
 
-/** Before the mutex, so that a slow registry is waited for outside of it; where images need an age, only what has it is verified. */
+/**
+ * Verifies before the mutex is taken, so that a slow registry blocks no one else. Where the policy sets a minimum age, only images of that age are verified,
+ * which is decided later.
+ */
 async function verifyAhead(
   policy: ImagePolicy,
   { candidate, spec }: Chosen,
@@ -131,7 +134,7 @@ async function verifyAhead(
   return verifyCandidate(policy, spec, { plan, sinceMs }, ports, signal);
 }
 
-/** Plans and patches until the cluster agrees; what a patch found changed is read again and planned again. */
+/** Plans and patches until the cluster agrees; a workload that turns out to have changed is read and planned again. */
 async function bringTo(
   choice: Choice,
   request: ReconcileRequest,
@@ -160,11 +163,11 @@ async function bringTo(
     const unasked = planWith(policy, spec, candidate, cluster, details);
     if (turn.apply !== undefined && (verified === undefined || verified !== candidate.digest)) {
       verified = await verifyCandidate(policy, spec, { plan: unasked, sinceMs: request.sinceMs }, ports, signal);
-      // The registry, which the policy's author chooses, may have taken its time: what policy and owners say is asked after it.
+      // The policy's author chooses the registry, which may be slow: policy and consents are read after it has answered.
       if (verified !== undefined) continue;
     }
     const consents = await gatherConsents(policy, unasked, { fresh, ports, signal });
-    // What was read for them may show that somebody was faster, or has withdrawn the consent.
+    // These reads may show that another writer was faster, or that a consent was withdrawn.
     if (imagesOf(policy, spec, cluster) !== running) continue;
     const planned = consents.size === 0 ? unasked : planWith(policy, spec, candidate, cluster, { ...details, consents });
     const application =
@@ -183,10 +186,11 @@ async function bringTo(
       const outcome = withNotes({ ...ending, ...(selection && { selection }), legacy }, chosen.notes);
       const { waiting } = choice.policy.status;
       const guarded = guardWait(plan, waiting, new Date(ports.now()));
-      // Something older than what is selected takes nobody's place.
+      // An image older than the selected one does not replace the pending candidate.
       if (isRollback || (guarded !== undefined && !isNowSelected)) return outcome;
       const told = tellRetagged(outcome, policy, request);
-      // Nor does a tag that changes nothing: where images need no age, only a look at what waits, or at all, says anything about it.
+      // Nor does a tag that changes nothing: without a minimum age, only a reconcile of the pending image itself, or of all tags, can say whether it is still
+      // pending.
       if (!isNowSelected && !chosen.isComplete && spec.minAgeMs === undefined) return told;
       const next = guarded ?? (turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined);
       return withPlace(
@@ -199,7 +203,7 @@ async function bringTo(
   throw new Error(`the targets of ${policyKey(request.policy)} changed under ${maxPlans} plans in a row`);
 }
 
-/** Whether the plan brings the targets to what the policy selects, and not just to something on the way there. */
+/** Whether the plan brings the targets to the image that the policy selects, not to an intermediate one. */
 function isSelected(chosen: Chosen, plan: UpdatePlan, policy: ImagePolicy): boolean {
   const { spec } = chosen;
   return isBestOfAll(chosen, plan) ? isBestSelection(spec, plan) : isSelection(plan.candidate, spec, policy, plan);
@@ -209,11 +213,11 @@ function isBestOfAll({ candidate, isComplete }: Chosen, plan: UpdatePlan): boole
   return isComplete && isSameImage(candidate, plan.candidate);
 }
 
-/** Whose turn it is: where images need no age, the chosen one's. */
+/** Decides which candidate is applied now: without a minimum age, the chosen one. */
 function turnOf({ policy, holder }: Choice, { candidate, spec }: Chosen, isWanted: (candidate: Candidate) => boolean, now: number): Turn {
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return { apply: candidate };
-  // Where the best one runs already, what waits would be a way back.
+  // Where the best image runs already, applying the pending candidate would be a downgrade.
   const mayStay = holder !== undefined && (!mayGoBack(spec) || isWanted(candidate));
   return takeTurns({ minAgeMs, candidate, status: policy.status, isWanted, now, ...(mayStay && { holder }) });
 }
@@ -222,7 +226,7 @@ function imagesOf(policy: ImagePolicy, { targets }: PolicySpec, view: WorkloadVi
   return runningImages(resolveTargets(targets, asSeenBy(policy, view)));
 }
 
-/** Targets in other namespaces whose owners have not answered. */
+/** Targets in other namespaces whose owners have neither given nor refused consent. */
 function legacyTargets({ targets }: UpdatePlan, policy: ImagePolicy, rules: ConsentRules): WorkloadRef[] {
   return targets.flatMap(({ target, workload }) => {
     const consent = workload && consentTo(workload, policy, rules);
@@ -230,7 +234,7 @@ function legacyTargets({ targets }: UpdatePlan, policy: ImagePolicy, rules: Cons
   });
 }
 
-/** The policy that was meant; one of the same name that was created anew is another. */
+/** The policy of the request; a policy that was deleted and created anew under the same name is another one. */
 function findSame(request: ReconcileRequest, ports: Pick<ReconcilePorts, 'findPolicy'>): ImagePolicy | undefined {
   const policy = ports.findPolicy(request.policy.namespace, request.policy.name);
   return policy?.uid === request.policy.uid ? policy : undefined;

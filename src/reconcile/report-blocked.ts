@@ -4,7 +4,7 @@ import { describeBlocked } from '../status/blocked-conditions.ts';
 import { toObject, type ObjectEvent } from './object-event.ts';
 import type { ReportPorts } from './report.ts';
 
-/** An Event when guards block something else than before, not each time that it is found so; and when a rollback could not be done. */
+/** Records an Event when the guards block something new, not each time that they block it, and when a rollback could not be done. */
 export function reportBlocked(policy: ImagePolicy, outcome: Outcome, ports: Pick<ReportPorts, 'recordEvent' | 'logger'>): void {
   const event = noticeOf(policy, outcome);
   if (event === undefined) return;
@@ -15,7 +15,7 @@ export function reportBlocked(policy: ImagePolicy, outcome: Outcome, ports: Pick
 function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 'type' | 'reason' | 'message'> | undefined {
   const { reason, message } = outcome;
   if (reason === 'NoEarlierImage') return { type: 'Warning', reason, message };
-  // What waits for a time is told as every wait is.
+  // A change that waits for a time is reported like every wait.
   if (outcome.kind === 'waiting' || outcome.selection === undefined) return undefined;
   const blocked = describeBlocked(outcome.blocked ?? []);
   if (blocked === undefined) return undefined;

@@ -2,7 +2,7 @@ import { describeGone } from '../plan/gone-tags.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import type { ReportPorts } from './report.ts';
 
-/** An Event when tags that run are found gone, or other ones than before; not each time that they are found so. */
+/** Records an Event when running tags are found deleted, or other ones than before; not each time that they are found so. */
 export function reportGoneTags(
   { apiVersion, namespace, name, uid, status }: ImagePolicy,
   gone: readonly string[],
@@ -11,7 +11,7 @@ export function reportGoneTags(
   if (gone.length === 0) return;
   const message = describeGone(gone);
   const before = status.conditions?.find(({ type }) => type === 'TagGone');
-  // What is longer than its field was cut there.
+  // The condition's message may have been cut to the length of its field.
   if (before?.status === 'True' && message.startsWith(before.message.replace(/…$/, ''))) return;
   const regarding = { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
   recordEvent({ regarding, type: 'Warning', reason: 'TagGone', action: 'Poll', message });

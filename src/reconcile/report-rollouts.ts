@@ -1,4 +1,4 @@
-/** Tells of rollouts: Kubernetes Events on policy and workload, audit record, metrics, log. What is in the status was written before. */
+/** Reports rollouts: Kubernetes Events on policy and workload, audit record, metrics, log. The status was written before. */
 import { whyNoRollback, type RefusedRollback, type Rollback } from '../rollout/automatic-rollback.ts';
 import { isRecorded } from '../rollout/current-rollouts.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
@@ -17,7 +17,7 @@ import type { ReportPorts } from './report.ts';
 
 type Ports = Omit<ReportPorts, 'now'> & { readonly clock: () => Date };
 
-/** One write to the status, and what it was made of. */
+/** One write to the status, and the findings that it records. */
 export interface Settlement {
   readonly policy: ImagePolicy;
   readonly before: PolicyStatus;
@@ -25,7 +25,7 @@ export interface Settlement {
   readonly findings: readonly Finding[];
 }
 
-/** Tells of the entries that have a result now and had none (or another one) before. */
+/** Reports the entries that have a new result. */
 export async function reportFindings(settlement: Settlement, ports: Ports): Promise<void> {
   const { policy, before, after, findings } = settlement;
   for (const { rollout, verdict } of findings) {
@@ -41,7 +41,7 @@ export async function reportFindings(settlement: Settlement, ports: Ports): Prom
     const message = isDone ? `${images} is out: ${verdict.message}` : `the rollout of ${images} failed: ${verdict.message}`;
     tell(policy, workload, { type: isDone ? 'Normal' : 'Warning', reason, message }, ports);
     if (isDone) observeAvailable(policy, before, entry, ports);
-    // Of many, the push is told to be out when all of them are, and not over a failure.
+    // With many workloads, the push is reported as rolled out when all of them are, and not after a failure.
     const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
     if (!isDone || isLast) await settle(policy, before, settled, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
     const impossible = isDone ? undefined : settled.map(whyNoRollback).find((why) => why !== undefined);
@@ -50,7 +50,7 @@ export async function reportFindings(settlement: Settlement, ports: Ports): Prom
   }
 }
 
-/** Tells, once all is over, of those that came out and are not in the history. */
+/** Once all rollouts are over, reports the successful ones that the history does not hold. */
 export async function reportSettled({ policy, before, after, findings }: Settlement, ports: Ports): Promise<void> {
   const { settledAt = '' } = after.rollouts ?? {};
   const known = before.rollouts?.settledAt;
@@ -75,7 +75,7 @@ export async function reportSettled({ policy, before, after, findings }: Settlem
     await settle(policy, before, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
 }
 
-/** Tells that the images before were put back. */
+/** Reports that the earlier images were rolled back to. */
 export async function reportRollback(
   { policy, before }: Settlement,
   workload: Workload,
@@ -91,7 +91,7 @@ export async function reportRollback(
   await settle(policy, before, entries, { kind: 'stalled', reason: 'RolledBack', message: `${formatWorkload(workload)}: ${text}` }, ports);
 }
 
-/** Reports that a failed image stays. Where the policy may not change the workload, nothing is written about it in its namespace. */
+/** Reports that a failed image is not rolled back. Where the policy may not change the workload, nothing is written about it in the workload's namespace. */
 export function reportNoRollback(
   policy: ImagePolicy,
   workload: Workload,
@@ -103,14 +103,14 @@ export function reportNoRollback(
   tell(policy, workload, { type: 'Warning', reason, message }, ports);
 }
 
-/** Reports a change that must not be rolled back; nothing is asked of its workload, nor counted by the kind that the history names. */
+/** Reports a change that must not be rolled back; the workload is not read, and the kind in its history entry is not counted. */
 export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { recordEvent, logger }: Ports): void {
   const message = `${formatWorkload(entry)}: ${entry.to} failed and is not rolled back: ${why}`;
   recordEvent({ regarding: toObject(policy), action: 'WatchRollout', type: 'Warning', reason: 'RollbackRefused', message });
   logger.info({ policy: policyKey(policy), workload: workloadKey(entry), reason: 'RollbackRefused', why }, 'rollout finished');
 }
 
-/** Tells, when a change was made, that nobody can watch it. */
+/** Reports, when a change is made, that its rollout cannot be watched. */
 export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome, ports: ReportPorts): void {
   const { spec } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return;
@@ -150,13 +150,13 @@ function resultOf({ history = [] }: PolicyStatus, entry: HistoryEntry): HistoryE
   return history.find((one) => isSameEntry(one, entry))?.result;
 }
 
-/** The trigger in the status is that of the newest change: older ones have nobody to tell. */
+/** The trigger in the status is that of the newest change; for older changes it is no longer known. */
 function isTriggered({ trigger }: PolicyStatus, entry: HistoryEntry): boolean {
   const handled = Date.parse(trigger?.handledAt ?? '');
   return !Number.isNaN(handled) && toSeconds(new Date(handled)) === entry.at;
 }
 
-/** What was found out late, because nobody was there, is no measurement. */
+/** A result that was found late, because no replica was running, is not measured. */
 function observeAvailable({ spec }: ImagePolicy, status: PolicyStatus, entry: HistoryEntry, { metrics, clock }: Ports): void {
   const timeoutMs = isUsable(spec) ? (spec.rollout?.timeoutMs ?? 0) : 0;
   if (clock().getTime() - Date.parse(entry.at) > timeoutMs) return;

@@ -1,4 +1,4 @@
-/** Tells everybody who may ask how a look at a policy ended: status, Kubernetes Events, audit record, metrics, log. */
+/** Reports how a reconcile of a policy ended: status, Kubernetes Events, audit record, metrics, log. */
 import type { Candidate } from '../model/image-reference.ts';
 import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
 import { WaitError, describeError } from '../model/errors.ts';
@@ -20,13 +20,13 @@ import { reportBlocked } from './report-blocked.ts';
 import type { Decision, DecisionObserver } from './decision-observer.ts';
 
 export interface ReportPorts extends WorkloadView, ConsentRules {
-  /** Writes what `update` makes of the newest status; does nothing when it makes nothing. */
+  /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. */
   readonly writeStatus: (
     policy: ImagePolicy,
     update: (status: PolicyStatus) => PolicyStatus | undefined,
     signal: AbortSignal,
   ) => Promise<void>;
-  /** Resolves when no image is being changed, or after a while: what only tells of changes waits for it. */
+  /** Resolves when no image is being changed, or after a while: reports that can wait are written after that. */
   readonly imagesAreOut?: () => Promise<void>;
   readonly recordEvent: (event: ObjectEvent) => void;
   readonly eventLog: EventLog;
@@ -36,14 +36,14 @@ export interface ReportPorts extends WorkloadView, ConsentRules {
   readonly observer?: DecisionObserver;
 }
 
-/** A failure may be over at the next try: it is worth a write to the policy's status only when it lasts. */
+/** A failure may be over at the next try, so it is written to the policy's status only when it lasts. */
 const failuresBeforeStatus = 2;
-/** And so may be a wait for a registry, where hundreds of policies may wait for the same one. */
+/** A wait for a registry may be as short, and hundreds of policies may wait for the same registry. */
 const shortWaitMs = 5_000;
 const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['NotShownYet', 'RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
 const maxChanges = 20;
 
-/** Reports an ending. Throws when the status or the record could not be written: the job is then done once more. */
+/** Reports an outcome. Throws when the status or the audit record could not be written: the job is then retried. */
 export async function reportOutcome(
   policy: ImagePolicy,
   outcome: Outcome,
@@ -56,7 +56,7 @@ export async function reportOutcome(
   reportChanges(policy, outcome, cause, ports);
   let replaced = policy.status;
   const tell = async () => {
-    // Nothing is written about it.
+    // An ignored push is not written to the status.
     if (outcome.kind === 'ignored') return;
     await ports.imagesAreOut?.();
     await ports.writeStatus(
@@ -69,7 +69,7 @@ export async function reportOutcome(
     );
   };
   await Promise.all([tell(), settle(policyKey(policy), fateOf(outcome), cause, ports)]);
-  // Who looked at the same time may have told it already.
+  // A concurrent reconcile may have reported the outcome already.
   const before = { ...policy, status: replaced };
   if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
   else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
@@ -77,24 +77,24 @@ export async function reportOutcome(
   reportNotWatched(policy, outcome, ports);
 }
 
-/** Reports an ending that no policy is there to show: it was deleted before its turn came. */
+/** Reports the outcome of a job whose policy was deleted before the job ran. */
 export async function reportGone(key: string, outcome: Outcome, cause: ReconcileCause, ports: ReportPorts): Promise<void> {
   count(key, outcome, cause, ports);
   await settle(key, fateOf(outcome), cause, ports);
 }
 
-/** Whose try failed, after how many others. */
+/** The failed try: its job, and how many tries failed before it. */
 export interface Failure {
   readonly key: string;
   readonly failures: number;
   readonly isLastTry: boolean;
-  /** What was to be looked at. */
+  /** The image that the job was about. */
   readonly hint?: Candidate;
-  /** What was changed all the same. */
+  /** What was changed in spite of the failure. */
   readonly applied?: readonly AppliedChange[];
 }
 
-/** Reports that a try failed and what happens next; never throws, because the failure itself is what matters. */
+/** Reports that a try failed and what happens next; never throws, because the failure itself matters more. */
 export async function reportFailure(
   policy: ImagePolicy | undefined,
   error: unknown,
@@ -155,7 +155,7 @@ function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, c
   ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
 }
 
-/** An Event when a policy becomes Stalled or is so for another reason, not each time that it is found so. */
+/** Records an Event when a policy becomes Stalled or its reason changes, not each time that it is found so. */
 function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts): void {
   const before = policy.status.conditions?.find((condition) => condition.type === 'Stalled');
   if (before?.status === 'True' && before.reason === outcome.reason && before.message === outcome.message) return;
@@ -164,7 +164,7 @@ function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts
   ports.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
 }
 
-/** An Event when something begins to wait, not each time that it is found waiting. */
+/** Records an Event when a wait begins, not each time that it is found to last. */
 function reportWaiting(policy: ImagePolicy, { reason, message, place }: Outcome, ports: ReportPorts): void {
   if (place?.next?.until === policy.status.waiting?.until) return;
   ports.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waiting');

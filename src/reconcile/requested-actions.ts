@@ -6,15 +6,15 @@ import { requestCause, type PolicyJob } from '../queue/jobs.ts';
 type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
 
 /**
- * What a user asks of a policy and nobody has answered yet, or undefined. Annotations do not count up the generation, so the job carries them: whoever takes
- * it must not look at a policy without them.
+ * The unanswered request of a user to a policy, or undefined. Annotations do not increase the generation, so the job carries them: a worker must not reconcile
+ * a policy that does not show them yet.
  */
 export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | undefined {
   if (actions === undefined) return undefined;
   const { approve, rollbackTo, release, requestedAt } = actions;
-  // Nothing is done for a suspended policy; its request is answered with that.
+  // A suspended policy does nothing; the answer to its request says so.
   const isActive = isUsable(spec) && !spec.suspended;
-  // With the one before: the same may be asked for again after another one.
+  // The cause includes the previous rollback: a user may ask for the same one again after another.
   if (isActive && rollbackTo !== undefined && rollbackTo !== status.lastHandledRollback)
     return { source: 'Rollback', cause: `rollback:${rollbackTo}:${status.lastHandledRollback ?? ''}`, actions };
   if (requestedAt !== undefined && requestedAt !== status.lastHandledRequest)
@@ -25,11 +25,11 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
   }
   const released = releaseTime(actions);
   const mayRelease = isActive && released !== undefined && mayEnd(status, released);
-  // With what it waits for now: the same time may be said, taken back, and said again.
+  // The cause includes the end of the present wait: a user may set a time, remove it, and set it again.
   return mayRelease ? { source: 'Request', cause: `release:${release}:${status.waiting?.until ?? ''}`, actions } : undefined;
 }
 
-/** It names what is pending; or it does not, and nobody has told so yet. */
+/** The job for an approval that names the pending change, or that names another one and has not been answered. */
 function approvalJob(approve: string, { pendingApproval, conditions = [] }: ImagePolicy['status']): ActionJob | undefined {
   if (pendingApproval === undefined) return undefined;
   const { tag, digest } = pendingApproval;
@@ -43,9 +43,9 @@ function approvalJob(approve: string, { pendingApproval, conditions = [] }: Imag
 
 const holdReasons: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'ChangeReverted']);
 
-/** Whether there is something that a release could end, now or at the time that it names: the look sets the alarm for that. */
+/** Whether a release could end a wait, now or at the time that it names; for a later time, the reconcile enqueues a delayed job. */
 function mayEnd({ waiting, conditions = [] }: ImagePolicy['status'], released: Date): boolean {
-  // It has its alarm, unless the release is for another time by now.
+  // The wait has its delayed job, unless the release names another time by now.
   if (waiting !== undefined && holdReasons.has(waiting.reason)) return Math.abs(Date.parse(waiting.until) - released.getTime()) >= 1_000;
   return conditions.some(({ type, reason, status }) => {
     const isHold = type === 'Held' || (type === 'Stalled' && holdReasons.has(reason));

@@ -4,8 +4,8 @@ import { formatRepository, type Repository, type Candidate } from '../model/imag
 import type { ImageSource } from '../model/image-source.ts';
 
 /**
- * What a tag points to at the registry; undefined when it is not there. A HEAD, which counts as no pull; for a tag that is about to be used (`use`) a request that says
- * as well what it is.
+ * Resolves a tag at the registry; undefined when it does not exist. It is a HEAD, which does not count as a pull; for a tag that is about to be used (`use`), a
+ * request that also says what it is.
  */
 export type HeadManifest = (
   source: ImageSource,
@@ -14,36 +14,36 @@ export type HeadManifest = (
   purpose?: 'use',
 ) => Promise<{ digest: string } | undefined>;
 
-/** The same question for a tag that is about to be used. */
+/** The same request for a tag that is about to be used. */
 export function toUse(headManifest: HeadManifest): HeadManifest {
   return (source, tag, signal) => headManifest(source, tag, signal, 'use');
 }
 
-/** Where to look: what a webhook announced, or a poll found. */
+/** The tag that a webhook announced or a poll found. */
 export interface Hint {
   readonly tag: string;
   readonly digest?: string;
 }
 
-/** How long a registry is given to show what it announced, and the first pause; pauses double. Longer ones are spent in the queue, where no worker waits. */
+/** How long a registry has to show what it announced, and the first pause, which doubles. Longer pauses are spent in the queue, where they occupy no worker. */
 const patience = { totalMs: 10_000, firstMs: 50, longestInHandMs: 500 };
 
-/** How long an answer is doubted. */
+/** When to ask again instead of believing an answer. */
 export interface Patience {
   /** Whether a webhook announced the hint. */
   readonly announced: boolean;
-  /** When that was, in ms since 1970, where whoever asks can come again; otherwise now, and all of it is waited for here. */
+  /** When it was announced, in ms since 1970, where the caller can come back later; otherwise absent, and the whole wait happens here. */
   readonly announcedAt?: number | undefined;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** Whether a digest may be what was pushed, where none was announced. */
+  /** Whether a digest may be the pushed one, where none was announced. */
   readonly mayBePushed?: (digest: string) => Promise<boolean>;
 }
 
 /**
- * Asks the registry what the tag points to. Registries announce a tag before it can be read (measured: 43 of 300 mutable tags still
- * had the old digest): while the answer is missing or is not the announced digest, it is asked again for a while, and then believed. Where no digest was
- * announced, `mayBePushed` says no to what was known before, and to the first platform, which comes before the index of all. Throws WaitError(NotShownYet).
+ * Asks the registry what the tag points to. Registries announce a tag before it can be read (measured: 43 of 300 mutable tags still had the old digest). While
+ * there is no answer, or not the announced digest, the question is repeated for a while; then the answer is believed. Where no digest was announced,
+ * `mayBePushed` rejects a digest known before, and that of a first platform, which is pushed before the index. Throws WaitError(NotShownYet).
  */
 export async function resolveCandidate(
   source: ImageSource,

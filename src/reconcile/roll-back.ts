@@ -18,7 +18,7 @@ import type { Watched, WatchPorts } from './watch-rollouts.ts';
 
 const maxTries = 5;
 
-/** A workload that is to be put back, with what a look a moment ago found failed. */
+/** A workload that is to be rolled back, with the changes that were just found failed. */
 export interface Failed {
   readonly workload: Workload;
   readonly entries: readonly HistoryEntry[];
@@ -29,8 +29,9 @@ type Ending =
   | { readonly kind: 'refused'; readonly workload: Workload; readonly rollbacks: readonly Rollback[]; readonly refusal: Refusal };
 
 /**
- * Puts the images before failed changes back, with the same guarded patch as every change, several workloads at a time. The failure is in the status
- * already; what a crash leaves between the patch and the status is found by what runs. What must not be rolled back (`refused`) is only reported.
+ * Rolls back to the images before failed changes, with the same guarded patch as every change, several workloads at a time. The status already shows the
+ * failure; after a crash between patch and status, the rollback is found by the running images. A change that must not be rolled back (`refused`) is only
+ * reported.
  */
 export async function rollBack(
   { failed, refused }: { readonly failed: readonly Failed[]; readonly refused: readonly RefusedRollback[] },
@@ -46,7 +47,7 @@ export async function rollBack(
   if (failure !== undefined) throw failure.reason;
 }
 
-/** Undefined where there is nothing to put back any more. */
+/** Rolls back one workload; undefined where nothing is left to roll back. */
 async function putWorkloadBack(
   { workload: found, entries }: Failed,
   watched: Watched,
@@ -55,7 +56,7 @@ async function putWorkloadBack(
 ): Promise<Ending | undefined> {
   let workload: Workload | undefined = found;
   for (let tries = 0; tries < maxTries && workload !== undefined; tries++) {
-    // The change of the policy causes a look of its own.
+    // The change of the policy causes a reconcile of its own.
     if (hasChanged(watched.policy, ports)) return undefined;
     const rollbacks = rollbacksOf(watched.policy, workload, ports.aliases, entries);
     const open = rollbacks.filter(({ isDone }) => !isDone);
@@ -99,7 +100,7 @@ async function tryPatch(
   });
   const tag = open.map(({ entry }) => entry.from).join(', ');
   const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, kept: [] }] };
-  // The registry may take its time, so what policy and owners say is asked after it.
+  // The registry may be slow, so policy and consents are read after it has answered.
   const why = (await whyNotVerified(open, watched, ports, signal)) ?? (await whyNotAllowed(plan, watched, ports, signal));
   if (why !== undefined) return { reason: 'RollbackRefused', why };
   if (hasChanged(policy, ports)) return 'outdated';
@@ -114,7 +115,7 @@ async function tryPatch(
   }
 }
 
-/** What the owners of the workload and the configuration say now. */
+/** Why the owners of the workload or the configuration do not allow the rollback now; undefined where they do. */
 async function whyNotAllowed(
   plan: UpdatePlan,
   { policy, spec, fresh }: Watched,
@@ -128,7 +129,7 @@ async function whyNotAllowed(
   return (target?.problem ?? target?.blocked?.[0])?.message;
 }
 
-/** Whether the images before have the signatures that the policy demands now. */
+/** Why the earlier images lack the signatures that the policy demands now; undefined where they have them. */
 async function whyNotVerified(
   open: readonly Rollback[],
   { policy, spec }: Watched,
@@ -146,7 +147,7 @@ async function whyNotVerified(
   }
 }
 
-/** One write for all that was put back and all that could not be. */
+/** One write to the status for all rollbacks, done and refused. */
 async function record(
   { endings, refused }: { readonly endings: readonly Ending[]; readonly refused: readonly RefusedRollback[] },
   { policy }: Watched,

@@ -2,21 +2,21 @@ import { formatRepository, type Candidate } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 
 /**
- * What the registry said of a tag when this process made jobs of a push or a poll, for those of the jobs that this process does. It never travels through Redis: who
- * can write there could choose what runs.
+ * The registry's answers about a tag from when this process made the jobs of a push or a poll, for those of the jobs that this process runs. They never pass
+ * through Redis: whoever can write there could choose what runs.
  */
 export interface SharedAnswers {
-  /** `cause`: the one that the jobs have. `askedAt`: when the registry was asked, in ms since 1970. */
+  /** `cause` is that of the jobs; `askedAt` is when the registry was asked, in ms since 1970. */
   remember(cause: string, source: ImageSource, answer: Candidate, askedAt: number): void;
-  /** The answer, given on the same behalf and not long ago; undefined where the registry has to be asked. */
+  /** A recent answer that was given on the same behalf; undefined where the registry has to be asked. */
   recall(cause: string, source: ImageSource, tag: string): Candidate | undefined;
 }
 
-/** Shorter than a lock of the queue: what a killed worker left behind is asked for again. */
+/** Shorter than a lock of the queue: after a worker was killed, its jobs ask again. */
 const lastsMs = 3_000;
 const maxAnswers = 10_000;
 
-/** An empty memory. */
+/** Creates an empty memory. */
 export function createSharedAnswers(now: () => number): SharedAnswers {
   const answers = new Map<string, { readonly answer: Candidate; readonly askedAt: number }>();
   return {
@@ -29,7 +29,7 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
     },
     recall(cause, source, tag) {
       const known = answers.get(keyOf(cause, source, tag));
-      // A clock that was set back makes nothing young again.
+      // An answer stays old even when the clock is set back.
       const ageMs = known === undefined ? lastsMs : Math.abs(now() - known.askedAt);
       return ageMs < lastsMs ? known?.answer : undefined;
     },

@@ -18,15 +18,15 @@ export interface VerifyPorts {
   readonly now: () => number;
 }
 
-/** What is about to be done, and since when the image could have been signed: the push, or what else made us look. */
+/** The plan, and since when the image could have been signed: the time of the push, or of another cause of the reconcile. */
 export interface VerifyRequest {
   readonly plan: UpdatePlan;
   readonly sinceMs?: number | undefined;
 }
 
 /**
- * Lets a plan pass whose candidate has the signatures that the policy demands, and says which digest that holds for. A plan that changes nothing is not
- * looked at. Not signed: WaitError for some minutes, because signatures follow their image, then PermanentError; wrong signatures: PermanentError.
+ * Checks that the candidate of a plan has the signatures that the policy demands, and returns the digest that was verified. A plan that changes nothing is not
+ * verified. Not signed: WaitError for some minutes, because signatures follow their image, then PermanentError; wrong signatures: PermanentError.
  */
 export async function verifyCandidate(
   policy: ImagePolicy,
@@ -39,7 +39,7 @@ export async function verifyCandidate(
   if (verification === undefined || !hasChanges(plan)) return undefined;
   const { tag, digest } = plan.candidate;
   const name = formatTag(spec.repository, tag);
-  // What runs changed after the choice: the next look asks for the digest.
+  // The running images changed after the choice: the next try asks for the digest.
   if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
   const source = ports.sourceOf(policy, spec);
   const verdict = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
@@ -53,8 +53,8 @@ export async function verifyCandidate(
 }
 
 /**
- * Demands the signatures of an image of the repository that ran before, by its digest or by what its tag points to now: it may have run before signatures were
- * demanded, or be trusted no more. PermanentError where they are not there: nobody waits for those of an old image.
+ * Demands the signatures of an earlier image of the repository, by its digest or by what its tag points to now: it may have run before signatures were
+ * demanded, or may no longer be trusted. Throws PermanentError where they are missing: an old image is not waited for.
  */
 export async function verifyEarlier(
   policy: ImagePolicy,
@@ -83,7 +83,7 @@ function notSigned(policy: ImagePolicy, digest: string, message: string, { since
   return until === undefined ? new PermanentError('NotSigned', message) : new WaitError('NotSigned', until, message);
 }
 
-/** A tag is written without its digest, so it has to mean what was verified, as late as we can tell. */
+/** A tag is written without its digest, so it has to point to the verified one, checked as late as possible. */
 async function checkTag(source: ImageSource, { tag, digest }: Candidate, headManifest: HeadManifest, signal: AbortSignal): Promise<void> {
   const head = await headManifest(source, tag, signal);
   if (head?.digest === digest) return;

@@ -1,6 +1,6 @@
 /**
- * One look at the rollouts of a policy: what the workloads say, and while they are not out, their new pods. What is found goes into the status first, so that
- * a failed image is rejected before the one before it is put back, and a crash at any point leaves what the next look goes on with.
+ * One check of the rollouts of a policy: the state of the workloads and, while they are rolling out, of their new pods. The findings are written to the status
+ * first, so that a failed image is rejected before it is rolled back, and the next check can continue after a crash at any point.
  */
 import { refusedRollbacks, rollbacksOf } from '../rollout/automatic-rollback.ts';
 import { asSeenBy } from '../plan/consent.ts';
@@ -22,19 +22,19 @@ import { rollBack, type Failed } from './roll-back.ts';
 import { checkStepMs, manyRollouts, maxExamined, rolloutJob } from './next-rollout-check.ts';
 
 export interface WatchPorts extends FreshStatePorts, Omit<ReportPorts, 'now'> {
-  /** Pods of the workload's newest revision; asked only while it is not out. */
+  /** Pods of the workload's newest revision; read only while it is rolling out. */
   readonly readRolloutPods: (workload: WorkloadRef, signal: AbortSignal) => Promise<readonly PodState[]>;
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
 }
 
-/** A policy whose rollouts are watched, with the workloads as they are known to be. */
+/** A policy whose rollouts are watched, with the known state of its workloads. */
 export interface Watched {
   readonly policy: ImagePolicy;
   readonly spec: PolicySpec & { readonly rollout: RolloutSettings };
   readonly fresh: Map<string, Workload | undefined>;
 }
 
-/** Looks at the rollouts of one policy, does what follows, and orders the next look. */
+/** Checks the rollouts of one policy, acts on the findings, and enqueues the next check. */
 export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
   const key = policyKey(job.policy);
   try {
@@ -51,7 +51,9 @@ export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: A
   if (next !== undefined) await ports.addPolicyJobs([next]);
 }
 
-/** The replica that made the job may have seen more than this one: an alarm is ours to judge, anything else is asked for where nothing is to be seen of it. */
+/**
+ * The replica that made the job may have seen newer state: a delayed job is decided by our own, any other reads fresh state where ours shows no reason for it.
+ */
 async function findNewest(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<ImagePolicy | undefined> {
   const cached = findSame(job, ports);
   const sees = cached && rolloutJob(cached, ports, ports.clock());
@@ -93,7 +95,7 @@ async function look(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, sign
   await rollBack({ failed: wanted, refused: refusedRollbacks(known.policy, view) }, known, ports, signal);
 }
 
-/** What the caches say of all of them, and what the API server says of those that are not out. */
+/** Evaluates all rollouts from the caches, and those that are not complete from the API server. */
 async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<Finding[]> {
   const { policy, spec } = watched;
   const now = ports.clock();
@@ -101,7 +103,7 @@ async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, s
     const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
     return { rollout, verdict: evaluateRollout(rollout.workload, time, now), digests: new Map<string, string>() };
   });
-  // Where one of many changed, the pods of the others have their own times.
+  // Where one of many rollouts changed, the pods of the others are read at their own times.
   const asksPods = job.notBefore !== undefined || judged.length <= manyRollouts;
   const chosen = chooseExamined(judged, asksPods, now);
   const results = await inParallel(chosen, spec.maxParallel ?? defaultParallel, (found) => examine(found, watched, ports, signal));
@@ -112,7 +114,7 @@ async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, s
   return [...judged.filter(({ verdict }) => verdict.kind === 'done' || verdict.kind === 'notWatched'), ...examined];
 }
 
-/** Failures first; those under way in turns. */
+/** Failed rollouts first, then those in progress in turns. */
 function chooseExamined(judged: readonly Finding[], asksPods: boolean, now: Date): Finding[] {
   const failed = judged.filter(({ verdict }) => verdict.kind === 'failed');
   const underway = asksPods ? judged.filter(({ verdict }) => verdict.kind === 'progressing') : [];
@@ -121,7 +123,7 @@ function chooseExamined(judged: readonly Finding[], asksPods: boolean, now: Date
   return [...failed, ...underway.slice(start), ...underway.slice(0, start)].slice(0, maxExamined);
 }
 
-/** What is bad is not said from memory; and the pods know better than a controller that waits. */
+/** A failure is never reported from the caches alone; and pods show more than a controller that still waits. */
 async function examine(
   { rollout, verdict: first, digests: none }: Finding,
   { policy, spec, fresh }: Watched,
@@ -162,7 +164,7 @@ async function askPods(
   return others === undefined ? judged : { ...judged, message: `${judged.message}: ${others.message}` };
 }
 
-/** Where pods may not be read, the workload's own word has to do. */
+/** Where pods may not be read, only the workload itself is evaluated. */
 async function readPods(workload: Workload, ports: WatchPorts, signal: AbortSignal): Promise<readonly PodState[] | undefined> {
   try {
     return await ports.readRolloutPods(workload, signal);
@@ -172,7 +174,7 @@ async function readPods(workload: Workload, ports: WatchPorts, signal: AbortSign
   }
 }
 
-/** A change that was found after a crash has no digest: only tags that are pinned as tags come without, and those do not move. */
+/** A change that was found after a crash has no digest: only tags that are pinned as tags lack one, and those do not move. */
 async function findDigests(
   { entries }: Rollout,
   policy: ImagePolicy,
@@ -188,7 +190,7 @@ async function findDigests(
   return found;
 }
 
-/** Writes what was found and tells of what was not known before; returns the status as it is then. */
+/** Writes the findings to the status and reports the new ones; returns the status that was written. */
 async function settle(
   { policy, spec }: Watched,
   findings: readonly Finding[],
