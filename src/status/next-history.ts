@@ -85,9 +85,12 @@ function isReplaced(history: readonly HistoryEntry[], { workload, container, ima
 }
 
 /** A status whose write got no response is written again: an entry that is not the newest of its container was superseded in between. */
-function isWritten(history: readonly HistoryEntry[], { container, to, at, ...workload }: HistoryEntry): boolean {
+function isWritten(history: readonly HistoryEntry[], { container, from, to, at, ...workload }: HistoryEntry): boolean {
   const newest = newestAt(history, { workload, container });
-  return newest?.to === to && newest.at === at;
+  if (newest?.to !== to) return false;
+  // Another replica may have found the change on the workload, and recorded it a moment later than it was made.
+  const laterMs = Date.parse(newest.at) - Date.parse(at);
+  return laterMs === 0 || (newest.from === from && laterMs > 0 && laterMs < raceMs);
 }
 
 interface Place {

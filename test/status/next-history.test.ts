@@ -56,6 +56,18 @@ test('what a late look saw, and was put back since, does not come again', () => 
   assert.deepEqual(tags(remembering(later(5)), later(6)), ['1.3.0', '1.2.0', '1.3.0'], 'a change of its own');
 });
 
+test('a change that another replica found a moment before its author reported it has one entry; the same change again has its own', () => {
+  const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
+  const [change] = updated.changes ?? [];
+  const update = { policy: 'p', at: now.toISOString(), trigger: 'Webhook', from: change?.from ?? '', to: change?.to ?? '' } as const;
+  const remembering: Outcome = { ...ours, ours: (ours.ours ?? []).map((own) => ({ ...own, update })) };
+  const found = next({}, remembering, 2, later(1)) ?? {};
+  const entries = (at: Date) => (next(found, updated, 2, at) ?? found).history?.map(({ from, to }) => [from, to]);
+  const entry = [change?.from, change?.to];
+  assert.deepEqual([entries(now), entries(later(1))], [[entry], [entry]]);
+  assert.deepEqual(entries(later(2)), [entry, entry]);
+});
+
 test('an entry is not made twice', () => {
   const recorded = (status: PolicyStatus, outcome = ours) => next(status, outcome, 2)?.history;
   assert.deepEqual(recorded({ history: appliedOnce('1.3.0') }), appliedOnce('1.3.0'));
