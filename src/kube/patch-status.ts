@@ -27,11 +27,11 @@ interface RawObject {
   readonly status?: unknown;
 }
 
-const maxTries = 5;
+const maxTries = 20;
 
 /**
  * Writes what `update` changes, guarded by resourceVersion, in one request where nobody else wrote meanwhile. Returns the object as it is afterwards;
- * undefined when there was nothing to write on the known state or the object is gone. Throws the last 409 after five tries.
+ * undefined when there was nothing to write on the known state or the object is gone. Throws the last 409 after twenty tries: that many jobs and replicas may write at once, and each conflict means that one of them succeeded.
  */
 export async function patchStatus<S extends object>({ client, path, current, update, signal }: StatusPatch<S>): Promise<unknown> {
   let known = current;

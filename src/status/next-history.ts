@@ -84,13 +84,18 @@ function isReplaced(history: readonly HistoryEntry[], { workload, container, ima
   return update === undefined ? now.getTime() - Date.parse(newest.at) < raceMs : Date.parse(update.at) <= Date.parse(newest.at);
 }
 
-/** A status whose write got no response is written again: an entry that is not the newest of its container was superseded in between. */
+/**
+ * A status whose write got no response is written again. Another replica may also have found the change on the workload, and recorded it at the moment at which
+ * it was made, or shortly after.
+ */
 function isWritten(history: readonly HistoryEntry[], { container, from, to, at, ...workload }: HistoryEntry): boolean {
-  const newest = newestAt(history, { workload, container });
-  if (newest?.to !== to) return false;
-  // Another replica may have found the change on the workload, and recorded it a moment later than it was made.
-  const laterMs = Date.parse(newest.at) - Date.parse(at);
-  return laterMs === 0 || (newest.from === from && laterMs > 0 && laterMs < raceMs);
+  const entries = history.filter((entry) => isSame({ workload: entry, container: entry.container }, { workload, container }));
+  const laterMs = (entry: HistoryEntry) => Date.parse(entry.at) - Date.parse(at);
+  const [newest] = entries;
+  if (newest?.to === to && newest.at === at) return true;
+  // What follows the newest entry is a change of its own.
+  if (newest?.to === from) return false;
+  return entries.some((entry) => entry.from === from && entry.to === to && laterMs(entry) >= 0 && laterMs(entry) < raceMs);
 }
 
 interface Place {

@@ -162,7 +162,7 @@ test('no increment of several writers is lost', async () => {
   assert.deepEqual((await read('counted')).status, { count: 4 });
 });
 
-test('after five conflicts it gives up', async () => {
+test('after twenty conflicts it gives up', async () => {
   const current = await create('hopeless', { count: 0 });
   let tries = 0;
   const contended: KubeClient = {
@@ -179,7 +179,7 @@ test('after five conflicts it gives up', async () => {
     update: (status) => ({ ...status, count: 1 }),
   });
   await assert.rejects(patching, { name: 'KubeError', status: 409 });
-  assert.equal(tries, 5);
+  assert.equal(tries, 20);
 });
 
 test('a deleted object has no status to write', async () => {

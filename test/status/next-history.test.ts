@@ -66,6 +66,9 @@ test('a change that another replica found a moment before its author reported it
   const entry = [change?.from, change?.to];
   assert.deepEqual([entries(now), entries(later(1))], [[entry], [entry]]);
   assert.deepEqual(entries(later(2)), [entry, entry]);
+  const onwards = { ...updated, tag: '1.4.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: `${image}:1.4.0` }] };
+  const followed = after(found, onwards);
+  assert.equal((next(followed, updated) ?? followed).history?.length, 2, 'also when it was changed once more since');
 });
 
 test('an entry is not made twice', () => {
