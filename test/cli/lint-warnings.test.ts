@@ -2,16 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lint } from '../../src/cli/lint.ts';
-
-const policy = (name: string, rest = '') => `apiVersion: operator.technomad.dev/v1
-kind: ImagePolicy
-metadata: {name: ${name}, namespace: shop}
-spec:
-  image: harbor.example.com/shop/${name}
-  select: {semver: {}}
-  targets:
-    - {kind: Deployment, name: ${name}}
-${rest}`;
+import { policyText as policy } from './policy-text.ts';
 
 /** Lints a text from the standard input. */
 async function run(input: string, ...args: string[]) {

@@ -6,16 +6,8 @@ import { test } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
 import { lint } from '../../src/cli/lint.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
+import { policyText as policy } from './policy-text.ts';
 
-const policy = (name: string, rest = '') => `apiVersion: operator.technomad.dev/v1
-kind: ImagePolicy
-metadata: {name: ${name}, namespace: shop}
-spec:
-  image: harbor.example.com/shop/${name}
-  select: {semver: {}}
-  targets:
-    - {kind: Deployment, name: ${name}}
-${rest}`;
 const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n';
 
 /** Writes files into a new folder. */
