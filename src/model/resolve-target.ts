@@ -43,7 +43,7 @@ export function isMeantContainer(
 
 /** The images of a workload that a target without fields selects, of any repository. */
 export function meantImages(target: PolicyTarget, workload: Workload): ReturnType<typeof imagesOf> {
-  return imagesOf(workload).filter(({ container, place: { list = 'containers' } }) => isMeantIn(list, target, container.name));
+  return imagesOf(workload).filter(({ container, position: { list = 'containers' } }) => isMeantIn(list, target, container.name));
 }
 
 /** Init containers and image volumes are selected only if the target asks for them. Names listed in a target are those of containers. */

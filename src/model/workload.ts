@@ -55,7 +55,7 @@ export interface ImageVolume extends WorkloadContainer {
 export type ImageList = 'containers' | 'initContainers' | 'volumes';
 
 /** The location of an image in a pod template; without `list` it is one of the containers. */
-export interface ImagePlace {
+export interface ImagePosition {
   readonly index: number;
   readonly list?: ImageList;
 }
@@ -100,11 +100,11 @@ export function imagesOf({
   containers,
   initContainers = [],
   volumes = [],
-}: Pick<Workload, 'containers' | 'initContainers' | 'volumes'>): { readonly container: WorkloadContainer; readonly place: ImagePlace }[] {
+}: Pick<Workload, 'containers' | 'initContainers' | 'volumes'>): { readonly container: WorkloadContainer; readonly position: ImagePosition }[] {
   return [
-    ...containers.map((container, index) => ({ container, place: { index } })),
-    ...initContainers.map((container, index) => ({ container, place: { index, list: 'initContainers' as const } })),
-    ...volumes.map((container) => ({ container, place: { index: container.index, list: 'volumes' as const } })),
+    ...containers.map((container, index) => ({ container, position: { index } })),
+    ...initContainers.map((container, index) => ({ container, position: { index, list: 'initContainers' as const } })),
+    ...volumes.map((container) => ({ container, position: { index: container.index, list: 'volumes' as const } })),
   ];
 }
 
@@ -154,7 +154,7 @@ export function isSameWorkload(a: WorkloadRef, b: WorkloadRef): boolean {
 }
 
 /** One image of a workload that is to be replaced. */
-export interface ContainerChange extends ImagePlace {
+export interface ContainerChange extends ImagePosition {
   /** Its name, for an image volume `volumes/NAME`; for fields of a custom resource, the path of the one that holds the tag or the image. */
   readonly container: string;
   readonly from: string;

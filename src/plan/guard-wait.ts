@@ -1,10 +1,10 @@
 import type { UpdatePlan, Blocked } from './plan-update.ts';
 import type { Waiting } from '../model/policy-status.ts';
 import { toSeconds } from '../model/status-text.ts';
-import { isSameImage, type PlacedWaiting } from './waiting.ts';
+import { isSameImage, type PendingCandidate } from './waiting.ts';
 
 /** The earliest time at which blocked changes of a plan may proceed; all of them are then evaluated again. `before`: the previous wait. */
-export function guardWait({ candidate, targets }: UpdatePlan, before: Waiting | undefined, now: Date): PlacedWaiting | undefined {
+export function guardWait({ candidate, targets }: UpdatePlan, before: Waiting | undefined, now: Date): PendingCandidate | undefined {
   const waits = targets.flatMap(({ blocked = [] }) => blocked.flatMap((one) => (one.kind === 'waits' ? [one] : [])));
   const [first] = waits.toSorted((a: Wait, b: Wait) => a.until.getTime() - b.until.getTime());
   if (first === undefined) return undefined;

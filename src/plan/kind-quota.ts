@@ -51,7 +51,7 @@ export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
       namespaces.set(namespace, space);
       const entry = { name, createdAt, kinds };
       space.byName.set(name, entry);
-      space.byAge.splice(placeOf(space.byAge, entry), 0, entry);
+      space.byAge.splice(insertionIndex(space.byAge, entry), 0, entry);
       for (const key of customKeys(entry)) space.uses.set(key, (space.uses.get(key) ?? 0) + 1);
       space.allowed = undefined;
     },
@@ -60,7 +60,7 @@ export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
       const entry = space?.byName.get(name);
       if (space === undefined || entry === undefined) return;
       space.byName.delete(name);
-      space.byAge.splice(placeOf(space.byAge, entry), 1);
+      space.byAge.splice(insertionIndex(space.byAge, entry), 1);
       for (const key of customKeys(entry)) {
         const uses = (space.uses.get(key) ?? 0) - 1;
         if (uses > 0) space.uses.set(key, uses);
@@ -107,7 +107,7 @@ function firstKinds(byAge: readonly Entry[], max: number): ReadonlySet<string> {
 }
 
 /** The index of the entry in the order, or where to insert it. */
-function placeOf(byAge: readonly Entry[], entry: Entry): number {
+function insertionIndex(byAge: readonly Entry[], entry: Entry): number {
   let [low, high] = [0, byAge.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

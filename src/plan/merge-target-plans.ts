@@ -7,15 +7,15 @@ import { workloadKey } from '../model/workload.ts';
  */
 export function mergeTargetPlans(plans: readonly TargetPlan[]): TargetPlan[] {
   const merged: TargetPlan[] = [];
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   for (const plan of plans) {
     const key = workloadKey(plan.target);
-    const place = places.get(key);
-    const former = place === undefined ? undefined : merged[place];
-    if (place === undefined || former === undefined || former.workload === undefined || plan.workload === undefined) {
-      places.set(key, merged.push(plan) - 1);
+    const index = indexes.get(key);
+    const former = index === undefined ? undefined : merged[index];
+    if (index === undefined || former === undefined || former.workload === undefined || plan.workload === undefined) {
+      indexes.set(key, merged.push(plan) - 1);
     } else {
-      merged[place] = merge(former, plan);
+      merged[index] = merge(former, plan);
     }
   }
   return merged;

@@ -6,7 +6,7 @@ import type { ContainerState, Reversion } from '../model/policy-status.ts';
 import { heldUpdate, type LastUpdate } from '../model/last-update.ts';
 import { listFew } from '../model/list-few.ts';
 import type { Reason } from '../model/reasons.ts';
-import { describeWaiting, type Place } from './waiting.ts';
+import { describeWaiting, type PendingChange } from './waiting.ts';
 import { findContainer, formatWorkload, identityOf, workloadKey, type WorkloadIdentity, type WorkloadRef } from '../model/workload.ts';
 
 /** The result of reconciling one policy after a push, a poll or a change of its own. Expected results are values, never exceptions. */
@@ -24,7 +24,7 @@ export interface Outcome {
   /** What the policy selects and the state of its targets; absent where the reconcile evaluated something else, such as an older tag. */
   readonly selection?: Selection;
   /** The pending candidate; absent where it was not evaluated. */
-  readonly place?: Place;
+  readonly pending?: PendingChange;
   /** What guards blocked. */
   readonly blocked?: readonly Blocked[];
   /** What GitOps tools have reverted. */
@@ -101,9 +101,9 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
 }
 
 /** The outcome with its pending candidate. `postponed`: because of it, what is selected is not applied yet. */
-export function withPlace(outcome: Outcome, place: Place, postponed: boolean): Outcome {
-  const { next } = place;
-  if (!postponed || outcome.kind !== 'unchanged' || next === undefined) return { ...outcome, place };
+export function withPending(outcome: Outcome, pending: PendingChange, postponed: boolean): Outcome {
+  const { next } = pending;
+  if (!postponed || outcome.kind !== 'unchanged' || next === undefined) return { ...outcome, pending };
   const { tag, digest } = next;
   return {
     ...outcome,
@@ -112,7 +112,7 @@ export function withPlace(outcome: Outcome, place: Place, postponed: boolean): O
     message: describeWaiting(next),
     tag,
     ...(digest !== undefined && { digest }),
-    place,
+    pending,
   };
 }
 

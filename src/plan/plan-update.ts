@@ -42,7 +42,7 @@ import {
   isCustomVersion,
   readVolumeName,
   refOf,
-  type ImagePlace,
+  type ImagePosition,
   type Workload,
   type WorkloadContainer,
   type WorkloadIdentity,
@@ -169,20 +169,20 @@ function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Wor
 
 function planContainers(target: PolicyTarget, workload: Workload, input: PlanInput): (ContainerChange | KeptContainer)[] {
   return meantImages(target, workload)
-    .map(({ container, place }) => planContainer(container, place, workload, input))
+    .map(({ container, position }) => planContainer(container, position, workload, input))
     .filter((part) => part !== undefined);
 }
 
 function planContainer(
   container: WorkloadContainer,
-  place: ImagePlace,
+  position: ImagePosition,
   workload: Workload,
   input: PlanInput,
 ): ContainerChange | KeptContainer | undefined {
   const running = readOwn(container.image, input);
   if (running === undefined) return undefined;
   const verdict = judge(running, input.startsOver?.(workload, container.name, container.image), input);
-  if (verdict === 'change') return { container: container.name, ...place, from: container.image, to: rewrite(running, input) };
+  if (verdict === 'change') return { container: container.name, ...position, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
   return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
 }

@@ -6,7 +6,7 @@ import type { Reason } from '../model/reasons.ts';
  * Reasons for which a selected image is pending and may be applied later. It stays pending whatever else happens to the policy, until a
  * reconcile that evaluated it replaces or removes it. Other waits belong to a job that is retried, and end when it succeeds.
  */
-const placeReasons: ReadonlySet<string> = new Set<Reason>([
+const pendingReasons: ReadonlySet<string> = new Set<Reason>([
   'MinAge',
   'Window',
   'TooManyChanges',
@@ -16,26 +16,26 @@ const placeReasons: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 /** Whether this is a pending candidate. */
-export function isPlace(waiting: Waiting | undefined): waiting is PlacedWaiting {
-  return waiting?.tag !== undefined && placeReasons.has(waiting.reason);
+export function isPending(waiting: Waiting | undefined): waiting is PendingCandidate {
+  return waiting?.tag !== undefined && pendingReasons.has(waiting.reason);
 }
 
 /** A pending candidate. */
-export type PlacedWaiting = Waiting & { readonly tag: string; readonly reason: Reason };
+export type PendingCandidate = Waiting & { readonly tag: string; readonly reason: Reason };
 
 /** The pending candidate at the start of a reconcile, and the one after it. */
-export interface Place {
+export interface PendingChange {
   readonly seen?: Waiting;
-  readonly next?: PlacedWaiting;
+  readonly next?: PendingCandidate;
 }
 
 /**
  * The pending candidate after a result: that of the reconcile, unless another replica replaced it meanwhile. If the reconcile did not evaluate it, it is kept.
  */
-export function nextWaiting(current: Waiting | undefined, place: Place | undefined): PlacedWaiting | undefined {
-  const kept = isPlace(current) ? current : undefined;
-  if (place === undefined || (kept !== undefined && !isSameWait(kept, place.seen))) return kept;
-  return place.next;
+export function nextPending(current: Waiting | undefined, pending: PendingChange | undefined): PendingCandidate | undefined {
+  const kept = isPending(current) ? current : undefined;
+  if (pending === undefined || (kept !== undefined && !isSameWait(kept, pending.seen))) return kept;
+  return pending.next;
 }
 
 const explanations: Readonly<Record<string, string>> = {

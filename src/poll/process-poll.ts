@@ -5,7 +5,7 @@ import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts'
 import { accessKey } from '../model/image-source.ts';
 import { isBestSelection } from '../plan/is-selection.ts';
 import type { ReconcileCause } from '../status/next-status.ts';
-import { outcomeOf, withNotes, withPlace } from '../plan/outcome.ts';
+import { outcomeOf, withNotes, withPending } from '../plan/outcome.ts';
 import { hasChanges } from '../plan/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
@@ -92,7 +92,7 @@ async function reportUnchanged(
   const outcome = withNotes({ ...outcomeOf(plan, [], isBestSelection(spec, plan)), gone }, notes);
   const { waiting } = policy.status;
   // Nothing is better than what runs, so there is no pending candidate.
-  await reportOutcome(policy, withPlace(outcome, waiting === undefined ? {} : { seen: waiting }, false), cause, ports, signal);
+  await reportOutcome(policy, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), cause, ports, signal);
   reportGoneTags(policy, gone, ports);
 }
 

@@ -1,5 +1,5 @@
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { isPlace } from '../plan/waiting.ts';
+import { isPending } from '../plan/waiting.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 
 /** A job that is requeued at that time ends the wait itself; another reconcile is needed only if Redis lost that job. */
@@ -13,7 +13,7 @@ export function alarmJob({ namespace, name, uid, generation, spec, status }: Ima
   const { waiting } = status;
   const until = Date.parse(waiting?.until ?? '');
   if (waiting === undefined || Number.isNaN(until) || !isUsable(spec) || spec.suspended) return undefined;
-  const at = new Date(isPlace(waiting) ? until : until + graceMs).toISOString();
+  const at = new Date(isPending(waiting) ? until : until + graceMs).toISOString();
   return {
     schema: 1,
     policy: { namespace, name, uid },

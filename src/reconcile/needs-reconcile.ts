@@ -210,18 +210,18 @@ interface Claim {
 /** An empty index. A selector is tried only on workloads of its kind and namespace. */
 export function createTargetIndex(): TargetIndex {
   // Grouped by the namespace of the policies: there are many policies, and one question decides whether all of a namespace may see a workload.
-  const byPlace = new Map<string, Map<string, Map<string, Claim>>>();
-  const placesOf = new Map<string, (readonly [place: string, claim: string])[]>();
+  const byTarget = new Map<string, Map<string, Map<string, Claim>>>();
+  const targetKeysOf = new Map<string, (readonly [targetKey: string, claim: string])[]>();
   const remove = (policy: PolicyName) => {
     const key = policyKey(policy);
-    for (const [place, claim] of placesOf.get(key) ?? []) {
-      const askers = byPlace.get(place);
+    for (const [targetKey, claim] of targetKeysOf.get(key) ?? []) {
+      const askers = byTarget.get(targetKey);
       const claims = askers?.get(policy.namespace);
       claims?.delete(claim);
       if (claims?.size === 0) askers?.delete(policy.namespace);
-      if (askers?.size === 0) byPlace.delete(place);
+      if (askers?.size === 0) byTarget.delete(targetKey);
     }
-    placesOf.delete(key);
+    targetKeysOf.delete(key);
   };
   return {
     remove,
@@ -230,22 +230,22 @@ export function createTargetIndex(): TargetIndex {
       if (!isUsable(policy.spec)) return;
       const { namespace, name } = policy;
       const key = policyKey(policy);
-      const places = policy.spec.targets.map((target) => {
+      const keys = policy.spec.targets.map((target) => {
         const { selector } = target;
-        const place = selector === undefined ? workloadKey(target) : selectedPlace(target, target.namespace);
+        const targetKey = selector === undefined ? workloadKey(target) : selectorKey(target, target.namespace);
         const claim = selector === undefined ? key : `${key} ${formatSelector(selector)}`;
-        const askers = byPlace.get(place) ?? new Map<string, Map<string, Claim>>();
+        const askers = byTarget.get(targetKey) ?? new Map<string, Map<string, Claim>>();
         const claims = askers.get(namespace) ?? new Map<string, Claim>();
         claims.set(claim, { policy: { namespace, name }, ...(selector !== undefined && { selector }) });
-        byPlace.set(place, askers.set(namespace, claims));
-        return [place, claim] as const;
+        byTarget.set(targetKey, askers.set(namespace, claims));
+        return [targetKey, claim] as const;
       });
-      placesOf.set(key, places);
+      targetKeysOf.set(key, keys);
     },
     policiesOf(workload, maySee) {
       // Consent was not always required: only a policy that names a single target may predate it.
-      const named = [...(byPlace.get(workloadKey(workload)) ?? [])].filter(([namespace]) => maySee({ namespace, legacyTarget: workload }));
-      const selecting = byPlace.get(selectedPlace(workload, workload.namespace)) ?? [];
+      const named = [...(byTarget.get(workloadKey(workload)) ?? [])].filter(([namespace]) => maySee({ namespace, legacyTarget: workload }));
+      const selecting = byTarget.get(selectorKey(workload, workload.namespace)) ?? [];
       const selected = [...selecting].filter(([namespace]) => maySee({ namespace }));
       const claims = [...named, ...selected].flatMap(([, claims]) => [...claims.values()]);
       const matching = claims.filter(({ selector }) => selector === undefined || matchesSelector(selector, workload.labels));
@@ -255,6 +255,6 @@ export function createTargetIndex(): TargetIndex {
 }
 
 /** The key for selectors. It is never that of a workload, because no name is a star. */
-function selectedPlace(kind: KindRef, namespace: string): string {
+function selectorKey(kind: KindRef, namespace: string): string {
   return `${kindKey(kind)}/${namespace}/*`;
 }

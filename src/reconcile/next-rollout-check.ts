@@ -61,8 +61,8 @@ export function rolloutJob(policy: ImagePolicy, cluster: RolloutView & ConsentRu
   );
   const immediate = due.filter(({ at }) => at === undefined);
   if (immediate.length > 0) return { ...job, cause: `rollout:${shorten(immediate.map(({ cause }) => cause).join(';'))}` };
-  const alarm = rollouts.length > manyRollouts ? together(due, now) : earliest(due);
-  if (alarm?.at !== undefined) return { ...job, cause: `rollout:${alarm.cause}`, notBefore: alarm.at.toISOString() };
+  const next = rollouts.length > manyRollouts ? together(due, now) : earliest(due);
+  if (next?.at !== undefined) return { ...job, cause: `rollout:${next.cause}`, notBefore: next.at.toISOString() };
   const settlement = nextSettlement(status, standingsOf(policy, view, now), settings);
   if (settlement !== undefined)
     return {
@@ -96,20 +96,20 @@ function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy,
   const time = { since, timeoutMs: settings.timeoutMs };
   const verdict = evaluateRollout(workload, time, now);
   const isUnknown = entries.some(({ result }) => result === 'Applied');
-  const place = `${workload.uid}:${workload.generation}:${entries.map(({ result }) => result).join('+')}`;
+  const key = `${workload.uid}:${workload.generation}:${entries.map(({ result }) => result).join('+')}`;
   // Changes that the history does not hold have no entry that could record their success.
   const isSaid = verdict.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
   if (isSaid) return undefined;
   // The newest pods may be younger than the change: a rollout that timed out is checked again every minute.
   const isLate = verdict.kind === 'failed' && verdict.reason === 'RolloutTimedOut';
   if (verdict.kind === 'done' || (verdict.kind === 'failed' && isUnknown && !isLate)) {
-    return { cause: `${place}:${verdict.kind}:${tryAt(since, now)}` };
+    return { cause: `${key}:${verdict.kind}:${tryAt(since, now)}` };
   }
   if ((verdict.kind !== 'progressing' && !isLate) || !isUnknown) return undefined;
   const deadline = deadlineOf(workload, time).getTime();
   const next = nextCheckAt(since, now);
   const at = new Date(deadline > now.getTime() ? Math.min(next, deadline) : next);
-  return { cause: `${place}:at:${at.getTime()}`, at };
+  return { cause: `${key}:at:${at.getTime()}`, at };
 }
 
 /** Checks for failed changes that have to be rolled back, that were rolled back but not recorded, or whose rollback is refused and not yet reported. */
@@ -119,8 +119,8 @@ function backwards(policy: ImagePolicy, settings: RolloutSettings, view: Rollout
   const refused = refusedRollbacks(policy, view).map(({ entry }) => ({
     cause: `${workloadKey(entry)}:refused:${tryAt(new Date(entry.at), now)}`,
   }));
-  const places = new Map(newestOf(status.history ?? []).map((entry) => [workloadKey(entry), entry]));
-  const back = [...places.values()].flatMap((ref): Due[] => {
+  const newest = new Map(newestOf(status.history ?? []).map((entry) => [workloadKey(entry), entry]));
+  const back = [...newest.values()].flatMap((ref): Due[] => {
     const workload = view.findWorkload(ref);
     const rollbacks = workload === undefined ? [] : rollbacksOf(policy, workload, view.aliases);
     const [first] = rollbacks;

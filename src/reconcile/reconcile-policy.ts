@@ -8,18 +8,18 @@ import { PermanentError } from '../model/errors.ts';
 import { guardWait } from '../plan/guard-wait.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import { isBestSelection, isSelection } from '../plan/is-selection.ts';
-import { outcomeOf, withNotes, withPlace, type Outcome } from '../plan/outcome.ts';
+import { outcomeOf, withNotes, withPending, type Outcome } from '../plan/outcome.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { hasChanges, type AppliedChange, type UpdatePlan } from '../plan/plan-update.ts';
 import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { runningImages } from '../plan/running-images.ts';
 import { tellRetagged } from '../plan/retagged.ts';
 import { suspendedOutcome } from '../plan/suspended-outcome.ts';
-import { takeTurns, type Turn } from '../plan/take-turns.ts';
-import { isSameImage, type PlacedWaiting } from '../plan/waiting.ts';
+import { decidePending, type PendingDecision } from '../plan/pending-candidate.ts';
+import { isSameImage, type PendingCandidate } from '../plan/waiting.ts';
 import { workloadKey, type WorkloadRef } from '../model/workload.ts';
 import { applyPlan, type ApplyPorts, type Progress } from './apply-plan.ts';
-import { checkPlace } from './check-place.ts';
+import { confirmPending } from './confirm-pending.ts';
 import { chooseRollback, type RollbackPorts } from './choose-rollback.ts';
 import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
 import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
@@ -88,15 +88,15 @@ async function attemptWith(
     const seen = imagesOf(policy, spec, ports);
     const { rollbackTo } = request;
     if (rollbackTo !== undefined && policy.actions?.rollbackTo !== rollbackTo)
-      return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${rollbackTo} was taken back before its turn came` };
+      return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${rollbackTo} was taken back before it was its turn` };
     const chosen =
       rollbackTo === undefined
         ? await chooseCandidate(policy, spec, request, ports, signal)
         : await chooseRollback(policy, spec, rollbackTo, ports, signal);
     if ('kind' in chosen) return chosen;
-    const holder = await checkPlace(policy, chosen, ports, signal);
+    const pending = await confirmPending(policy, chosen, ports, signal);
     const verified = await verifyAhead(policy, chosen, request, ports, signal);
-    const choice = { chosen, seen, policy, verified, ...(holder && { holder }) };
+    const choice = { chosen, seen, policy, verified, ...(pending && { pending }) };
     return await ports.mutex.run(policyKey(policy), () => bringTo(choice, request, ports, signal));
   } catch (error) {
     if (error instanceof PermanentError)
@@ -113,7 +113,7 @@ interface Choice {
   /** The policy at that time. */
   readonly policy: ImagePolicy;
   /** The pending candidate, if it is still valid. */
-  readonly holder?: PlacedWaiting;
+  readonly pending?: PendingCandidate;
   /** The digest whose signatures were verified; undefined where none were demanded. */
   readonly verified: string | undefined;
 }
@@ -158,10 +158,10 @@ async function bringTo(
     }
     const { spec } = chosen;
     const isWanted = (candidate: Candidate) => hasChanges(planWith(policy, spec, candidate, cluster, details));
-    const turn = isRollback ? { apply: chosen.candidate } : turnOf(choice, chosen, isWanted, ports.now());
-    const candidate = withTime(turn.apply ?? chosen.candidate, chosen);
+    const decision = isRollback ? { apply: chosen.candidate } : pendingDecisionOf(choice, chosen, isWanted, ports.now());
+    const candidate = withTime(decision.apply ?? chosen.candidate, chosen);
     const unasked = planWith(policy, spec, candidate, cluster, details);
-    if (turn.apply !== undefined && (verified === undefined || verified !== candidate.digest)) {
+    if (decision.apply !== undefined && (verified === undefined || verified !== candidate.digest)) {
       verified = await verifyCandidate(policy, spec, { plan: unasked, sinceMs: request.sinceMs }, ports, signal);
       // The policy's author chooses the registry, which may be slow: policy and consents are read after it has answered.
       if (verified !== undefined) continue;
@@ -171,7 +171,7 @@ async function bringTo(
     if (imagesOf(policy, spec, cluster) !== running) continue;
     const planned = consents.size === 0 ? unasked : planWith(policy, spec, candidate, cluster, { ...details, consents });
     const application =
-      turn.apply === undefined ? undefined : await applyPlan(planned, { policy, spec, source: request.source }, progress, ports, signal);
+      decision.apply === undefined ? undefined : await applyPlan(planned, { policy, spec, source: request.source }, progress, ports, signal);
     const { plan, conflicts, failure } = application ?? { plan: planned, conflicts: 0 };
     if (failure !== undefined) {
       ports.onPartlyApplied?.(applied);
@@ -179,7 +179,7 @@ async function bringTo(
     }
     if (conflicts === 0) {
       const legacy = legacyTargets(plan, policy, cluster);
-      const isNowSelected = turn.apply !== undefined && !isRollback && isSelected(chosen, plan, policy);
+      const isNowSelected = decision.apply !== undefined && !isRollback && isSelected(chosen, plan, policy);
       const ending = outcomeOf(plan, applied, isNowSelected);
       const isPointedAt = !isBestOfAll(chosen, plan);
       const selection = ending.selection && { ...ending.selection, ...(isPointedAt && { isPointedAt }) };
@@ -192,11 +192,11 @@ async function bringTo(
       // Nor does a tag that changes nothing: without a minimum age, only a reconcile of the pending image itself, or of all tags, can say whether it is still
       // pending.
       if (!isNowSelected && !chosen.isComplete && spec.minAgeMs === undefined) return told;
-      const next = guarded ?? (turn.next !== undefined && isWanted(turn.next) ? turn.next : undefined);
-      return withPlace(
+      const next = guarded ?? (decision.next !== undefined && isWanted(decision.next) ? decision.next : undefined);
+      return withPending(
         told,
         { ...(waiting && { seen: waiting }), ...(next && { next }) },
-        guarded !== undefined || turn.apply === undefined,
+        guarded !== undefined || decision.apply === undefined,
       );
     }
   }
@@ -214,12 +214,12 @@ function isBestOfAll({ candidate, isComplete }: Chosen, plan: UpdatePlan): boole
 }
 
 /** Decides which candidate is applied now: without a minimum age, the chosen one. */
-function turnOf({ policy, holder }: Choice, { candidate, spec }: Chosen, isWanted: (candidate: Candidate) => boolean, now: number): Turn {
+function pendingDecisionOf({ policy, pending }: Choice, { candidate, spec }: Chosen, isWanted: (candidate: Candidate) => boolean, now: number): PendingDecision {
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return { apply: candidate };
   // Where the best image runs already, applying the pending candidate would be a downgrade.
-  const mayStay = holder !== undefined && (!mayGoBack(spec) || isWanted(candidate));
-  return takeTurns({ minAgeMs, candidate, status: policy.status, isWanted, now, ...(mayStay && { holder }) });
+  const mayStay = pending !== undefined && (!mayGoBack(spec) || isWanted(candidate));
+  return decidePending({ minAgeMs, candidate, status: policy.status, isWanted, now, ...(mayStay && { pending }) });
 }
 
 function imagesOf(policy: ImagePolicy, { targets }: PolicySpec, view: WorkloadView & ConsentRules): string {

@@ -165,8 +165,8 @@ function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts
 }
 
 /** Records an Event when a wait begins, not each time that it is found to last. */
-function reportWaiting(policy: ImagePolicy, { reason, message, place }: Outcome, ports: ReportPorts): void {
-  if (place?.next?.until === policy.status.waiting?.until) return;
+function reportWaiting(policy: ImagePolicy, { reason, message, pending }: Outcome, ports: ReportPorts): void {
+  if (pending?.next?.until === policy.status.waiting?.until) return;
   ports.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waiting');
   ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Wait', message });
 }

@@ -87,9 +87,9 @@ async function tryPatch(
   signal: AbortSignal,
 ): Promise<'patched' | 'conflict' | 'outdated' | Refusal> {
   const { policy } = watched;
-  const planned = open.map(({ entry, container, place }) => ({
+  const planned = open.map(({ entry, container, position }) => ({
     container: container.name,
-    ...place,
+    ...position,
     from: container.image,
     to: entry.from,
   }));

@@ -2,19 +2,19 @@
  * Finds the failed changes to roll back. The policy's history and the workloads' own records say what ran before; the policy as it is now decides what may
  * be changed. So an outdated or forged history does no harm.
  */
-import { newestOf, placeOf, runs } from './current-rollouts.ts';
+import { newestOf, containerKey, runs } from './current-rollouts.ts';
 import { fieldManager } from '../model/field-manager.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
 import { isMeantContainer, type WorkloadView } from '../model/resolve-target.ts';
-import { imagesOf, isSameObject, refOf, type ImagePlace, type Workload, type WorkloadContainer } from '../model/workload.ts';
+import { imagesOf, isSameObject, refOf, type ImagePosition, type Workload, type WorkloadContainer } from '../model/workload.ts';
 
 /** A failed change that is to be rolled back, or that was rolled back without being recorded in the status. */
 export interface Rollback {
   readonly entry: HistoryEntry & { readonly from: string };
   readonly container: WorkloadContainer;
-  readonly place: ImagePlace;
+  readonly position: ImagePosition;
   readonly isDone: boolean;
 }
 
@@ -43,17 +43,17 @@ export function rollbacksOf(
 ): Rollback[] {
   if (!isUsable(spec)) return [];
   const recorded = newestOf(status.history ?? []).filter(({ result }) => result === 'Failed');
-  const known = new Set(recorded.map((entry) => placeOf(entry, entry.container)));
-  const others = failed.filter((entry) => !known.has(placeOf(entry, entry.container)));
+  const known = new Set(recorded.map((entry) => containerKey(entry, entry.container)));
+  const others = failed.filter((entry) => !known.has(containerKey(entry, entry.container)));
   return [...recorded, ...others].flatMap((entry) => {
     if (!isSameObject(entry, workload) || whyNoRollback(entry) !== undefined) return [];
     if (whyRefused(entry, spec, { findWorkload: () => workload, aliases }) !== undefined) return [];
     const found = imagesOf(workload).find(({ container }) => container.name === entry.container);
     const { from } = entry;
     if (found === undefined || from === undefined) return [];
-    const { container, place } = found;
+    const { container, position } = found;
     const isDone = container.image === from && container.imageOwner === fieldManager;
-    return isDone || runs(container, entry.to) ? [{ entry: { ...entry, from }, container, place, isDone }] : [];
+    return isDone || runs(container, entry.to) ? [{ entry: { ...entry, from }, container, position, isDone }] : [];
   });
 }
 

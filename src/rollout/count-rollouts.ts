@@ -30,14 +30,14 @@ export function standingsOf(policy: RolloutOwner, view: WorkloadView, now: Date)
 /** The counts for the status; undefined where there is nothing to count and there was nothing before. */
 export function countRollouts(status: PolicyStatus, standings: readonly Standing[]): RolloutCounts | undefined {
   if (standings.length === 0 && status.rollouts === undefined) return undefined;
-  const places = standings.map((standing) => placeOf(standing, status));
-  const having = (place: Place) => places.filter((one) => one === place).length;
+  const states = standings.map((standing) => stateOf(standing, status));
+  const count = (state: RolloutState) => states.filter((one) => one === state).length;
   const { settledAt } = status.rollouts ?? {};
   return {
-    progressing: having('progressing'),
-    done: having('done'),
-    failed: having('failed'),
-    rolledBack: having('rolledBack'),
+    progressing: count('progressing'),
+    done: count('done'),
+    failed: count('failed'),
+    rolledBack: count('rolledBack'),
     ...(settledAt !== undefined && { settledAt }),
   };
 }
@@ -59,9 +59,9 @@ export function nextSettlement(status: PolicyStatus, standings: readonly Standin
   return { settledAt: newest, due: new Date(Date.parse(newest) + lagMs) };
 }
 
-type Place = Exclude<keyof RolloutCounts, 'settledAt'> | 'notWatched';
+type RolloutState = Exclude<keyof RolloutCounts, 'settledAt'> | 'notWatched';
 
-function placeOf({ entries, verdict }: Standing, status: PolicyStatus): Place {
+function stateOf({ entries, verdict }: Standing, status: PolicyStatus): RolloutState {
   if (verdict.kind === 'notWatched') return 'notWatched';
   const isFailed = entries.some(({ result, digest }) => result === 'Failed' || (result !== 'Applied' && isRejected(status, digest)));
   if (verdict.kind !== 'done' && isFailed) return 'failed';

@@ -36,9 +36,9 @@ export function followedWorkloads(
 ): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
   const { spec, status } = policy;
   if (!isUsable(spec)) return [];
-  const byPlace = new Map(newestOf(status.history ?? []).map((entry) => [placeOf(entry, entry.container), entry]));
+  const byContainer = new Map(newestOf(status.history ?? []).map((entry) => [containerKey(entry, entry.container), entry]));
   return resolveTargets(spec.targets, view).flatMap((workload) => {
-    const entries = changesOf(workload, policy, byPlace).filter(({ container }) =>
+    const entries = changesOf(workload, policy, byContainer).filter(({ container }) =>
       spec.targets.some((target) => isMeantContainer(target, workload, container)),
     );
     return entries.length === 0 ? [] : [{ workload, entries }];
@@ -60,7 +60,7 @@ export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry):
 
 function changesOf(workload: Workload, policy: RolloutOwner, recorded: ReadonlyMap<string, HistoryEntry>): HistoryEntry[] {
   return imagesOf(workload).flatMap(({ container }) => {
-    const entry = recorded.get(placeOf(workload, container.name));
+    const entry = recorded.get(containerKey(workload, container.name));
     // A workload of a kind that does not roll out has no rollout to follow: only the history is used.
     const update = workload.rollout === undefined ? undefined : ownUpdate(container, policy.uid);
     // For a workload in another namespace, an entry in the history does not prove that the policy applied the running image.
@@ -103,14 +103,14 @@ export function isOpen({ result }: HistoryEntry): boolean {
 export function newestOf(history: readonly HistoryEntry[]): HistoryEntry[] {
   const newest = new Map<string, HistoryEntry>();
   for (const entry of history) {
-    const key = placeOf(entry, entry.container);
+    const key = containerKey(entry, entry.container);
     if (!newest.has(key)) newest.set(key, entry);
   }
   return [...newest.values()];
 }
 
 /** Identifies a container of a workload; used as a map key. */
-export function placeOf(workload: WorkloadRef, container: string): string {
+export function containerKey(workload: WorkloadRef, container: string): string {
   return `${workloadKey(workload)}/${container}`;
 }
 

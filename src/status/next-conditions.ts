@@ -66,7 +66,7 @@ function mainConditions(ending: Outcome | Postponement): ConditionState[] {
     case 'updated':
     case 'unchanged':
     case 'waiting':
-      if (ending.place?.next !== undefined) return reconciling(ending.place.next.reason, describeWaiting(ending.place.next));
+      if (ending.pending?.next !== undefined) return reconciling(ending.pending.next.reason, describeWaiting(ending.pending.next));
       return [{ type: 'Ready', status: 'True', ...whatIs(ending) }];
     case 'suspended':
       return [{ type: 'Ready', status: 'True', reason, message }];

@@ -39,8 +39,8 @@ export function nextHistory(
 
 /** Entries are usually added at the top. A replica that lost a race reports its change after the following one, so its entry is inserted where `from` and `to` fit. */
 function insert(history: readonly HistoryEntry[], entry: HistoryEntry): HistoryEntry[] {
-  const place = { workload: entry, container: entry.container };
-  const isOfSame = (other: HistoryEntry) => isSame({ workload: other, container: other.container }, place);
+  const container = { workload: entry, container: entry.container };
+  const isOfSame = (other: HistoryEntry) => isSame({ workload: other, container: other.container }, container);
   if (history.find(isOfSame)?.to === entry.from) return [entry, ...history];
   const isRival = (other: HistoryEntry) => isOfSame(other) && Date.parse(entry.at) - Date.parse(other.at) < raceMs;
   const follower = history.findIndex((other) => isRival(other) && other.from === entry.to);
@@ -98,15 +98,15 @@ function isWritten(history: readonly HistoryEntry[], { container, from, to, at, 
   return entries.some((entry) => entry.from === from && entry.to === to && laterMs(entry) >= 0 && laterMs(entry) < raceMs);
 }
 
-interface Place {
+interface ContainerRef {
   readonly workload: WorkloadIdentity;
   readonly container: string;
 }
 
-function newestAt(history: readonly HistoryEntry[], place: Place): HistoryEntry | undefined {
-  return history.find((entry) => isSame({ workload: entry, container: entry.container }, place));
+function newestAt(history: readonly HistoryEntry[], container: ContainerRef): HistoryEntry | undefined {
+  return history.find((entry) => isSame({ workload: entry, container: entry.container }, container));
 }
 
-function isSame(a: Place, b: Place): boolean {
+function isSame(a: ContainerRef, b: ContainerRef): boolean {
   return a.container === b.container && isSameObject(a.workload, b.workload);
 }

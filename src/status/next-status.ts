@@ -10,7 +10,7 @@ import type { WorkloadView } from '../model/resolve-target.ts';
 import { rolloutConditions } from './rollout-conditions.ts';
 import { compareTags } from '../select/select-tag.ts';
 import { cut, toSeconds } from '../model/status-text.ts';
-import { isPlace, nextWaiting } from '../plan/waiting.ts';
+import { isPending, nextPending } from '../plan/waiting.ts';
 
 /** What caused the reconcile. */
 export interface ReconcileCause extends Asked {
@@ -43,7 +43,7 @@ export function nextStatus(
   if (ending.kind !== 'postponed' && isOvertaken(policy, ending)) return addChanges(policy.status, ending, cause, now);
   const { waiting: current, ...rest } = policy.status;
   const isBeside = saysNothing(policy.status, ending, cause);
-  const settled = ending.kind === 'postponed' ? ending : settlePlace(ending, current);
+  const settled = ending.kind === 'postponed' ? ending : resolvePending(ending, current);
   const old = settled.kind === 'postponed' ? rest : withPendingApproval(rest, settled);
   const found = {
     ...old,
@@ -75,12 +75,12 @@ function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { s
 function saysNothing({ conditions = [], waiting }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: ReconcileCause): boolean {
   if (isHinted !== true || ending.kind !== 'unchanged' || ending.selection !== undefined) return false;
   const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
-  return isStalled || (ending.place === undefined && waiting?.tag !== undefined && waiting.tag !== ending.tag);
+  return isStalled || (ending.pending === undefined && waiting?.tag !== undefined && waiting.tag !== ending.tag);
 }
 
 /** Keeps `waiting` as it is, unless the reconcile evaluated the pending candidate. */
 function keptWait(waiting: Waiting | undefined, ending: Outcome | Postponement): Pick<PolicyStatus, 'waiting'> {
-  const isSeen = ending.kind !== 'postponed' && ending.place !== undefined;
+  const isSeen = ending.kind !== 'postponed' && ending.pending !== undefined;
   return isSeen || waiting === undefined ? {} : { waiting };
 }
 
@@ -92,13 +92,13 @@ function addChanges(status: PolicyStatus, outcome: Outcome, cause: ReconcileCaus
 }
 
 /** The outcome with the pending candidate that remains: another replica may have replaced it in the meantime. */
-function settlePlace({ place, ...outcome }: Outcome, current: Waiting | undefined): Outcome {
-  const next = nextWaiting(current, place);
-  return next === undefined ? outcome : { ...outcome, place: { next } };
+function resolvePending({ pending, ...outcome }: Outcome, current: Waiting | undefined): Outcome {
+  const next = nextPending(current, pending);
+  return next === undefined ? outcome : { ...outcome, pending: { next } };
 }
 
 function postponed({ until, reason, tag, digest }: Postponement, current: Waiting | undefined): { waiting?: Waiting } {
-  if (isPlace(current)) return { waiting: current };
+  if (isPending(current)) return { waiting: current };
   if (until === undefined) return {};
   // Rounded up, so that the wait is over at that time.
   const time = toSeconds(new Date(Math.ceil(until.getTime() / 1_000) * 1_000));
@@ -106,8 +106,8 @@ function postponed({ until, reason, tag, digest }: Postponement, current: Waitin
 }
 
 function looked(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus {
-  const { selection, place } = outcome;
-  const waiting = place?.next;
+  const { selection, pending } = outcome;
+  const waiting = pending?.next;
   const latest = nextLatest(old.latest, selection?.candidate, now);
   const history = nextHistory(old, outcome, cause.source, now);
   const newest = history?.[0];

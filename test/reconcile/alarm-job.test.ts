@@ -6,9 +6,9 @@ import { alarmJob } from '../../src/reconcile/alarm-job.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
 
 const until = '2026-03-01T12:30:00Z';
-const place = { tag: '1.4.0', digest: digestOf('a'), until, reason: 'MinAge' };
+const pendingImage = { tag: '1.4.0', digest: digestOf('a'), until, reason: 'MinAge' };
 const waiting = (policy: Partial<ImagePolicy> = {}, other: object = {}) =>
-  policyOf({ status: { waiting: { ...place, ...other } }, ...policy });
+  policyOf({ status: { waiting: { ...pendingImage, ...other } }, ...policy });
 
 test('rings when the wait is over, and belongs to that moment', () => {
   assert.deepEqual(alarmJob(waiting()), {

@@ -38,7 +38,7 @@ test('a change is an Event of the workload and one of the policy', async () => {
 
 test('waiting is an Event when it begins, not each time', async () => {
   const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
-  const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', place: { next } };
+  const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', pending: { next } };
   const begins = createWorld();
   await report(begins, waiting);
   assert.deepEqual(told(begins), [['ImagePolicy', 'web', 'Normal', 'MinAge']]);
@@ -49,7 +49,7 @@ test('waiting is an Event when it begins, not each time', async () => {
 
 test('what two looks find at the same time is one Event', async () => {
   const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
-  const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', place: { next } };
+  const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', pending: { next } };
   for (const outcome of [stalled, waiting]) {
     const world = createWorld();
     const seenByBoth = policyOf();

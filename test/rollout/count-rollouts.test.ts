@@ -69,7 +69,7 @@ test('not followed is what is no target any more, and in another namespace what 
   assert.equal(follow(elsewhere, entryOf(ops), remembering(changed({}, ops))), 1);
 });
 
-const rows: [name: string, status: PolicyStatus, workload: Workload, place: string, isSettled: boolean][] = [
+const rows: [name: string, status: PolicyStatus, workload: Workload, state: string, isSettled: boolean][] = [
   ['under way', {}, webs({}), 'progressing', false],
   ['out', {}, webs(out), 'done', true],
   ['given up, to be put back', {}, webs(givenUp), 'progressing', false],
@@ -81,11 +81,11 @@ const rows: [name: string, status: PolicyStatus, workload: Workload, place: stri
   ['that was over, of an image that failed elsewhere', { rollouts: settled, rejected }, webs({}), 'failed', false],
 ];
 
-for (const [name, status, workload, place, isSettled] of rows) {
-  test(`a rollout ${name}: ${place}`, () => {
+for (const [name, status, workload, state, isSettled] of rows) {
+  test(`a rollout ${name}: ${state}`, () => {
     const { counts, settlement } = ask(status, workload);
     const { settledAt: _, ...numbers } = counts ?? {};
-    const expected = { progressing: 0, done: 0, failed: 0, rolledBack: 0, ...(place !== 'none' && { [place]: 1 }) };
+    const expected = { progressing: 0, done: 0, failed: 0, rolledBack: 0, ...(state !== 'none' && { [state]: 1 }) };
     assert.deepEqual(numbers, expected);
     assert.equal(settlement?.settledAt, isSettled ? changedAt : undefined);
   });

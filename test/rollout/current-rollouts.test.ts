@@ -34,7 +34,7 @@ test('an init container and an image volume are followed and rolled back like ev
     ['web', 'migrate', 'volumes/web'],
   );
   assert.deepEqual(
-    rollbacksOf(policy, workload, noAliases).map(({ container, place }) => [container.name, place]),
+    rollbacksOf(policy, workload, noAliases).map(({ container, position }) => [container.name, position]),
     [
       ['web', { index: 0 }],
       ['migrate', { index: 1, list: 'initContainers' }],

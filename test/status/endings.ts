@@ -4,7 +4,7 @@ import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { nextStatus, type ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome, Postponement } from '../../src/plan/outcome.ts';
 import type { ContainerState, PolicyStatus } from '../../src/model/policy-status.ts';
-import type { PlacedWaiting } from '../../src/plan/waiting.ts';
+import type { PendingCandidate } from '../../src/plan/waiting.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
 
 export const now = new Date('2026-03-01T12:00:00.789Z');
@@ -46,16 +46,16 @@ export const waiting: Postponement = {
   tag: '1.3.0',
   digest: digestOf('a'),
 };
-export const place: PlacedWaiting = {
+export const pendingImage: PendingCandidate = {
   tag: '1.4.0',
   digest: digestOf('d'),
   since: '2026-03-01T11:50:00Z',
   until: '2026-03-01T12:20:00Z',
   reason: 'MinAge',
 };
-export const soaking: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.4.0 waits', tag: '1.4.0', place: { next: place } };
+export const soaking: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.4.0 waits', tag: '1.4.0', pending: { next: pendingImage } };
 /** 1.3.0 was applied when it was through, and 1.4.0 waits after it. */
-export const through: Outcome = { ...updated, place: { seen: { ...place, tag: '1.3.0' }, next: place } };
+export const through: Outcome = { ...updated, pending: { seen: { ...pendingImage, tag: '1.3.0' }, next: pendingImage } };
 export const legacy: Outcome = { ...unchanged, legacy: [{ ...webDeployment, namespace: 'ops' }] };
 export const gone: Outcome = { ...unchanged, reason: 'TagGone', message: 'kept', gone: ['Deployment shop/web: web runs 1.3.0'] };
 

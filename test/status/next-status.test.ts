@@ -16,7 +16,7 @@ import {
   next,
   now,
   older,
-  place,
+  pendingImage,
   postponed,
   seconds,
   soaking,
@@ -97,7 +97,7 @@ test('a push of an older tag heals nothing: the one that is selected is stalled 
   const { waiting: kept, conditions = [] } = pushed(older, throttled) ?? {};
   assert.deepEqual([kept, conditions], [throttled.waiting, throttled.conditions]);
   assert.equal(pushed({ ...older, tag: '1.3.0' }, throttled)?.waiting, undefined, 'its own wait is over');
-  assert.equal(pushed({ ...older, place: { seen: place } }, { ...before, waiting: place })?.waiting, undefined, 'it was looked at');
+  assert.equal(pushed({ ...older, pending: { seen: pendingImage } }, { ...before, waiting: pendingImage })?.waiting, undefined, 'it was looked at');
 });
 
 test('a condition keeps its time until its status changes', () => {
@@ -227,12 +227,12 @@ test('a look at something else than what is selected leaves what is known of the
 
 test('what waits in a place is Reconciling, whatever else the look did', () => {
   const conditions = ['Ready=False MinAge', 'Reconciling=True MinAge'];
-  assert.deepEqual([next({}, soaking)?.waiting, kinds(next({}, soaking))], [place, conditions]);
-  const before = { waiting: { ...place, tag: '1.3.0' } };
+  assert.deepEqual([next({}, soaking)?.waiting, kinds(next({}, soaking))], [pendingImage, conditions]);
+  const before = { waiting: { ...pendingImage, tag: '1.3.0' } };
   const passed = next(before, through);
-  assert.deepEqual([passed?.waiting, kinds(passed), passed?.lastAppliedTag], [place, conditions, '1.3.0']);
-  assert.deepEqual(kinds(next({ waiting: place }, unchanged)), conditions);
-  assert.deepEqual(kinds(next({ waiting: place }, { ...stalled, place: { seen: place, next: place } })), [
+  assert.deepEqual([passed?.waiting, kinds(passed), passed?.lastAppliedTag], [pendingImage, conditions, '1.3.0']);
+  assert.deepEqual(kinds(next({ waiting: pendingImage }, unchanged)), conditions);
+  assert.deepEqual(kinds(next({ waiting: pendingImage }, { ...stalled, pending: { seen: pendingImage, next: pendingImage } })), [
     'Ready=False TargetNotFound',
     'Stalled=True TargetNotFound',
   ]);
@@ -240,15 +240,15 @@ test('what waits in a place is Reconciling, whatever else the look did', () => {
 
 test('a place is kept through looks that did not ask for it; the wait of a job is not', () => {
   for (const ending of [stalled, suspended, unchanged, postponed, waiting])
-    assert.deepEqual(next({ waiting: place }, ending)?.waiting, place);
+    assert.deepEqual(next({ waiting: pendingImage }, ending)?.waiting, pendingImage);
   const throttled = after({}, waiting);
   assert.equal(throttled.waiting?.reason, 'RegistryThrottled');
   for (const ending of [stalled, suspended, unchanged, updated]) assert.equal(next(throttled, ending)?.waiting, undefined);
 });
 
 test('a look takes away only the place that it saw', () => {
-  assert.equal(next({ waiting: place }, { ...updated, place: { seen: place } })?.waiting, undefined);
-  assert.deepEqual(next({ waiting: place }, { ...updated, place: {} })?.waiting, place);
+  assert.equal(next({ waiting: pendingImage }, { ...updated, pending: { seen: pendingImage } })?.waiting, undefined);
+  assert.deepEqual(next({ waiting: pendingImage }, { ...updated, pending: {} })?.waiting, pendingImage);
 });
 
 test('when the image was created is kept with what is selected', () => {

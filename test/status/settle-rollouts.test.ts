@@ -89,7 +89,7 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
   );
   const rollbacks = backOf(failed, changed(givenUp));
   assert.deepEqual(
-    rollbacks.map(({ place, isDone }) => [place.index, isDone]),
+    rollbacks.map(({ position, isDone }) => [position.index, isDone]),
     [[0, false]],
   );
   const back = settleRollbacks(failed, rollbacks, now);

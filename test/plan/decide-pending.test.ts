@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Candidate } from '../../src/model/image-reference.ts';
-import { takeTurns, type TurnInput } from '../../src/plan/take-turns.ts';
-import type { PlacedWaiting } from '../../src/plan/waiting.ts';
+import { decidePending, type PendingInput } from '../../src/plan/pending-candidate.ts';
+import type { PendingCandidate } from '../../src/plan/waiting.ts';
 import { appliedOnce, digestOf } from '../model/samples.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
@@ -12,7 +12,7 @@ const at = (minutes: number) => new Date(now + minutes * minute).toISOString().r
 /** An image of the policy, whose age has to be 30 minutes. */
 const a: Candidate = { tag: '1.4.0', digest: digestOf('a') };
 const b: Candidate = { tag: '1.5.0', digest: digestOf('b') };
-const seen = (image: Candidate, minutesAgo: number): PlacedWaiting => ({
+const seen = (image: Candidate, minutesAgo: number): PendingCandidate => ({
   ...image,
   since: at(-minutesAgo),
   until: at(30 - minutesAgo),
@@ -20,10 +20,10 @@ const seen = (image: Candidate, minutesAgo: number): PlacedWaiting => ({
 });
 
 /** How a look at `candidate` ends where `wanted` would change something. */
-function turn(candidate: Candidate, wanted: Candidate[], input: Partial<TurnInput> = {}) {
+function turn(candidate: Candidate, wanted: Candidate[], input: Partial<PendingInput> = {}) {
   const isWanted = ({ tag }: Candidate) => wanted.some((image) => image.tag === tag);
-  const status = { ...(input.holder && { waiting: input.holder }), ...input.status };
-  return takeTurns({ minAgeMs: 30 * minute, candidate, isWanted, now, ...input, status });
+  const status = { ...(input.pending && { waiting: input.pending }), ...input.status };
+  return decidePending({ minAgeMs: 30 * minute, candidate, isWanted, now, ...input, status });
 }
 
 test('what was never seen waits from now on', () => assert.deepEqual(turn(a, [a]), { next: seen(a, 0) }));
@@ -31,27 +31,27 @@ test('what was never seen waits from now on', () => assert.deepEqual(turn(a, [a]
 test('what would change nothing does not wait', () => assert.deepEqual(turn(a, []), { apply: a }));
 
 test('what is young goes on waiting, from its first sight', () => {
-  assert.deepEqual(turn(a, [a], { holder: seen(a, 10) }), { next: seen(a, 10) });
+  assert.deepEqual(turn(a, [a], { pending: seen(a, 10) }), { next: seen(a, 10) });
 });
 
-test('what is old enough is applied', () => assert.deepEqual(turn(a, [a], { holder: seen(a, 30) }), { apply: a }));
+test('what is old enough is applied', () => assert.deepEqual(turn(a, [a], { pending: seen(a, 30) }), { apply: a }));
 
 test('what waits keeps its place, whatever newer comes', () => {
-  assert.deepEqual(turn(b, [a, b], { holder: seen(a, 29) }), { next: seen(a, 29) });
+  assert.deepEqual(turn(b, [a, b], { pending: seen(a, 29) }), { next: seen(a, 29) });
 });
 
 test('when it is through, what is newer starts to wait', () => {
-  assert.deepEqual(turn(b, [a, b], { holder: seen(a, 30) }), { apply: a, next: seen(b, 0) });
+  assert.deepEqual(turn(b, [a, b], { pending: seen(a, 30) }), { apply: a, next: seen(b, 0) });
 });
 
 test('a push of what is older than what runs applies what is due, and leaves what is not', () => {
-  assert.deepEqual(turn(b, [a], { holder: seen(a, 31) }), { apply: a });
-  assert.deepEqual(turn(b, [a], { holder: seen(a, 5) }), { apply: b, next: seen(a, 5) });
+  assert.deepEqual(turn(b, [a], { pending: seen(a, 31) }), { apply: a });
+  assert.deepEqual(turn(b, [a], { pending: seen(a, 5) }), { apply: b, next: seen(a, 5) });
 });
 
 test('what lost its place, or changes nothing any more, holds up nobody', () => {
   assert.deepEqual(turn(b, [a, b], { status: { waiting: seen(a, 29) } }), { next: seen(b, 0) });
-  assert.deepEqual(turn(b, [b], { holder: seen(a, 29) }), { next: seen(b, 0) });
+  assert.deepEqual(turn(b, [b], { pending: seen(a, 29) }), { next: seen(b, 0) });
 });
 
 test('the same tag with another digest is another image', () => {
@@ -63,17 +63,17 @@ test('what was selected or ran long ago is not young again', () => {
   assert.deepEqual(turn(a, [a], { status: { latest } }), { apply: a });
   const history = appliedOnce('1.4.0').map((entry) => ({ ...entry, digest: digestOf('a'), at: at(-60) }));
   assert.deepEqual(turn(a, [a], { status: { history } }), { apply: a });
-  assert.deepEqual(turn(a, [a, b], { holder: seen(b, 5), status: { history, waiting: seen(b, 5) } }), { apply: a, next: seen(b, 5) });
+  assert.deepEqual(turn(a, [a, b], { pending: seen(b, 5), status: { history, waiting: seen(b, 5) } }), { apply: a, next: seen(b, 5) });
 });
 
 test('another minAge counts from the first sight, too', () => {
-  assert.deepEqual(turn(a, [a], { holder: seen(a, 10), minAgeMs: 10 * minute }), { apply: a });
-  assert.deepEqual(turn(a, [a], { holder: seen(a, 40), minAgeMs: 60 * minute }).next?.until, at(20));
+  assert.deepEqual(turn(a, [a], { pending: seen(a, 10), minAgeMs: 10 * minute }), { apply: a });
+  assert.deepEqual(turn(a, [a], { pending: seen(a, 40), minAgeMs: 60 * minute }).next?.until, at(20));
 });
 
 test('the first sight in a status that does not tell it', () => {
   const { since: _, ...waiting } = seen(a, 10);
-  assert.deepEqual(turn(a, [a], { holder: waiting }), { next: seen(a, 10) });
+  assert.deepEqual(turn(a, [a], { pending: waiting }), { next: seen(a, 10) });
 });
 
 test('a wait for something else is no first sight', () => {
@@ -87,15 +87,15 @@ test('never early: times in a status have seconds', () => {
 });
 
 test('however often somebody pushes, something is applied every minAge', () => {
-  let waiting: PlacedWaiting | undefined;
+  let waiting: PendingCandidate | undefined;
   let running = 0;
   const applied: number[] = [];
   for (let pushed = 1; pushed <= 120; pushed++) {
     const isWanted = ({ tag }: Candidate) => Number(tag) > running;
-    const { apply, next } = takeTurns({
+    const { apply, next } = decidePending({
       minAgeMs: 30 * minute,
       candidate: { tag: String(pushed), digest: `sha256:${pushed}` },
-      ...(waiting && { holder: waiting }),
+      ...(waiting && { pending: waiting }),
       status: { ...(waiting && { waiting }) },
       isWanted,
       now: now + pushed * minute,

@@ -11,13 +11,13 @@
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicyStatus, Waiting } from '../model/policy-status.ts';
 import { toSeconds } from '../model/status-text.ts';
-import { isPlace, isSameImage, type PlacedWaiting } from './waiting.ts';
+import { isPending, isSameImage, type PendingCandidate } from './waiting.ts';
 
-export interface TurnInput {
+export interface PendingInput {
   readonly minAgeMs: number;
   readonly candidate: Candidate;
   /** The pending candidate, if it may still be applied. */
-  readonly holder?: PlacedWaiting;
+  readonly pending?: PendingCandidate;
   /** Where the time is recorded at which a digest was first seen. */
   readonly status: Pick<PolicyStatus, 'waiting' | 'latest' | 'history'>;
   /** Whether applying it would change anything. */
@@ -26,15 +26,15 @@ export interface TurnInput {
 }
 
 /** What may be planned now, if anything, and the pending candidate afterwards, if it is still wanted then. */
-export interface Turn {
+export interface PendingDecision {
   readonly apply?: Candidate;
-  readonly next?: PlacedWaiting;
+  readonly next?: PendingCandidate;
 }
 
 /** Decides what may be applied now and what is pending afterwards. */
-export function takeTurns({ candidate, holder, ...input }: TurnInput): Turn {
+export function decidePending({ candidate, pending, ...input }: PendingInput): PendingDecision {
   const { isWanted, now } = input;
-  const held = holder !== undefined && isWanted(holder) ? startWait(holder, input) : undefined;
+  const held = pending !== undefined && isWanted(pending) ? startWait(pending, input) : undefined;
   const heldIsDue = held !== undefined && dueAt(held) <= now;
   if (!isWanted(candidate)) return heldIsDue ? { apply: toCandidate(held) } : { apply: candidate, ...(held && { next: held }) };
   const own = startWait(candidate, input);
@@ -44,7 +44,7 @@ export function takeTurns({ candidate, holder, ...input }: TurnInput): Turn {
   return heldIsDue ? { apply: toCandidate(others), next: own } : { next: others };
 }
 
-function startWait(image: Candidate, { minAgeMs, status, now }: Omit<TurnInput, 'candidate' | 'holder'>): PlacedWaiting {
+function startWait(image: Candidate, { minAgeMs, status, now }: Omit<PendingInput, 'candidate' | 'pending'>): PendingCandidate {
   const { tag, digest } = image;
   // Rounded up, so that the wait is over at that time.
   const since = Math.ceil((firstSight(image, status, minAgeMs) ?? now) / 1_000) * 1_000;
@@ -54,10 +54,10 @@ function startWait(image: Candidate, { minAgeMs, status, now }: Omit<TurnInput, 
 }
 
 /** In ms since 1970; undefined for a digest that was never seen. */
-function firstSight({ digest }: Candidate, { waiting, latest, history = [] }: TurnInput['status'], minAgeMs: number): number | undefined {
+function firstSight({ digest }: Candidate, { waiting, latest, history = [] }: PendingInput['status'], minAgeMs: number): number | undefined {
   if (digest === undefined) return undefined;
   const times = [
-    ...(isPlace(waiting) && waiting.digest === digest
+    ...(isPending(waiting) && waiting.digest === digest
       ? [waiting.since === undefined ? Date.parse(waiting.until) - minAgeMs : Date.parse(waiting.since)]
       : []),
     ...(latest?.digest === digest ? [Date.parse(latest.selectedAt)] : []),
@@ -71,6 +71,6 @@ function dueAt({ until }: Waiting): number {
   return Date.parse(until);
 }
 
-function toCandidate({ tag, digest }: PlacedWaiting): Candidate {
+function toCandidate({ tag, digest }: PendingCandidate): Candidate {
   return { tag, ...(digest !== undefined && { digest }) };
 }
