@@ -1,7 +1,7 @@
 /** Raw objects of the API server, in the shape of v1 → what the program works with. */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration } from '../model/text.ts';
 import { PermanentError, describeError } from '../model/errors.ts';
 import { filterTags } from '../select/filter-tags.ts';
 import type { FieldContext } from '../model/field-rules.ts';
@@ -11,8 +11,7 @@ import { readActions } from '../model/policy-actions.ts';
 import type { Reason } from '../model/reasons.ts';
 import { strategies } from '../select/strategies/index.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
-import type { Verification } from '../model/verification.ts';
-import { wantSigner } from '../model/wanted-signer.ts';
+import { type Verification, wantSigner } from '../model/verification.ts';
 import { refOf } from '../model/workload.ts';
 import { isOfV1alpha1 } from './conversion/is-expressible.ts';
 import { readRollout } from './read-rollout.ts';

@@ -1,4 +1,4 @@
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration } from '../model/text.ts';
 import type { RolloutSettings } from '../model/image-policy.ts';
 import type { specSchema } from './v1-spec.ts';
 import type { z } from 'zod';

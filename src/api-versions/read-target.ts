@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { PermanentError } from '../model/errors.ts';
-import { judgeFields, type FieldContext } from '../model/field-rules.ts';
+import { checkFields, type FieldContext } from '../model/field-rules.ts';
 import type { PolicyTarget, TargetFields, TargetParts } from '../model/image-policy.ts';
 import type { Repository } from '../model/image-reference.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
@@ -52,7 +52,7 @@ function readFields(
     ...(tag !== undefined && { tag }),
     ...(digest !== undefined && { digest }),
   };
-  const verdict = judgeFields(ref, written, context.repository, context);
-  if ('fields' in verdict) return verdict.fields;
-  throw new PermanentError('FieldNotAllowed', verdict.message);
+  const result = checkFields(ref, written, context.repository, context);
+  if ('fields' in result) return result.fields;
+  throw new PermanentError('FieldNotAllowed', result.message);
 }

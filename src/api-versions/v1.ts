@@ -18,7 +18,7 @@ export const schema = withRules(
       rule: 'has(self.spec) || (oldSelf.hasValue() && !has(oldSelf.value().spec))',
       message: 'write a spec: image, select and targets',
       optionalOldSelf: true,
-      // In code only new objects are judged.
+      // In code only new objects are result.
       holds: (self) => has(self, 'spec'),
     },
   ],

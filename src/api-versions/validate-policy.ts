@@ -32,7 +32,7 @@ export function validatePolicy(document: unknown, operator: Omit<CheckContext, '
     ...unknownKeys(document, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], []),
     ...metadataProblems(metadata),
   ];
-  // A version that there is not was told above; what is inside is judged by the one that people should write.
+  // A version that there is not was told above; what is inside is result by the one that people should write.
   if (apiVersion === v1alpha1.apiVersion) {
     return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec)];
   }

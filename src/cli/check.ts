@@ -1,4 +1,4 @@
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration } from '../model/text.ts';
 import { actionAnnotations } from '../model/policy-actions.ts';
 import { UsageError, type Command } from './command.ts';
 import { parseOptions, parseOutput } from './options.ts';

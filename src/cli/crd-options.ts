@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConversionEndpoint } from '../api-versions/crd.ts';
 import { kubeconfigOf, processSource } from '../config.ts';
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration } from '../model/text.ts';
 import { UsageError } from './command.ts';
 import { parseOptions, parseOutput } from './options.ts';
 

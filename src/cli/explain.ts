@@ -1,7 +1,7 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
 import { readConfig, registryAliases, processSource } from '../config.ts';
 import { pastOf } from '../plan/guards/last-change.ts';
-import { explainPlan, isAllowed, type TargetExplanation } from '../plan/explain-plan.ts';
+import { explainPlan, isAllowed, type TargetExplanation } from '../plan/guard-plan.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import {
   formatRepository,
@@ -11,7 +11,7 @@ import {
   type Candidate,
 } from '../model/image-reference.ts';
 import { planUpdate } from '../plan/plan-update.ts';
-import { suspendedOutcome } from '../plan/suspended-outcome.ts';
+import { suspendedOutcome } from '../plan/outcome.ts';
 import { formatWorkload } from '../model/workload.ts';
 import { UsageError, type Command } from './command.ts';
 import { gatherForExplain } from './explain/gather.ts';
@@ -41,12 +41,12 @@ ${policyHelp}`,
     const pushed = values.push === undefined ? undefined : readPush(values.push, aliases);
     return withPolicy(policyNameOf(positionals), values, terminal, async ({ client, read }) => {
       const policy = readPolicy(await read(), { aliases, customTargets, defaultPollIntervalMs: config.poll.interval });
-      const verdict = judge(policy, pushed);
-      if ('why' in verdict) {
-        terminal.out(output === 'json' ? `${JSON.stringify({ allowed: false, why: verdict.why })}\n` : `${verdict.why}\n`);
+      const selected = selectPushed(policy, pushed);
+      if ('why' in selected) {
+        terminal.out(output === 'json' ? `${JSON.stringify({ allowed: false, why: selected.why })}\n` : `${selected.why}\n`);
         return 1;
       }
-      const { spec, candidate } = verdict;
+      const { spec, candidate } = selected;
       const { crossNamespace, guards } = config;
       const view = await gatherForExplain(client, policy, spec, { crossNamespace, customTargets });
       const plan = planUpdate({ spec, candidate, ...pastOf(policy), aliases, ...view });
@@ -67,7 +67,7 @@ function readPush(text: string, aliases: RegistryAliases) {
 }
 
 /** The image that the guards are asked about, or why it does not come so far. */
-function judge(
+function selectPushed(
   policy: ImagePolicy,
   pushed: ReturnType<typeof readPush> | undefined,
 ): { why: string } | { spec: PolicySpec; candidate: Candidate } {
@@ -109,15 +109,14 @@ function textOf(
   return `${[head, ...targets.flatMap(linesOf), end].join('\n')}\n`;
 }
 
-function linesOf({ target, changes, kept, problem, guards }: TargetExplanation): string[] {
+function linesOf({ target, changes, unchanged, problem, guards }: TargetExplanation): string[] {
   return [
     formatWorkload(target),
     ...(problem === undefined ? [] : [`  ${problem.reason}: ${problem.message}`]),
-    ...kept.map(({ container, image, reason, message }) => `  ${container} stays at ${image}: ${reason}: ${message}`),
+    ...unchanged.map(({ container, image, reason, message }) => `  ${container} stays at ${image}: ${reason}: ${message}`),
     ...changes.map(({ container, from, to }) => `  ${container} would be changed from ${from} to ${to}`),
     ...guards.map(
-      ({ guard, verdict, reason, message }) =>
-        `    ${guard.padEnd(16)} ${verdict === 'fine' ? 'fine' : `${verdict}: ${reason}: ${message}`}`,
+      ({ guard, result, reason, message }) => `    ${guard.padEnd(16)} ${result === 'pass' ? 'pass' : `${result}: ${reason}: ${message}`}`,
     ),
   ];
 }

@@ -3,7 +3,7 @@ import { UsageError, type Command } from './command.ts';
 import { parseOptions, parseOutput } from './options.ts';
 import { policyHelp, policyNameOf, policyOptions, withPolicy } from './policy-client.ts';
 import { describeStatus, waitForAnswer } from './wait-for-answer.ts';
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration } from '../model/text.ts';
 
 const options = { ...policyOptions, to: { type: 'string' }, timeout: { type: 'string' } } as const;
 

@@ -5,7 +5,7 @@
 import { abortable } from '../async/deadline.ts';
 import { createTtlCache } from '../async/ttl-cache.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { isNewer } from '../select/is-newer.ts';
+import { isNewer } from '../model/workload.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import type { ApplyPorts } from '../reconcile/apply-plan.ts';

@@ -1,6 +1,6 @@
 import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../plan/consent.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { isMeant, resolveTarget } from '../model/resolve-target.ts';
+import { matchesTarget, resolveTarget } from '../model/resolve-target.ts';
 import type { Workload } from '../model/workload.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
 import type { Enqueuer } from '../reconcile/enqueuer.ts';
@@ -63,7 +63,7 @@ export function announceConsent(
 }
 
 function means({ spec }: ImagePolicy, workload: Workload): boolean {
-  return isUsable(spec) && spec.targets.some((target) => isMeant(target, workload));
+  return isUsable(spec) && spec.targets.some((target) => matchesTarget(target, workload));
 }
 
 function sameAnswer(a: Workload, b: Workload): boolean {

@@ -3,7 +3,7 @@ import { readPolicy, type ReadContext } from '../api-versions/read-policy.ts';
 import { readStatus } from '../api-versions/read-status.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
-import { pullAccess } from '../model/pull-access.ts';
+import { pullAccess } from '../model/image-source.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { resolveTarget } from '../model/resolve-target.ts';
 import { verificationSecrets } from '../model/verification.ts';

@@ -1,6 +1,6 @@
 /** What settings are made of. */
 import { z } from 'zod';
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration } from '../model/text.ts';
 
 /** Where a secret's value is. */
 export type SecretReference = z.output<typeof secretReference>;

@@ -1,5 +1,5 @@
 import type { KubeClient } from './client.ts';
-import { fieldManager } from './field-manager.ts';
+import { fieldManager } from '../model/last-update.ts';
 import { readObject } from './read-object.ts';
 import { listPath, objectPath } from './resource-path.ts';
 import { retryOnConflict } from './retry.ts';

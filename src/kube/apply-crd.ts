@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from './client.ts';
 import { crdPath, readCrd } from './crd-versions.ts';
-import { fieldManager } from './field-manager.ts';
+import { fieldManager } from '../model/last-update.ts';
 import { type CustomResourceDefinition, mergeCustomResourceDefinition } from './merge-crd.ts';
 import { retryOnConflict } from './retry.ts';
 

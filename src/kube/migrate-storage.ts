@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeClient } from './client.ts';
 import { crdPath, requireCrd, storageVersionOf } from './crd-versions.ts';
-import { fieldManager } from './field-manager.ts';
+import { fieldManager } from '../model/last-update.ts';
 import type { CustomResourceDefinition } from './merge-crd.ts';
 import { listPath, objectPath } from './resource-path.ts';
 import { retryOnConflict } from './retry.ts';

@@ -1,4 +1,4 @@
-import { isNewer } from '../select/is-newer.ts';
+import { isNewer } from '../model/workload.ts';
 
 /** What every stored object has; cluster-scoped ones have namespace ''. */
 export interface StoredObject {

@@ -2,7 +2,7 @@ import { PermanentError } from '../model/errors.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
 import { buildImagePatch, type ImageChange } from './build-image-patch.ts';
 import type { KubeClient } from './client.ts';
-import { fieldManager } from './field-manager.ts';
+import { fieldManager } from '../model/last-update.ts';
 import { findTarget } from './find-target.ts';
 import { KubeError } from './kube-error.ts';
 import { projectWorkload } from './project-workload.ts';

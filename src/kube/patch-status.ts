@@ -1,6 +1,6 @@
 import type { KubeClient } from './client.ts';
 import { diffMergePatch } from './diff-merge-patch.ts';
-import { fieldManager } from './field-manager.ts';
+import { fieldManager } from '../model/last-update.ts';
 import { isKubeError } from './kube-error.ts';
 import { readObject } from './read-object.ts';
 

@@ -1,4 +1,4 @@
-import type { WorkloadRollout } from '../model/workload-rollout.ts';
+import type { WorkloadRollout } from '../model/workload.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 interface Parts {

@@ -4,7 +4,7 @@ import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
-import { isNewer } from '../select/is-newer.ts';
+import { isNewer } from '../model/workload.ts';
 import { type ObjectName, type ObjectStore, type StoredObject } from './object-store.ts';
 import { needsNewList, parseWatchEvent, readMetadata } from './parse-watch-event.ts';
 

@@ -1,6 +1,6 @@
 import type { KubeClient } from './client.ts';
 import { crdPath, objectsPath, requireCrd, storageVersionOf } from './crd-versions.ts';
-import { fieldManager } from './field-manager.ts';
+import { fieldManager } from '../model/last-update.ts';
 import { retryOnConflict } from './retry.ts';
 import { findUses, type VersionUse, versionUsesOf } from './version-uses.ts';
 

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../async/bounded-map.ts';
 import { SingleFlight } from '../async/single-flight.ts';
 import type { SecretRef } from '../model/image-source.ts';
-import { isNewer } from '../select/is-newer.ts';
+import { isNewer } from '../model/workload.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 
 /** A Secret as it was read; `why` there is none. */

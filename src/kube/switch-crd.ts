@@ -3,7 +3,7 @@ import { type AppliedCrd, type ApplyOptions, type DesiredCrd, writeCrd } from '.
 import { checkConversion } from './check-conversion.ts';
 import type { KubeClient } from './client.ts';
 import { crdPath, readCrd, storageVersionOf } from './crd-versions.ts';
-import { fieldManager } from './field-manager.ts';
+import { fieldManager } from '../model/last-update.ts';
 import { isKubeError } from './kube-error.ts';
 import { type ConversionClient, type CustomResourceDefinition, mergeCustomResourceDefinition } from './merge-crd.ts';
 import { type ProbeSample, probeConversion } from './probe-conversion.ts';
@@ -59,7 +59,7 @@ async function tryWithOldStorage(client: KubeClient, change: CrdSwitch, desired:
     await check(client, change, after, options);
   } catch (error) {
     if (before && before.metadata.resourceVersion !== after.metadata.resourceVersion)
-      await putBack(client, before, after, options.onProgress);
+      await restore(client, before, after, options.onProgress);
     throw error;
   }
 }
@@ -79,7 +79,7 @@ async function check(
 }
 
 /** Nothing was stored in a new version yet, so the old definition is still right. */
-async function putBack(
+async function restore(
   client: KubeClient,
   before: CustomResourceDefinition,
   after: CustomResourceDefinition,
@@ -89,7 +89,7 @@ async function putBack(
   const body = { ...before, metadata: { ...before.metadata, resourceVersion } };
   try {
     await client.request({ method: 'PUT', path: crdPath(before.metadata.name), query: { fieldManager }, body });
-    onProgress(`CustomResourceDefinition ${before.metadata.name}: put back as it was`);
+    onProgress(`CustomResourceDefinition ${before.metadata.name}: restored as it was`);
   } catch (error) {
     if (!isKubeError(error, 409)) throw error;
     onProgress(`CustomResourceDefinition ${before.metadata.name}: somebody else has changed it meanwhile, and it was left so`);

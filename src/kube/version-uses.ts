@@ -56,9 +56,9 @@ export function versionUsesOf({ metadata }: Described, { apiVersion, since }: Us
 export async function refuseOwnedThrough(client: KubeClient, crd: CustomResourceDefinition, version: string): Promise<void> {
   if (!crd.spec.versions.some(({ name }) => name === version)) return;
   const apiVersion = `${crd.spec.group}/${version}`;
-  const judge = ({ metadata }: Described) =>
+  const reasonsOf = ({ metadata }: Described) =>
     (metadata.managedFields ?? []).some((entry) => entry.apiVersion === apiVersion) ? [apiVersion] : [];
-  const [first, ...more] = await findUses(client, { listPath: objectsPath(crd, storageVersionOf(crd)) }, judge);
+  const [first, ...more] = await findUses(client, { listPath: objectsPath(crd, storageVersionOf(crd)) }, reasonsOf);
   if (!first) return;
   throw new Error(
     `the managedFields of ${1 + more.length} objects (${first.namespace}/${first.name} …) name ${version}: server-side apply to them would fail without it. ` +
@@ -66,17 +66,17 @@ export async function refuseOwnedThrough(client: KubeClient, crd: CustomResource
   );
 }
 
-/** Asks all objects; `judge` gives reasons. */
+/** Asks all objects; `reasonsOf` gives reasons. */
 export async function findUses(
   client: KubeClient,
   { listPath, signal }: { listPath: string; signal?: AbortSignal | undefined },
-  judge: (object: Described) => readonly string[],
+  reasonsOf: (object: Described) => readonly string[],
 ): Promise<VersionUse[]> {
   const uses: VersionUse[] = [];
   for await (const { items } of listPages(client, { path: listPath, pageSize: 500, ...(signal && { signal }) })) {
     for (const object of items as readonly Described[]) {
       const { namespace, name } = object.metadata;
-      uses.push(...judge(object).map((why) => ({ namespace, name, why })));
+      uses.push(...reasonsOf(object).map((why) => ({ namespace, name, why })));
     }
   }
   return uses;

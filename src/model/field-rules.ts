@@ -31,7 +31,7 @@ export interface FieldContext {
 }
 
 /** The fields to read and write, with their repository; or which of them may not be written, and what to do about it. */
-export type FieldVerdict = { readonly fields: TargetFields } | { readonly part?: keyof TargetFields; readonly message: string };
+export type FieldsOrProblem = { readonly fields: TargetFields } | { readonly part?: keyof TargetFields; readonly message: string };
 
 /** The rule for a path alone: its repository is in the field `repository` beside it. */
 export function ruleOfPath(path: string): FieldRule {
@@ -58,7 +58,12 @@ export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
 }
 
 /** Checks the fields of a target. Without the policy's repository, a rule that is fixed to one repository is not compared with it. */
-export function judgeFields(kind: KindRef, written: TargetFields, repository: Repository | undefined, context: FieldContext): FieldVerdict {
+export function checkFields(
+  kind: KindRef,
+  written: TargetFields,
+  repository: Repository | undefined,
+  context: FieldContext,
+): FieldsOrProblem {
   const never = whyNever(kind);
   if (never !== undefined) return { message: never };
   const rules = fieldRulesOf(kind, context.customTargets);
@@ -137,7 +142,7 @@ function explain(kind: KindRef, path: string, matching: readonly FieldRule[]): s
   return `${path} of ${kind.kind} may not be written: let the operator allow it with the setting ${setting(kind, path)}`;
 }
 
-function explainRepository(kind: KindRef, written: TargetFields, sources: ReadonlySet<string | undefined> = new Set()): FieldVerdict {
+function explainRepository(kind: KindRef, written: TargetFields, sources: ReadonlySet<string | undefined> = new Set()): FieldsOrProblem {
   const { tag, digest, repository } = written;
   const path = tag ?? digest ?? '';
   const allowed = [...sources].flatMap((source) => source ?? []);

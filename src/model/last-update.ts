@@ -6,9 +6,8 @@
  */
 import { tryParseImageReference } from './image-reference.ts';
 import type { TriggerSource } from './policy-status.ts';
-import { fieldManager } from './field-manager.ts';
-import { toSeconds } from './status-text.ts';
-import { findContainer, readVolumeName, type Workload, type WorkloadContainer, type ContainerChange } from './workload.ts';
+import { toSeconds } from './text.ts';
+import { type ContainerChange, findContainer, readVolumeName, type Workload, type WorkloadContainer } from './workload.ts';
 
 export interface LastUpdate {
   /** The uid of the policy. */
@@ -140,17 +139,17 @@ export function ownUpdate(container: WorkloadContainer, policy: string): LastUpd
  */
 export function heldUpdate(container: WorkloadContainer): LastUpdate | undefined {
   if (container.lastUpdate === undefined) return undefined;
-  const known = judged.get(container);
+  const known = evaluated.get(container);
   if (known !== undefined) return known.held;
-  const held = judge(container);
-  judged.set(container, { held });
+  const held = evaluate(container);
+  evaluated.set(container, { held });
   return held;
 }
 
 /** Cached, because hundreds of workloads are evaluated whenever one of them changes. */
-const judged = new WeakMap<WorkloadContainer, { readonly held: LastUpdate | undefined }>();
+const evaluated = new WeakMap<WorkloadContainer, { readonly held: LastUpdate | undefined }>();
 
-function judge({ image, imageOwner, lastUpdate }: WorkloadContainer): LastUpdate | undefined {
+function evaluate({ image, imageOwner, lastUpdate }: WorkloadContainer): LastUpdate | undefined {
   if (lastUpdate === undefined || imageOwner !== fieldManager) return undefined;
   const [runs, to, from] = [image, lastUpdate.to, lastUpdate.from].map((text) => tryParseImageReference(text));
   if (runs === undefined || to === undefined || from?.name !== runs.name) return undefined;
@@ -183,3 +182,6 @@ function isTime(text: string): boolean {
 function isTrigger(value: unknown): value is TriggerSource {
   return typeof value === 'string' && Object.hasOwn(triggers, value);
 }
+
+/** The name under which the API server records our changes; it distinguishes them from manual ones. */
+export const fieldManager = 'image-watcher';

@@ -1,6 +1,6 @@
-import type { PolicyTarget } from './image-policy.ts';
-import { matchesSelector, type LabelSelector } from './label-selector.ts';
-import { imagesOf, kindKey, readVolumeName, type ImageList, type KindRef, type Workload, type WorkloadRef } from './workload.ts';
+import { type ImagePolicy, isUsable, type PolicyTarget } from './image-policy.ts';
+import { type LabelSelector, matchesSelector } from './label-selector.ts';
+import { type ImageList, imagesOf, kindKey, type KindRef, readVolumeName, type Workload, type WorkloadRef } from './workload.ts';
 
 /** Looks up workloads in the caches, without any request. */
 export interface WorkloadView {
@@ -30,30 +30,35 @@ export function resolveTargets(targets: readonly PolicyTarget[], view: WorkloadV
 }
 
 /** Whether a target selects this container of a workload; a target that names fields selects no containers. */
-export function isMeantContainer(
+export function isTargetContainer(
   target: PolicyTarget,
   workload: WorkloadRef & Pick<Workload, 'labels' | 'initContainers'>,
   container: string,
 ): boolean {
-  if (target.fields !== undefined || !isMeant(target, workload)) return false;
-  if (readVolumeName(container) !== undefined) return isMeantIn('volumes', target, container);
+  if (target.fields !== undefined || !matchesTarget(target, workload)) return false;
+  if (readVolumeName(container) !== undefined) return isTargetIn('volumes', target, container);
   const isInit = workload.initContainers?.some(({ name }) => name === container) === true;
-  return isMeantIn(isInit ? 'initContainers' : 'containers', target, container);
+  return isTargetIn(isInit ? 'initContainers' : 'containers', target, container);
 }
 
 /** The images of a workload that a target without fields selects, of any repository. */
-export function meantImages(target: PolicyTarget, workload: Workload): ReturnType<typeof imagesOf> {
-  return imagesOf(workload).filter(({ container, position: { list = 'containers' } }) => isMeantIn(list, target, container.name));
+export function targetImages(target: PolicyTarget, workload: Workload): ReturnType<typeof imagesOf> {
+  return imagesOf(workload).filter(({ container, position: { list = 'containers' } }) => isTargetIn(list, target, container.name));
 }
 
 /** Init containers and image volumes are selected only if the target asks for them. Names listed in a target are those of containers. */
-function isMeantIn(list: ImageList, { containers, initContainers, volumes }: PolicyTarget, name: string): boolean {
+function isTargetIn(list: ImageList, { containers, initContainers, volumes }: PolicyTarget, name: string): boolean {
   if (list === 'volumes') return volumes === true;
   return (list === 'containers' || initContainers === true) && containers?.includes(name) !== false;
 }
 
 /** Whether a target selects this workload. */
-export function isMeant(target: PolicyTarget, workload: WorkloadRef & Pick<Workload, 'labels'>): boolean {
+export function matchesTarget(target: PolicyTarget, workload: WorkloadRef & Pick<Workload, 'labels'>): boolean {
   if (target.namespace !== workload.namespace || kindKey(target) !== kindKey(workload)) return false;
   return target.selector === undefined ? target.name === workload.name : matchesSelector(target.selector, workload.labels);
+}
+
+/** The kinds of a policy's targets, which must be known before the policy can be evaluated. */
+export function wantedKinds({ spec }: Pick<ImagePolicy, 'spec'>): KindRef[] {
+  return isUsable(spec) ? spec.targets.map(({ apiVersion, kind }) => ({ ...(apiVersion !== undefined && { apiVersion }), kind })) : [];
 }

@@ -1,5 +1,4 @@
 import type { LastUpdate } from './last-update.ts';
-import type { WorkloadRollout } from './workload-rollout.ts';
 
 /** What planning needs of a workload: a slim copy, so that ten thousand of them fit in memory. */
 export interface Workload extends WorkloadRef {
@@ -96,11 +95,10 @@ export function readVolumeName(container: string): string | undefined {
 }
 
 /** Everything in a pod template that has an image, and where: containers, init containers, image volumes. Their names are unique. */
-export function imagesOf({
-  containers,
-  initContainers = [],
-  volumes = [],
-}: Pick<Workload, 'containers' | 'initContainers' | 'volumes'>): { readonly container: WorkloadContainer; readonly position: ImagePosition }[] {
+export function imagesOf({ containers, initContainers = [], volumes = [] }: Pick<Workload, 'containers' | 'initContainers' | 'volumes'>): {
+  readonly container: WorkloadContainer;
+  readonly position: ImagePosition;
+}[] {
   return [
     ...containers.map((container, index) => ({ container, position: { index } })),
     ...initContainers.map((container, index) => ({ container, position: { index, list: 'initContainers' as const } })),
@@ -170,4 +168,37 @@ export interface FieldChange {
   readonly path: string;
   readonly from: string | number | null;
   readonly to?: string;
+}
+
+/** The progress of a workload's newest revision, as its controller reports it: the same numbers for all kinds that roll out. */
+export interface WorkloadRollout {
+  /** The generation that the numbers describe. */
+  readonly observedGeneration: number;
+  /** How many pods it should have. */
+  readonly wanted: number;
+  /** How many of them should be of the newest revision: fewer than `wanted` with a partition. */
+  readonly toUpdate: number;
+  /** Pods of the newest revision. */
+  readonly updated: number;
+  readonly available: number;
+  /** Pods of older revisions that still have to be removed. */
+  readonly outdated: number;
+  /** The controller observed the newest revision complete once: a later failure is not a failed rollout. */
+  readonly wasComplete: boolean;
+  /** The controller reports that the newest revision was never complete; absent if it was, or if the controller does not report it. */
+  readonly isIncomplete?: boolean;
+  /** Why the controller cannot create pods, for a reason unrelated to the image. */
+  readonly cannotCreate?: string;
+  /** The controller's message when it has given up; it may refer to an older revision. */
+  readonly givenUp?: { readonly message: string; readonly at: string };
+  /** Why nothing rolls out automatically. */
+  readonly standsStill?: string;
+  /** When it resumed, if it was paused or had stopped. */
+  readonly resumedAt?: string;
+}
+
+/** Whether resourceVersion `a` is later than `b`. Since Kubernetes 1.35 they are comparable numbers for all built-in APIs; anything else: whether they differ. */
+export function isNewer(a: string, b: string): boolean {
+  if (/^\d+$/.test(a) && /^\d+$/.test(b)) return BigInt(a) > BigInt(b);
+  return a !== b;
 }

@@ -1,6 +1,6 @@
 /** What the API tells of an event, to those who may know it. Pure. */
 import type { EventRecord, EventState } from '../queue/event-record.ts';
-import type { PolicyFate } from '../queue/event-log.ts';
+import type { PolicyResult } from '../queue/event-log.ts';
 
 /**
  * An event in a word. Of its policies the one that needs most attention counts: failed, stalled, retrying, waiting, working (not at an end
@@ -37,22 +37,22 @@ export interface EventView {
   readonly policies: readonly PolicyView[];
 }
 
-export interface PolicyView extends Partial<Omit<PolicyFate, 'kind'>> {
+export interface PolicyView extends Partial<Omit<PolicyResult, 'kind'>> {
   readonly namespace: string;
   readonly name: string;
   readonly outcome: EventOutcome;
 }
 
 /** The namespaces of the policies that an event met. */
-export function namespacesOf({ fates }: EventRecord): string[] {
-  return [...new Set([...fates.keys()].map((name) => splitName(name).namespace))];
+export function namespacesOf({ results }: EventRecord): string[] {
+  return [...new Set([...results.keys()].map((name) => splitName(name).namespace))];
 }
 
 /** The event with the policies of some namespaces only; `namespaces` undefined: of all. undefined when nothing is left that the caller may see. */
 export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
-  const { event, state, why, fates } = record;
-  const policies = [...fates]
-    .map(([name, fate]) => viewPolicy(name, fate))
+  const { event, state, why, results } = record;
+  const policies = [...results]
+    .map(([name, result]) => viewPolicy(name, result))
     .filter(({ namespace }) => namespaces === undefined || namespaces.has(namespace));
   if (policies.length === 0 && namespaces !== undefined) return undefined;
   const { repository, ...rest } = event;
@@ -71,9 +71,9 @@ export function hasOutcome(view: EventView, outcome: EventOutcome): boolean {
   return view.outcome === outcome || view.policies.some((policy) => policy.outcome === outcome);
 }
 
-function viewPolicy(key: string, fate: PolicyFate | undefined): PolicyView {
-  if (fate === undefined) return { ...splitName(key), outcome: 'working' };
-  const { kind, ...rest } = fate;
+function viewPolicy(key: string, result: PolicyResult | undefined): PolicyView {
+  if (result === undefined) return { ...splitName(key), outcome: 'working' };
+  const { kind, ...rest } = result;
   return { ...splitName(key), outcome: kind, ...rest };
 }
 

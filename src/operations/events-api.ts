@@ -1,4 +1,4 @@
-/** `/api/events` on the operations listener: every push and its fate, for those who may know. */
+/** `/api/events` on the operations listener: every push and its result, for those who may know. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { describeError } from '../model/errors.ts';

@@ -1,9 +1,10 @@
-import type { ContainerChange } from '../model/workload.ts';
+import type { ContainerChange, WorkloadRef } from '../model/workload.ts';
 import { countReversions } from './guards/reverted.ts';
 import type { Guard, GuardContext } from './guards/guard.ts';
 import { imageOwner } from './guards/image-owner.ts';
 import { guards } from './guards/index.ts';
-import type { KeptContainer, TargetPlan, UpdatePlan, Blocked } from './plan-update.ts';
+import type { Blocked, TargetPlan, TargetProblem, UnchangedContainer, UpdatePlan } from './plan-update.ts';
+import type { Reason } from '../model/reasons.ts';
 
 /**
  * Applies the guards to a plan. A target that a guard refuses gets a problem with the guard's reason and is not changed; changes that a guard keeps back or
@@ -22,19 +23,19 @@ function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly 
   let left = target;
   for (const guard of chain) {
     if (left.changes.length === 0) return left;
-    const verdict = guard.judge(left, context);
-    if (verdict === undefined) continue;
-    const { containers, ...found } = verdict;
+    const decision = guard.check(left, context);
+    if (decision === undefined) continue;
+    const { containers, ...found } = decision;
     if (found.kind === 'refused') return { ...left, changes: [], problem: { reason: found.reason, message: found.message } };
-    const isMeant = ({ container }: ContainerChange) => containers === undefined || containers.includes(container);
-    left = block(left, { ...found, changes: left.changes.filter(isMeant) });
+    const isBlocked = ({ container }: ContainerChange) => containers === undefined || containers.includes(container);
+    left = block(left, { ...found, changes: left.changes.filter(isBlocked) });
   }
   return left;
 }
 
 function block(target: TargetPlan, blocked: Blocked): TargetPlan {
   const { reason, message, changes } = blocked;
-  const kept = changes.map((change): KeptContainer => {
+  const unchanged = changes.map((change): UnchangedContainer => {
     const { container, from } = change;
     const owner = imageOwner(target.workload, change)?.imageOwner;
     return { container, image: from, reason, message, ...(owner !== undefined && { owner }) };
@@ -42,7 +43,51 @@ function block(target: TargetPlan, blocked: Blocked): TargetPlan {
   return {
     ...target,
     changes: target.changes.filter((change) => !changes.includes(change)),
-    kept: [...target.kept, ...kept],
+    unchanged: [...target.unchanged, ...unchanged],
     blocked: [...(target.blocked ?? []), blocked],
   };
+}
+
+/** The decision of one guard about one target. */
+export interface Opinion {
+  readonly guard: string;
+  readonly result: 'pass' | 'refused' | 'waits' | 'blocked';
+  readonly reason?: Reason;
+  readonly message?: string;
+  /** RFC 3339. */
+  readonly until?: string;
+}
+
+/** What would happen to one target, and what each guard decides; guards evaluate changes only. */
+export interface TargetExplanation {
+  readonly target: WorkloadRef;
+  readonly changes: readonly ContainerChange[];
+  readonly unchanged: readonly UnchangedContainer[];
+  readonly problem?: TargetProblem;
+  readonly guards: readonly Opinion[];
+}
+
+/** Explains a plan before guards narrow it: every guard is evaluated, including those that another guard would hide. */
+export function explainPlan(plan: UpdatePlan, context: GuardContext): TargetExplanation[] {
+  return plan.targets.map((planned) => {
+    const { target, changes, unchanged, problem } = planned;
+    const opinions = changes.length === 0 ? [] : guards.map((guard) => opinionOf(guard, planned, context));
+    return { target, changes, unchanged, guards: opinions, ...(problem !== undefined && { problem }) };
+  });
+}
+
+/** Whether everything selected is running, or will be at the next reconcile. */
+export function isAllowed(explanations: readonly TargetExplanation[]): boolean {
+  const isFine = ({ problem, unchanged, guards: opinions }: TargetExplanation) =>
+    problem === undefined && unchanged.every(({ reason }) => reason === 'UpToDate') && opinions.every(({ result }) => result === 'pass');
+  return explanations.every(isFine);
+}
+
+function opinionOf({ id, check }: (typeof guards)[number], target: TargetPlan, context: GuardContext): Opinion {
+  const decision = check(target, context);
+  if (decision === undefined) return { guard: id, result: 'pass' };
+  const { kind, reason, message } = decision;
+  // A running image that the cluster rewrote is not a problem.
+  if (reason === 'UpToDate') return { guard: id, result: 'pass', reason, message };
+  return { guard: id, result: kind, reason, message, ...(decision.kind === 'waits' && { until: decision.until.toISOString() }) };
 }

@@ -25,5 +25,5 @@ export function isBestSelection({ strategy, allowDowngrade }: PolicySpec, plan: 
 }
 
 function isOlderThanRunning(plan: UpdatePlan): boolean {
-  return plan.targets.some(({ kept }) => kept.some(({ reason }) => reason === 'OlderThanRunning'));
+  return plan.targets.some(({ unchanged }) => unchanged.some(({ reason }) => reason === 'OlderThanRunning'));
 }

@@ -1,6 +1,6 @@
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { TargetProblem } from './plan-update.ts';
-import { wantedKinds } from '../model/wanted-kinds.ts';
+import { wantedKinds } from '../model/resolve-target.ts';
 import { isCustomVersion, kindKey, type KindRef } from '../model/workload.ts';
 
 /** How many kinds of custom resources the policies of one namespace may name; each of them that exists costs a list and a watch. */

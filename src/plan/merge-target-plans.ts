@@ -26,7 +26,7 @@ function merge(a: TargetPlan, b: TargetPlan): TargetPlan {
   return {
     ...a,
     changes: distinct([...a.changes, ...b.changes]),
-    kept: distinct([...a.kept, ...b.kept]),
+    unchanged: distinct([...a.unchanged, ...b.unchanged]),
     ...(problem !== undefined && { problem }),
   };
 }

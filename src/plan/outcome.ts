@@ -1,13 +1,12 @@
 import type { Candidate } from '../model/image-reference.ts';
-import { containerStates } from './container-states.ts';
-import { fieldManager } from '../model/field-manager.ts';
-import type { AppliedChange, KeptContainer, TargetPlan, UpdatePlan, Blocked } from './plan-update.ts';
+import { fieldManager, heldUpdate, type LastUpdate } from '../model/last-update.ts';
+import type { AppliedChange, Blocked, TargetPlan, UnchangedContainer, UpdatePlan } from './plan-update.ts';
 import type { ContainerState, Reversion } from '../model/policy-status.ts';
-import { heldUpdate, type LastUpdate } from '../model/last-update.ts';
-import { listFew } from '../model/list-few.ts';
+import { listFew } from '../model/text.ts';
 import type { Reason } from '../model/reasons.ts';
-import { describeWaiting, type PendingChange } from './waiting.ts';
-import { findContainer, formatWorkload, identityOf, workloadKey, type WorkloadIdentity, type WorkloadRef } from '../model/workload.ts';
+import { describeWaiting, type PendingChange } from './pending-candidate.ts';
+import { findContainer, formatWorkload, identityOf, type WorkloadIdentity, workloadKey, type WorkloadRef } from '../model/workload.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
 
 /** The result of reconciling one policy after a push, a poll or a change of its own. Expected results are values, never exceptions. */
 export interface Outcome {
@@ -78,7 +77,7 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
   const image = { tag, ...(digest !== undefined && { digest }) };
   const candidate = { ...image, ...(createdAt !== undefined && { createdAt }) };
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
-  const kept = plan.targets.flatMap((target) => target.kept);
+  const unchanged = plan.targets.flatMap((target) => target.unchanged);
   const ours = plan.targets.flatMap(ownImages);
   const blocked = plan.targets.flatMap((target) => target.blocked ?? []).filter(({ reason }) => reason !== 'UpToDate');
   const details = {
@@ -90,13 +89,13 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
     ...(plan.reverted !== undefined && { reverted: plan.reverted }),
     ...(isSelection && { selection: { candidate, containers: containerStates(plan, applied) } }),
   };
-  const problem = problems[0] ?? kept.find((container) => container.reason === 'NotComparable');
+  const problem = problems[0] ?? unchanged.find((container) => container.reason === 'NotComparable');
   if (problem !== undefined) {
     const others = problems.length > 1 ? ` (and ${problems.length - 1} more ${problems.length === 2 ? 'target' : 'targets'})` : '';
     return { kind: 'stalled', reason: problem.reason, message: problem.message + others, ...details };
   }
   if (applied.length > 0) return { kind: 'updated', reason: 'Updated', message: listFew(applied, describeChange), ...details };
-  const notable = blocked[0] ?? kept.find((container) => container.reason !== 'UpToDate') ?? kept[0];
+  const notable = blocked[0] ?? unchanged.find((container) => container.reason !== 'UpToDate') ?? unchanged[0];
   return { kind: 'unchanged', ...(notable ? pick(notable) : { reason: 'UpToDate', message: 'nothing to change' }), ...details };
 }
 
@@ -123,12 +122,12 @@ export function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
   return { ...outcome, message: [message, ...notes].join('; '), ...(running !== undefined && { running: [running, ...notes].join('; ') }) };
 }
 
-function isOurs({ reason, owner }: KeptContainer): boolean {
+function isOurs({ reason, owner }: UnchangedContainer): boolean {
   return reason === 'UpToDate' && owner === fieldManager;
 }
 
-function ownImages({ target, workload, kept }: TargetPlan): OwnImage[] {
-  return kept.filter(isOurs).map(({ container, image }) => {
+function ownImages({ target, workload, unchanged }: TargetPlan): OwnImage[] {
+  return unchanged.filter(isOurs).map(({ container, image }) => {
     const found = workload === undefined ? undefined : findContainer(workload, container);
     const update = found && heldUpdate(found);
     return { workload: workload === undefined ? target : identityOf(workload), container, image, ...(update !== undefined && { update }) };
@@ -149,9 +148,43 @@ function imagesOf(target: TargetPlan, applied: readonly AppliedChange[]): string
   const changed = target.changes.map((change) =>
     applied.some((done) => done.to === change.to && workloadKey(done.workload) === workloadKey(target.target)) ? change.to : change.from,
   );
-  return [...new Set([...target.kept.map((container) => container.image), ...changed])];
+  return [...new Set([...target.unchanged.map((container) => container.image), ...changed])];
 }
 
 function pick({ reason, message }: { reason: Reason; message: string }): { reason: Reason; message: string } {
   return { reason, message };
+}
+
+/** What each container of the targets runs once the plan's changes were made, for the status. A target with a problem gets one entry of its own. */
+export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): ContainerState[] {
+  const done = new Map(applied.map(({ workload, container, to, became }) => [doneKey(workload, container, to), became ?? to]));
+  return plan.targets.flatMap((target) => statesOf(target, done));
+}
+
+function doneKey(workload: WorkloadRef, container: string, to: string): string {
+  return JSON.stringify([workloadKey(workload), container, to]);
+}
+
+function statesOf({ target, workload, changes, unchanged, problem }: TargetPlan, done: ReadonlyMap<string, string>): ContainerState[] {
+  const ref = identityOf({ ...target, ...(workload && { uid: workload.uid }) });
+  const changed = changes.map(({ container, from, to }): ContainerState => {
+    const made = done.get(doneKey(target, container, to));
+    if (made !== undefined) return { ...ref, container, image: made, state: 'UpToDate' };
+    return { ...ref, container, image: from, state: 'Kept', message: 'about to be changed' };
+  });
+  const stayed = unchanged.map((one): ContainerState => ({ ...ref, container: one.container, image: one.image, ...stateOf(one) }));
+  return [...(problem === undefined ? [] : [{ ...ref, state: 'Problem' as const, message: problem.message }]), ...stayed, ...changed];
+}
+
+function stateOf({ reason, message }: UnchangedContainer): Pick<ContainerState, 'state' | 'message'> {
+  if (reason === 'UpToDate') return { state: 'UpToDate' };
+  return { state: reason === 'NotComparable' ? 'Problem' : 'Kept', message };
+}
+
+/** The outcome of every reconcile of a suspended policy, without any request or change; undefined for a policy that is not suspended. */
+export function suspendedOutcome({ spec }: Pick<ImagePolicy, 'spec'>): Outcome | undefined {
+  if (spec.suspended !== true) return undefined;
+  const message = 'suspended: nothing is checked or changed until spec.suspend is false';
+  const then = 'problem' in spec ? `; then it will not act before this is mended: ${spec.problem.message}` : '';
+  return { kind: 'suspended', reason: 'Suspended', message: message + then };
 }

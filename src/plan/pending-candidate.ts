@@ -10,8 +10,9 @@
  */
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicyStatus, Waiting } from '../model/policy-status.ts';
-import { toSeconds } from '../model/status-text.ts';
-import { isPending, isSameImage, type PendingCandidate } from './waiting.ts';
+import { toSeconds } from '../model/text.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Blocked, UpdatePlan } from './plan-update.ts';
 
 export interface PendingInput {
   readonly minAgeMs: number;
@@ -54,7 +55,11 @@ function startWait(image: Candidate, { minAgeMs, status, now }: Omit<PendingInpu
 }
 
 /** In ms since 1970; undefined for a digest that was never seen. */
-function firstSight({ digest }: Candidate, { waiting, latest, history = [] }: PendingInput['status'], minAgeMs: number): number | undefined {
+function firstSight(
+  { digest }: Candidate,
+  { waiting, latest, history = [] }: PendingInput['status'],
+  minAgeMs: number,
+): number | undefined {
   if (digest === undefined) return undefined;
   const times = [
     ...(isPending(waiting) && waiting.digest === digest
@@ -74,3 +79,78 @@ function dueAt({ until }: Waiting): number {
 function toCandidate({ tag, digest }: PendingCandidate): Candidate {
   return { tag, ...(digest !== undefined && { digest }) };
 }
+
+/**
+ * Reasons for which a selected image is pending and may be applied later. It stays pending whatever else happens to the policy, until a
+ * reconcile that evaluated it replaces or removes it. Other waits belong to a job that is retried, and end when it succeeds.
+ */
+const pendingReasons: ReadonlySet<string> = new Set<Reason>([
+  'MinAge',
+  'Window',
+  'TooManyChanges',
+  'Held',
+  'RejectedDigest',
+  'ChangeReverted',
+]);
+
+/** Whether this is a pending candidate. */
+export function isPending(waiting: Waiting | undefined): waiting is PendingCandidate {
+  return waiting?.tag !== undefined && pendingReasons.has(waiting.reason);
+}
+
+/** A pending candidate. */
+export type PendingCandidate = Waiting & { readonly tag: string; readonly reason: Reason };
+
+/** The pending candidate at the start of a reconcile, and the one after it. */
+export interface PendingChange {
+  readonly seen?: Waiting;
+  readonly next?: PendingCandidate;
+}
+
+/**
+ * The pending candidate after a result: that of the reconcile, unless another replica replaced it meanwhile. If the reconcile did not evaluate it, it is unchanged.
+ */
+export function nextPending(current: Waiting | undefined, pending: PendingChange | undefined): PendingCandidate | undefined {
+  const unchanged = isPending(current) ? current : undefined;
+  if (pending === undefined || (unchanged !== undefined && !isSameWait(unchanged, pending.seen))) return unchanged;
+  return pending.next;
+}
+
+const explanations: Readonly<Record<string, string>> = {
+  MinAge: 'when it is as old as spec.minAge asks for',
+  Window: 'when the next window of the policy opens',
+  TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',
+  Held: 'when it is released',
+  RejectedDigest: 'when it is released',
+  ChangeReverted: 'when it is released',
+};
+
+/** For conditions, Events and audit records; the same text for the same wait. */
+export function describeWaiting({ tag, until, reason }: Waiting): string {
+  const why = reason in explanations ? `, ${explanations[reason]}` : '';
+  return `${tag ?? 'what is selected'} waits until ${until}${why}`;
+}
+
+/** Whether both are the same tag with the same digest. */
+export function isSameImage(a: Candidate | Waiting, b: Candidate | Waiting): boolean {
+  return a.tag === b.tag && a.digest === b.digest;
+}
+
+function isSameWait(a: Waiting, b: Waiting | undefined): boolean {
+  return b !== undefined && isSameImage(a, b) && a.until === b.until && a.reason === b.reason;
+}
+
+/** The earliest time at which blocked changes of a plan may proceed; all of them are then evaluated again. `before`: the previous wait. */
+export function guardWait({ candidate, targets }: UpdatePlan, before: Waiting | undefined, now: Date): PendingCandidate | undefined {
+  const waits = targets.flatMap(({ blocked = [] }) => blocked.flatMap((one) => (one.kind === 'waits' ? [one] : [])));
+  const [first] = waits.toSorted((a: Wait, b: Wait) => a.until.getTime() - b.until.getTime());
+  if (first === undefined) return undefined;
+  const { tag, digest } = candidate;
+  // The age of an image keeps counting while it waits for something else.
+  const since = before !== undefined && isSameImage(before, candidate) ? before.since : undefined;
+  // Rounded up, so that the wait is over at that time.
+  const until = new Date(Math.ceil(first.until.getTime() / 1_000) * 1_000);
+  return { tag, ...(digest !== undefined && { digest }), since: since ?? toSeconds(now), until: toSeconds(until), reason: first.reason };
+}
+
+type Wait = Extract<Blocked, { readonly kind: 'waits' }>;

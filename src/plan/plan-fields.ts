@@ -10,14 +10,14 @@ import {
   type RegistryAliases,
   type Candidate,
 } from '../model/image-reference.ts';
-import type { KeptContainer, TargetProblem, Verdict } from './plan-update.ts';
+import type { UnchangedContainer, TargetProblem, ImageDecision } from './plan-update.ts';
 import { formatWorkload, type Workload, type WorkloadField, type ContainerChange, type FieldChange } from '../model/workload.ts';
 
 export interface FieldsInput {
   readonly spec: PolicySpec;
   readonly candidate: Candidate;
   readonly aliases: RegistryAliases;
-  readonly judge: (running: ImageReference, container: string, image: string) => Verdict;
+  readonly decideImage: (running: ImageReference, container: string, image: string) => ImageDecision;
 }
 
 type Usable = Extract<WorkloadField, { readonly value: unknown }>;
@@ -30,7 +30,7 @@ export function planFields(
   fields: TargetFields,
   workload: Workload,
   input: FieldsInput,
-): ContainerChange | KeptContainer | { readonly problem: TargetProblem } {
+): ContainerChange | UnchangedContainer | { readonly problem: TargetProblem } {
   if (workload.containers.length > 0) return { problem: hasContainers(workload) };
   const paths = withRegistry(fields, workload);
   const values = readValues(paths, workload);
@@ -44,12 +44,12 @@ export function planFields(
     return { problem: { reason: 'ContainerNotFound', message } };
   }
   const container = fieldLabel(main);
-  const verdict = input.judge(running, container, image);
-  if (verdict !== 'change') {
+  const decision = input.decideImage(running, container, image);
+  if (decision !== 'change') {
     const { value, owner } = values.get('tag') ?? values.get('image') ?? values.get('digest') ?? { value: null };
     const message =
-      typeof value === 'number' ? `${verdict.message} (${main} holds a number: as one, 1.20 is 1.2; quote it)` : verdict.message;
-    return { container, image, ...verdict, message, ...(owner !== undefined && { owner }) };
+      typeof value === 'number' ? `${decision.message} (${main} holds a number: as one, 1.20 is 1.2; quote it)` : decision.message;
+    return { container, image, ...decision, message, ...(owner !== undefined && { owner }) };
   }
   const wanted = new Map([...textsOf(values), ...newTexts(running, fields, input)]);
   const changes = entriesOf(paths).map(([part, path]): FieldChange => {

@@ -35,8 +35,8 @@ import { planFields } from './plan-fields.ts';
 import type { Reversion } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import { isNewerImage } from '../select/select-tag.ts';
-import { meantImages, resolveTarget, type WorkloadView } from '../model/resolve-target.ts';
-import { cut } from '../model/status-text.ts';
+import { targetImages, resolveTarget, type WorkloadView } from '../model/resolve-target.ts';
+import { cut } from '../model/text.ts';
 import {
   formatWorkload,
   isCustomVersion,
@@ -58,7 +58,7 @@ export interface AppliedChange extends ContainerChange {
 }
 
 /** A container that is not changed, and why. */
-export interface KeptContainer {
+export interface UnchangedContainer {
   readonly container: string;
   readonly image: string;
   readonly reason: Reason;
@@ -73,9 +73,9 @@ export interface TargetProblem {
   readonly message: string;
 }
 
-/** Changes that a guard blocks, for now or for good. Their containers are among those that are kept. */
+/** Changes that a guard blocks, for now or for good. Their containers are among those that are unchanged. */
 export type Blocked = { readonly reason: Reason; readonly message: string; readonly changes: readonly ContainerChange[] } & (
-  | { readonly kind: 'kept' }
+  | { readonly kind: 'blocked' }
   | { readonly kind: 'waits'; readonly until: Date }
 );
 
@@ -84,7 +84,7 @@ export interface TargetPlan {
   readonly target: WorkloadRef;
   readonly workload?: Workload;
   readonly changes: readonly ContainerChange[];
-  readonly kept: readonly KeptContainer[];
+  readonly unchanged: readonly UnchangedContainer[];
   readonly problem?: TargetProblem;
   readonly blocked?: readonly Blocked[];
 }
@@ -138,37 +138,37 @@ function planTarget(target: PolicyTarget, input: PlanInput): TargetPlan[] {
   const { selector } = target;
   const ref = refOf({ ...target, name: selector === undefined ? target.name : cut(formatSelector(selector), maxNameLength) });
   const unknown = input.kindProblem(target);
-  if (unknown !== undefined) return [{ target: ref, changes: [], kept: [], problem: unknown }];
+  if (unknown !== undefined) return [{ target: ref, changes: [], unchanged: [], problem: unknown }];
   const workloads = resolveTarget(target, input);
   if (workloads.length > 0) return workloads.map((workload) => planWorkload(target, workload, input));
   const unseen = input.unseenProblem(ref);
-  if (unseen !== undefined) return [{ target: ref, changes: [], kept: [], problem: unseen }];
+  if (unseen !== undefined) return [{ target: ref, changes: [], unchanged: [], problem: unseen }];
   const missing =
     selector === undefined ? `${formatWorkload(ref)} does not exist` : `no ${ref.kind} in ${ref.namespace} matches ${ref.name}`;
   const hint = ref.kind === 'ReplicaSet' ? ' (those of a Deployment are changed through it: name the Deployment)' : '';
-  return [{ target: ref, changes: [], kept: [], problem: { reason: 'TargetNotFound', message: missing + hint } }];
+  return [{ target: ref, changes: [], unchanged: [], problem: { reason: 'TargetNotFound', message: missing + hint } }];
 }
 
 function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput): TargetPlan {
   const ref = refOf(workload);
   const planned = target.fields === undefined ? planContainers(target, workload, input) : [planOfFields(target.fields, workload, input)];
   const changes = planned.filter((part) => 'to' in part);
-  const kept = planned.filter((part) => 'image' in part);
+  const unchanged = planned.filter((part) => 'image' in part);
   const unusable = planned.find((part) => 'problem' in part);
-  if (unusable !== undefined) return { target: ref, workload, changes: [], kept: [], problem: unusable.problem };
-  const problem = target.fields === undefined ? findMissing(workload, target, [...changes, ...kept], input) : undefined;
-  return { target: ref, workload, changes, kept, ...(problem !== undefined && { problem }) };
+  if (unusable !== undefined) return { target: ref, workload, changes: [], unchanged: [], problem: unusable.problem };
+  const problem = target.fields === undefined ? findMissing(workload, target, [...changes, ...unchanged], input) : undefined;
+  return { target: ref, workload, changes, unchanged, ...(problem !== undefined && { problem }) };
 }
 
 function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Workload, input: PlanInput): ReturnType<typeof planFields> {
   return planFields(fields, workload, {
     ...input,
-    judge: (running, container, image) => judge(running, input.startsOver?.(workload, container, image), input),
+    decideImage: (running, container, image) => decideImage(running, input.startsOver?.(workload, container, image), input),
   });
 }
 
-function planContainers(target: PolicyTarget, workload: Workload, input: PlanInput): (ContainerChange | KeptContainer)[] {
-  return meantImages(target, workload)
+function planContainers(target: PolicyTarget, workload: Workload, input: PlanInput): (ContainerChange | UnchangedContainer)[] {
+  return targetImages(target, workload)
     .map(({ container, position }) => planContainer(container, position, workload, input))
     .filter((part) => part !== undefined);
 }
@@ -178,13 +178,13 @@ function planContainer(
   position: ImagePosition,
   workload: Workload,
   input: PlanInput,
-): ContainerChange | KeptContainer | undefined {
+): ContainerChange | UnchangedContainer | undefined {
   const running = readOwn(container.image, input);
   if (running === undefined) return undefined;
-  const verdict = judge(running, input.startsOver?.(workload, container.name, container.image), input);
-  if (verdict === 'change') return { container: container.name, ...position, from: container.image, to: rewrite(running, input) };
+  const decision = decideImage(running, input.startsOver?.(workload, container.name, container.image), input);
+  if (decision === 'change') return { container: container.name, ...position, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
-  return { container: container.name, image: container.image, ...verdict, ...(owner !== undefined && { owner }) };
+  return { container: container.name, image: container.image, ...decision, ...(owner !== undefined && { owner }) };
 }
 
 /** The running image, if it is of the policy's repository. */
@@ -205,32 +205,32 @@ function findMissing(
   const what = missing.length === 0 ? 'no container' : `no container ${missing.map((name) => `"${name}"`).join(' or ')}`;
   const orVolume = volumes && found.length === 0 ? ', and no image volume of it' : '';
   const message = `${formatWorkload(workload)} has ${what} that runs ${formatRepository(input.spec.repository)}${orVolume}`;
-  const unmeant = volumes ? undefined : workload.volumes?.find(({ image }) => readOwn(image, input) !== undefined)?.name;
-  if (unmeant !== undefined)
+  const volume = volumes ? undefined : workload.volumes?.find(({ image }) => readOwn(image, input) !== undefined)?.name;
+  if (volume !== undefined)
     return {
       reason: 'ContainerNotFound',
-      message: `${message}; its volume "${readVolumeName(unmeant)}" holds it: to update it, write volumes: true`,
+      message: `${message}; its volume "${readVolumeName(volume)}" holds it: to update it, write volumes: true`,
     };
   const hasTemplate = workload.containers.length > 0 || !isCustomVersion(workload.apiVersion);
   const hint = hasTemplate ? '' : ': it has no pod template in spec.template, so say with fields where its image is';
   return { reason: 'ContainerNotFound', message: message + hint };
 }
 
-/** Whether the running image is replaced, or why it is kept. */
-export type Verdict = 'change' | { readonly reason: Reason; readonly message: string };
+/** Whether the running image is replaced, or why it is unchanged. */
+export type ImageDecision = 'change' | { readonly reason: Reason; readonly message: string };
 
-function judge(
+function decideImage(
   running: ImageReference,
   start: Start | undefined,
   { spec, candidate, hasApplied, digestOf = () => undefined }: PlanInput,
-): Verdict {
+): ImageDecision {
   const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
   const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
   if (isCandidate) {
     const rank = spec.strategy.compare(tag, candidate.tag);
     if (rank < 0) return 'change';
     if (rank > 0) return older(tag, spec, candidate);
-    if (tag === candidate.tag) return judgeSame(running, tag, spec, candidate);
+    if (tag === candidate.tag) return compareSameTag(running, tag, spec, candidate);
     const digest = running.digest ?? digestOf(tag);
     if (isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec)) return 'change';
     return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
@@ -265,7 +265,7 @@ function because({ strategy }: PolicySpec, tag: string | undefined): string {
   return why === undefined ? '' : ` (${why})`;
 }
 
-function judgeSame(running: ImageReference, tag: string, spec: PolicySpec, candidate: Candidate): Verdict {
+function compareSameTag(running: ImageReference, tag: string, spec: PolicySpec, candidate: Candidate): ImageDecision {
   const upToDate = { reason: 'UpToDate', message: `already runs ${tag}` } as const;
   if (candidate.digest === undefined || running.digest === candidate.digest) return upToDate;
   if (spec.pin === 'Digest') return 'change';
@@ -273,7 +273,7 @@ function judgeSame(running: ImageReference, tag: string, spec: PolicySpec, candi
   return { reason: 'Retagged', message: `${tag} moved to ${candidate.digest}; the policy pins tags, so nothing changes` };
 }
 
-function older(tag: string, spec: PolicySpec, candidate: Candidate): Verdict {
+function older(tag: string, spec: PolicySpec, candidate: Candidate): ImageDecision {
   if (spec.allowDowngrade) return 'change';
   return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
 }

@@ -7,7 +7,7 @@ import {
   type Candidate,
 } from '../model/image-reference.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
-import { isMeant, type WorkloadView } from '../model/resolve-target.ts';
+import { matchesTarget, type WorkloadView } from '../model/resolve-target.ts';
 
 /** A policy, with its workloads and the aliases of registries. */
 export interface Past extends Pick<WorkloadView, 'findWorkload'> {
@@ -42,7 +42,8 @@ function imagesOf(past: Past): Candidate[] {
   const history = (status.history ?? []).filter((entry) => {
     const { labels } = findWorkload(entry) ?? {};
     return (
-      readImage(entry.to, past) !== undefined && spec.targets.some((target) => isMeant(target, { ...entry, ...(labels && { labels }) }))
+      readImage(entry.to, past) !== undefined &&
+      spec.targets.some((target) => matchesTarget(target, { ...entry, ...(labels && { labels }) }))
     );
   });
   return history.flatMap((entry, index) => {

@@ -1,4 +1,57 @@
-import type { Workload } from '../model/workload.ts';
+import { type ImagePolicy, isUsable, type PolicySpec, type PolicyTarget } from '../model/image-policy.ts';
+import { type ImageReference, type RegistryAliases, sameRepository, tryParseImageReference } from '../model/image-reference.ts';
+import { imageOfFields } from './plan-fields.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import { resolveTarget, targetImages, type WorkloadView } from '../model/resolve-target.ts';
+import { formatWorkload, type Workload } from '../model/workload.ts';
+import { isArtifactTag } from '../model/artifact.ts';
+import type { UnchangedContainer, UpdatePlan } from './plan-update.ts';
+import type { Outcome } from './outcome.ts';
+
+/** The images of the policy's repository that its targets run. */
+function runningReferences(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): ImageReference[] {
+  return spec.targets.flatMap((target) => resolveTarget(target, view).flatMap((workload) => referencesOf(target, workload, spec, aliases)));
+}
+
+/** The tags of the policy's repository that its targets run. */
+export function runningTags(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): string[] {
+  return runningReferences(spec, view, aliases).flatMap(({ tag, digest }) => tag ?? (digest === undefined ? 'latest' : []));
+}
+
+/**
+ * The known digests of a tag: those that the policy's targets run and those in its status. The history is left out, because moving a tag back to an older
+ * image is legitimate. A registry that returns one of these digests right after a push may be serving stale data.
+ */
+export function knownDigests(
+  tag: string,
+  spec: PolicySpec,
+  { latest, waiting, pendingApproval, rejected = [] }: PolicyStatus,
+  view: WorkloadView,
+  aliases: RegistryAliases,
+): ReadonlySet<string> {
+  const remembered = [latest, waiting, pendingApproval, ...rejected].filter((image) => (image?.tag ?? tag) === tag);
+  const running = runningReferences(spec, view, aliases).filter((image) => (image.tag ?? tag) === tag);
+  return new Set([...remembered, ...running].flatMap((image) => image?.digest ?? []));
+}
+
+/** Whether only image volumes of the policy's targets use its image: their content need not be runnable. */
+export function isForVolumesAlone(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): boolean {
+  if (runningReferences(spec, view, aliases).length === 0) return false;
+  const targets = spec.targets.map((target) => ({ ...target, volumes: false }));
+  return runningReferences({ ...spec, targets }, view, aliases).length === 0;
+}
+
+/** The images of the policy's repository that a target selects in a workload. */
+export function referencesOf(target: PolicyTarget, workload: Workload, spec: PolicySpec, aliases: RegistryAliases): ImageReference[] {
+  if (target.fields !== undefined) {
+    const image = imageOfFields(target.fields, workload, { spec, aliases });
+    return image === undefined ? [] : [image];
+  }
+  return targetImages(target, workload).flatMap(({ container }) => {
+    const reference = tryParseImageReference(container.image, aliases);
+    return reference !== undefined && sameRepository(reference.repository, spec.repository) ? reference : [];
+  });
+}
 
 /** The same text as long as these workloads run the same images. */
 export function runningImages(workloads: readonly Workload[]): string {
@@ -9,4 +62,59 @@ export function runningImages(workloads: readonly Workload[]): string {
       ...Object.values(fields).map((field) => ('value' in field ? field.value : field.unusable)),
     ]),
   );
+}
+
+/**
+ * Adds what is known of the registry's tags to a plan: a container that is unchanged because nothing newer is left, and whose own tag is gone, is reported as such.
+ * It is still unchanged: a deleted tag is no reason to downgrade.
+ */
+export function tellGoneTags(plan: UpdatePlan, tags: ReadonlySet<string>, aliases: RegistryAliases): UpdatePlan {
+  const withGone = (unchanged: UnchangedContainer): UnchangedContainer => {
+    const tag = tryParseImageReference(unchanged.image, aliases)?.tag;
+    // Tag lists leave out the tags of signatures and the like.
+    if (unchanged.reason !== 'OlderThanRunning' || tag === undefined || tags.has(tag) || isArtifactTag(tag)) return unchanged;
+    const message = `${tag} runs, which the registry does not hold any more; it is kept, because ${plan.candidate.tag} is older`;
+    return { ...unchanged, reason: 'TagGone', message };
+  };
+  return { ...plan, targets: plan.targets.map((target) => ({ ...target, unchanged: target.unchanged.map(withGone) })) };
+}
+
+/** The containers of a plan whose tags are gone: `Deployment shop/web: web runs registry.example.com/shop/web:1.3.0`. */
+export function goneContainers({ targets }: UpdatePlan): string[] {
+  return targets.flatMap(({ target, unchanged }) =>
+    unchanged
+      .filter(({ reason }) => reason === 'TagGone')
+      .map(({ container, image }) => `${formatWorkload(target)}: ${container} runs ${image}`),
+  );
+}
+
+/** Explains that tags are gone, and what to do; the same text as long as the same tags are gone. */
+export function describeGone(gone: readonly string[]): string {
+  return (
+    `the registry does not hold what runs any more, and nothing newer; it is kept, but a new pod may fail to pull it. ` +
+    `Push it again, or change the image by hand: ${gone.join('; ')}`
+  );
+}
+
+/** What a webhook reported. */
+interface Announcement {
+  readonly announced: boolean;
+  readonly hint?: { readonly tag: string; readonly digest?: string };
+}
+
+/**
+ * The outcome of a push that changes nothing because the tag runs already: if another digest is known for it, the message says that the tag has moved.
+ * The registry is not asked, because the outcome does not depend on it.
+ */
+export function noteRetagged(
+  outcome: Outcome,
+  { spec, status: { latest } }: Pick<ImagePolicy, 'spec' | 'status'>,
+  { announced, hint }: Announcement,
+): Outcome {
+  const pinsTags = isUsable(spec) && spec.pin === 'Tag';
+  if (!announced || !pinsTags || outcome.kind !== 'unchanged' || outcome.reason !== 'UpToDate') return outcome;
+  if (hint?.digest === undefined || hint.tag !== outcome.tag || latest?.tag !== hint.tag) return outcome;
+  if (latest.digest === undefined || latest.digest === hint.digest) return outcome;
+  const message = `${hint.tag} was pushed again: it was ${latest.digest}, and is announced as ${hint.digest}; the policy pins tags, so nothing changes`;
+  return { ...outcome, reason: 'Retagged', message, ...(outcome.running !== undefined && { running: `${outcome.running}; ${message}` }) };
 }

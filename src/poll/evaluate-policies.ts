@@ -1,5 +1,5 @@
 import type { Candidate } from '../model/image-reference.ts';
-import { tellGoneTags } from '../plan/gone-tags.ts';
+import { tellGoneTags } from '../plan/running-images.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
@@ -10,7 +10,7 @@ import { planWith, type PlanPorts } from '../reconcile/plan-with.ts';
 import type { AskOnce } from './ask-once.ts';
 
 /** The evaluation of one policy: what it would do with the tags that the registry holds, or the error that prevented it. */
-export type Look = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
+export type PollEvaluation = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
 
 /** The plan, and the choice that it was made from. */
 export interface Decision {
@@ -32,32 +32,32 @@ export async function evaluatePolicies(
   ask: AskOnce,
   ports: ChoosePorts & PlanPorts,
   signal: AbortSignal,
-): Promise<Look[]> {
-  const looks: Look[] = [];
+): Promise<PollEvaluation[]> {
+  const evaluations: PollEvaluation[] = [];
   for (const policy of policies) {
     if (!isUsable(policy.spec)) continue;
     try {
       const spec = await rememberTags(policy, policy.spec, ports, signal);
       const chosen = await chooseBest(policy, spec, { announced: false, isOnlyFound: true }, { ...ports, ...ask }, signal);
-      if ('candidate' in chosen) looks.push({ policy, chosen, plan: planFor(policy, chosen, ask, ports) });
+      if ('candidate' in chosen) evaluations.push({ policy, chosen, plan: planFor(policy, chosen, ask, ports) });
     } catch (error) {
-      looks.push({ policy, error });
+      evaluations.push({ policy, error });
       if (signal.aborted) break;
     }
   }
-  return looks;
+  return evaluations;
 }
 
 /** The evaluations that found a change, with the registry's answer, so that the jobs need not ask again. */
 export async function findsOf(
-  looks: readonly Look[],
+  evaluations: readonly PollEvaluation[],
   ask: AskOnce,
   { sourceOf }: Pick<ChoosePorts, 'sourceOf'>,
   signal: AbortSignal,
 ): Promise<Find[]> {
-  const found = looks.flatMap((look) =>
-    'plan' in look && hasChanges(look.plan)
-      ? [{ policy: look.policy, candidate: look.plan.candidate, source: sourceOf(look.policy, look.chosen.spec) }]
+  const found = evaluations.flatMap((evaluation) =>
+    'plan' in evaluation && hasChanges(evaluation.plan)
+      ? [{ policy: evaluation.policy, candidate: evaluation.plan.candidate, source: sourceOf(evaluation.policy, evaluation.chosen.spec) }]
       : [],
   );
   const finds: Find[] = [];

@@ -1,6 +1,6 @@
 /** The processor of the queue `poll`: finds images that no webhook announced. */
 import { PermanentError } from '../model/errors.ts';
-import { goneContainers } from '../plan/gone-tags.ts';
+import { goneContainers } from '../plan/running-images.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { accessKey } from '../model/image-source.ts';
 import { isBestSelection } from '../plan/is-selection.ts';
@@ -13,9 +13,9 @@ import type { PushPorts } from '../reconcile/process-push.ts';
 import { reportGoneTags } from '../reconcile/report-gone-tags.ts';
 import { reportFailure, reportOutcome, type ReportPorts } from '../reconcile/report.ts';
 import { askOnce } from './ask-once.ts';
-import { findsOf, evaluatePolicies, type Decision, type Find, type Look } from './evaluate-policies.ts';
+import { findsOf, evaluatePolicies, type Decision, type Find, type PollEvaluation } from './evaluate-policies.ts';
 import type { PollGate } from './poll-gate.ts';
-import { tellUnannounced, type UnannouncedPorts } from './tell-unannounced.ts';
+import { reportUnannounced, type UnannouncedPorts } from './report-unannounced.ts';
 import type { TickPorts } from './tick.ts';
 
 export interface PollPorts extends PushPorts, TickPorts, UnannouncedPorts {
@@ -28,7 +28,7 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   if (policies.length === 0) return;
   // The oldest of the registry's answers may be the one that decides.
   const askedAt = ports.now();
-  const { looks, finds } = await askRegistry(policies, job, context, ports);
+  const { evaluations, finds } = await askRegistry(policies, job, context, ports);
   ports.metrics.polls.inc({ found: String(finds.length > 0) });
   for (const { policy, candidate, resolved } of finds) {
     if (resolved === undefined || !isUsable(policy.spec)) continue;
@@ -36,12 +36,12 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   }
   await ports.addPolicyJobs(finds.map((find) => toPolicyJob(find, job)));
   const failures: unknown[] = [];
-  for (const look of looks) {
-    if ('plan' in look && hasChanges(look.plan)) continue;
-    const failure = await report(look, job, context, ports);
+  for (const evaluation of evaluations) {
+    if ('plan' in evaluation && hasChanges(evaluation.plan)) continue;
+    const failure = await report(evaluation, job, context, ports);
     if (failure !== undefined) failures.push(failure);
   }
-  await tellUnannounced(finds, job.repository, ports);
+  await reportUnannounced(finds, job.repository, ports);
   if (failures.length > 0) throw failures[0];
 }
 
@@ -51,25 +51,25 @@ async function askRegistry(
   { repository, intervalMs }: PollJob,
   { signal }: JobContext,
   ports: PollPorts,
-): Promise<{ looks: readonly Look[]; finds: readonly Find[] }> {
+): Promise<{ evaluations: readonly PollEvaluation[]; finds: readonly Find[] }> {
   const visit = ports.pollGate.enter(repository.registry, intervalMs);
   const ask = askOnce(ports);
   try {
-    const looks = await evaluatePolicies(policies, ask, ports, signal);
-    return { looks, finds: await findsOf(looks, ask, ports, signal) };
+    const evaluations = await evaluatePolicies(policies, ask, ports, signal);
+    return { evaluations, finds: await findsOf(evaluations, ask, ports, signal) };
   } finally {
     visit.leave(ask.failure());
   }
 }
 
 /** Reports the result for a policy that needs no change; returns the error if the poll is to be retried. */
-async function report(look: Look, job: PollJob, context: JobContext, ports: PollPorts): Promise<unknown> {
-  const { policy } = look;
+async function report(evaluation: PollEvaluation, job: PollJob, context: JobContext, ports: PollPorts): Promise<unknown> {
+  const { policy } = evaluation;
   const cause: ReconcileCause = { source: 'Poll', receivedAt: job.receivedAt };
   const reportPorts: ReportPorts = { ...ports, now: ports.clock };
   try {
-    if ('error' in look) throw look.error;
-    await reportUnchanged(policy, look, cause, reportPorts, context.signal);
+    if ('error' in evaluation) throw evaluation.error;
+    await reportUnchanged(policy, evaluation, cause, reportPorts, context.signal);
     return undefined;
   } catch (error) {
     if (error instanceof PermanentError) {

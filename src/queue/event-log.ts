@@ -11,7 +11,7 @@ import { runTogether, type Command } from './run-together.ts';
 import { batchWrites } from '../async/batch-writes.ts';
 
 /** The result of a push for one policy. */
-export interface PolicyFate extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
+export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
   readonly kind: Outcome['kind'] | 'retrying' | 'waiting' | 'failed';
   readonly at: string;
   /** Milliseconds since the push was received. */
@@ -24,7 +24,7 @@ export interface EventLog {
   /** Records the policies that match a push, by name. */
   matched(event: PushEvent, policies: readonly string[]): Promise<void>;
   /** Records the result for one policy; a later result replaces an earlier one. With the push, it records the match as well. */
-  settled(eventId: string, policy: string, fate: PolicyFate, push?: PushEvent): Promise<void>;
+  recordResult(eventId: string, policy: string, result: PolicyResult, push?: PushEvent): Promise<void>;
 }
 
 const lifeSeconds = 7 * 24 * 3_600;
@@ -101,11 +101,11 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     async matched(event, policies) {
       await write([hashKey(event.id), ...matchKeys(event)], matchOf(event, policies));
     },
-    async settled(eventId, policy, fate, push) {
+    async recordResult(eventId, policy, result, push) {
       const hash = hashKey(eventId);
       const keys = [hash, ...(push === undefined ? [] : matchKeys(push))];
       const match = push === undefined ? [] : matchOf(push, [policy]);
-      await write(keys, [...match, ['HSET', hash, `policy:${policy}`, JSON.stringify(fate)], ['EXPIRE', hash, lifeSeconds]]);
+      await write(keys, [...match, ['HSET', hash, `policy:${policy}`, JSON.stringify(result)], ['EXPIRE', hash, lifeSeconds]]);
     },
   };
 }

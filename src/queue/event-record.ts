@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PushEvent } from '../model/push-event.ts';
-import type { PolicyFate } from './event-log.ts';
+import type { PolicyResult } from './event-log.ts';
 import { pushSchema } from './read-job.ts';
 
 /**
@@ -15,11 +15,11 @@ export interface EventRecord {
   /** The last error of an event that is retried or failed before its policies were known. */
   readonly why?: string;
   /** By policy (`namespace/name`); undefined while the policy has no result yet. */
-  readonly fates: ReadonlyMap<string, PolicyFate | undefined>;
+  readonly results: ReadonlyMap<string, PolicyResult | undefined>;
 }
 
 const names = z.array(z.string().max(512)).max(100_000);
-const fateShape = z.looseObject({
+const resultShape = z.looseObject({
   kind: z.enum(['updated', 'unchanged', 'ignored', 'stalled', 'suspended', 'retrying', 'waiting', 'failed']),
   at: z.string().max(40),
   afterMs: z.number(),
@@ -31,13 +31,13 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
   const event = pushSchema.safeParse({ ...fields, repository: { registry, path: repository } });
   if (!event.success) return undefined;
   const known = names.safeParse(parseJson(policies)).data ?? [];
-  const fates = new Map(known.map((name) => [name, readFate(hash[`policy:${name}`])]));
-  return { event: event.data, state: outcome === 'unwatched' ? 'unwatched' : 'matched', fates };
+  const results = new Map(known.map((name) => [name, readResult(hash[`policy:${name}`])]));
+  return { event: event.data, state: outcome === 'unwatched' ? 'unwatched' : 'matched', results };
 }
 
-function readFate(text: string | undefined): PolicyFate | undefined {
-  const fate = parseJson(text);
-  return fateShape.safeParse(fate).success ? (fate as PolicyFate) : undefined;
+function readResult(text: string | undefined): PolicyResult | undefined {
+  const result = parseJson(text);
+  return resultShape.safeParse(result).success ? (result as PolicyResult) : undefined;
 }
 
 function parseJson(text: string | undefined): unknown {
@@ -51,5 +51,5 @@ function parseJson(text: string | undefined): unknown {
 /** An event that exists only in the queue; undefined where its job cannot be read. */
 export function readJob(data: unknown, state: EventState, why: string | undefined): EventRecord | undefined {
   const event = pushSchema.safeParse(data);
-  return event.success ? { event: event.data, state, fates: new Map(), ...(why && { why }) } : undefined;
+  return event.success ? { event: event.data, state, results: new Map(), ...(why && { why }) } : undefined;
 }

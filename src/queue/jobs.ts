@@ -33,7 +33,7 @@ export interface PolicyJob extends Versioned, Traced {
   /** The generation that the cause refers to: a worker must not reconcile an older one. */
   readonly generation?: number;
   /** Set in the delayed job for a wait: `until` is the end of the wait, `at` the earliest time for the job. */
-  readonly alarm?: { readonly until: string; readonly at: string };
+  readonly wait?: { readonly until: string; readonly at: string };
   readonly eventId?: string;
   /** The receiver that the push came to. */
   readonly receiver?: string;

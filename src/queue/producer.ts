@@ -184,7 +184,7 @@ async function clean(queue: Pick<Queue, 'clean' | 'getJobCountByTypes'>, state: 
 }
 
 /** How long a job is delayed. */
-function delayOf({ alarm, notBefore = alarm?.at }: PolicyJob, now: number): JobsOptions {
+function delayOf({ wait, notBefore = wait?.at }: PolicyJob, now: number): JobsOptions {
   return notBefore === undefined ? {} : { delay: Math.max(0, Date.parse(notBefore) - now) };
 }
 

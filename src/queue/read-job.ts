@@ -59,7 +59,7 @@ const policyJob = z.object({
   cause: z.string().min(1).max(16_384),
   receivedAt: time,
   generation: z.int().min(0).exactOptional(),
-  alarm: z.object({ until: z.string().max(64), at: time }).exactOptional(),
+  wait: z.object({ until: z.string().max(64), at: time }).exactOptional(),
   eventId: id.exactOptional(),
   receiver: word.exactOptional(),
   hint: z.object({ tag, digest: digest.exactOptional() }).exactOptional(),

@@ -1,7 +1,7 @@
 import { PermanentError } from '../model/errors.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
-import { naturalOrder } from '../select/natural-order.ts';
+import { naturalOrder } from '../select/select-tag.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 import { inSlices } from '../async/in-slices.ts';
 

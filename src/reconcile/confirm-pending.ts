@@ -1,5 +1,5 @@
 import type { ImagePolicy } from '../model/image-policy.ts';
-import { isPending, isSameImage, type PendingCandidate } from '../plan/waiting.ts';
+import { isPending, isSameImage, type PendingCandidate } from '../plan/pending-candidate.ts';
 import type { ChoosePorts, Chosen } from './choice.ts';
 import { findLack } from './examine-tag.ts';
 

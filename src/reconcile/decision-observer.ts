@@ -14,5 +14,5 @@ export interface DecisionObserver {
   /** `policy` is `namespace/name`. */
   readonly decided?: (policy: string, decision: Decision) => void;
   /** A rollout has completed or failed. */
-  readonly rolledOut?: (policy: string, workload: Workload, ending: { readonly reason: Reason; readonly message: string }) => void;
+  readonly rolledOut?: (policy: string, workload: Workload, result: { readonly reason: Reason; readonly message: string }) => void;
 }

@@ -15,7 +15,7 @@ const lifeMs = 24 * 3_600_000;
 /** The pushes that wait for a retry, by policy, as far as this process knows: each retry adds its push again. */
 export interface DeniedPushes {
   /** The outcome, which keeps the time of the next try only where there will be one. */
-  settle(outcome: Outcome, uid: string, cause: ReconcileCause, isLastTry: boolean): Outcome;
+  recordResult(outcome: Outcome, uid: string, cause: ReconcileCause, isLastTry: boolean): Outcome;
 }
 
 /** When the cause became known, for `ImageSource.heardAt`; undefined where the registry is to be asked in any case. */
@@ -44,7 +44,7 @@ export function createDeniedPushes(now: () => number): DeniedPushes {
     return oldest !== id;
   };
   return {
-    settle({ retryAt, ...outcome }, uid, cause, isLastTry) {
+    recordResult({ retryAt, ...outcome }, uid, cause, isLastTry) {
       if (retryAt !== undefined && notRepeated.has(cause.source) && !isLastTry && mayWait(uid, cause)) return { ...outcome, retryAt };
       if (retryAt === undefined && (outcome.kind !== 'ignored' || outcome.reason === 'PolicyGone')) policies.delete(uid);
       return outcome;

@@ -1,6 +1,6 @@
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
-import { alarmJob } from './alarm-job.ts';
+import { waitJob } from './wait-job.ts';
 import type { PlanPorts } from './plan-with.ts';
 import { newTargetJob, neededReconciles, type SecretVersions } from './needs-reconcile.ts';
 import { rolloutJob } from './next-rollout-check.ts';
@@ -59,9 +59,9 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     if (!stopping.signal.aborted) timer ??= setTimeout(() => void flush(), delayMs);
   };
   /** An error in one policy must neither delay another policy nor end the process. */
-  const isolated = (judgeOne: () => readonly (PolicyJob | undefined)[]) => {
+  const isolated = (evaluateOne: () => readonly (PolicyJob | undefined)[]) => {
     try {
-      for (const job of judgeOne()) if (job !== undefined) pending.set(policyJobId(job), job);
+      for (const job of evaluateOne()) if (job !== undefined) pending.set(policyJobId(job), job);
     } catch (error) {
       ports.onError(error);
     }
@@ -80,13 +80,13 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     expire(policyKey(policy), known);
     return known.since.size > 0 && selectedBy(policy) !== known.comparedWith ? compare(policy, known) : undefined;
   };
-  const judge = () => {
+  const evaluate = () => {
     const sliceEnd = performance.now() + sliceMs;
     for (const [key, policy] of considered) {
       considered.delete(key);
       isolated(() => [
         ...neededReconciles(policy, ports, ports.clock(), ports.secretVersions),
-        alarmJob(policy),
+        waitJob(policy),
         rolloutJob(policy, ports, ports.clock()),
         followUp(policy),
       ]);
@@ -95,7 +95,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   };
   const flush = async () => {
     try {
-      judge();
+      evaluate();
       while (pending.size > 0 && !stopping.signal.aborted) {
         const batch = [...pending].slice(0, bulkSize);
         await ports.addPolicyJobs(batch.map(([, job]) => job));

@@ -5,7 +5,7 @@ import type { ImageSource } from '../model/image-source.ts';
 import { describeMissing, missingPlatforms } from '../select/missing-platforms.ts';
 import { hasChanges } from '../plan/plan-update.ts';
 import type { Reason } from '../model/reasons.ts';
-import { isForVolumesAlone } from '../plan/running-references.ts';
+import { isForVolumesAlone } from '../plan/running-images.ts';
 import type { ChoiceRequest } from './choice.ts';
 import { isKnown } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';

@@ -1,7 +1,6 @@
 import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
-import { kindKey, workloadKey, type KindRef, type Workload } from '../model/workload.ts';
-import { isNewer } from '../select/is-newer.ts';
+import { isNewer, kindKey, type KindRef, type Workload, workloadKey } from '../model/workload.ts';
 import { sameActions } from '../model/policy-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcilePorts } from './reconcile-policy.ts';

@@ -1,7 +1,7 @@
 import type { Candidate } from '../model/image-reference.ts';
 import { asSeenBy, type Asker } from '../plan/consent.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
-import { knownDigests, runningTags } from '../plan/running-references.ts';
+import { knownDigests, runningTags } from '../plan/running-images.ts';
 import { inSlices } from '../async/in-slices.ts';
 import type { PlanPorts } from './plan-with.ts';
 

@@ -13,7 +13,7 @@ import { isSameObject, kindKey, workloadKey, type KindRef, type Workload, type W
 import { actionJob } from './requested-actions.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
-import { wantsChange, type KeptContainer, type TargetPlan } from '../plan/plan-update.ts';
+import { wantsChange, type UnchangedContainer, type TargetPlan } from '../plan/plan-update.ts';
 import { planWith, type PlanPorts, type TargetState } from './plan-with.ts';
 
 /** Reasons that a change of the target may clear. */
@@ -160,8 +160,8 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
   if (spec.targets.some((target) => ports.targetState(target, policy) === 'starting')) return undefined;
   const { targets } = planWith(policy, spec, latest, ports);
   // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
-  const isOther = ({ image }: KeptContainer) => tryParseImageReference(image, ports.aliases)?.tag !== latest.tag;
-  const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.kept.some(isOther));
+  const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, ports.aliases)?.tag !== latest.tag;
+  const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.unchanged.some(isOther));
   const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
   const versions = changed.filter(({ uid }) => newTargets.has(uid)).map((workload) => versionOf(workload, ''));
   if (versions.length === 0) return undefined;

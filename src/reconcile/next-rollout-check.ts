@@ -4,7 +4,7 @@
  */
 import { refusedRollbacks, rollbacksOf } from '../rollout/automatic-rollback.ts';
 import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
-import { nextSettlement, standingsOf } from '../rollout/count-rollouts.ts';
+import { nextCompletion, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { currentRollouts, isRecorded, newestOf, type Rollout } from '../rollout/current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import type { RegistryAliases } from '../model/image-reference.ts';
@@ -63,12 +63,12 @@ export function rolloutJob(policy: ImagePolicy, cluster: RolloutView & ConsentRu
   if (immediate.length > 0) return { ...job, cause: `rollout:${shorten(immediate.map(({ cause }) => cause).join(';'))}` };
   const next = rollouts.length > manyRollouts ? together(due, now) : earliest(due);
   if (next?.at !== undefined) return { ...job, cause: `rollout:${next.cause}`, notBefore: next.at.toISOString() };
-  const settlement = nextSettlement(status, standingsOf(policy, view, now), settings);
-  if (settlement !== undefined)
+  const completion = nextCompletion(status, rolloutStatesOf(policy, view, now), settings);
+  if (completion !== undefined)
     return {
       ...job,
-      cause: `rollout:settled:${settlement.settledAt}`,
-      ...(settlement.due > now && { notBefore: settlement.due.toISOString() }),
+      cause: `rollout:completed:${completion.settledAt}`,
+      ...(completion.due > now && { notBefore: completion.due.toISOString() }),
     };
   const says = status.conditions?.find(({ type }) => type === 'Ready')?.reason;
   return says === 'Progressing' ? { ...job, cause: `rollout:over:${resourceVersion}` } : undefined;
@@ -94,18 +94,18 @@ function shorten(causes: string): string {
 
 function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy, settings: RolloutSettings, now: Date): Due | undefined {
   const time = { since, timeoutMs: settings.timeoutMs };
-  const verdict = evaluateRollout(workload, time, now);
+  const evaluation = evaluateRollout(workload, time, now);
   const isUnknown = entries.some(({ result }) => result === 'Applied');
   const key = `${workload.uid}:${workload.generation}:${entries.map(({ result }) => result).join('+')}`;
   // Changes that the history does not hold have no entry that could record their success.
-  const isSaid = verdict.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
+  const isSaid = evaluation.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
   if (isSaid) return undefined;
   // The newest pods may be younger than the change: a rollout that timed out is checked again every minute.
-  const isLate = verdict.kind === 'failed' && verdict.reason === 'RolloutTimedOut';
-  if (verdict.kind === 'done' || (verdict.kind === 'failed' && isUnknown && !isLate)) {
-    return { cause: `${key}:${verdict.kind}:${tryAt(since, now)}` };
+  const isLate = evaluation.kind === 'failed' && evaluation.reason === 'RolloutTimedOut';
+  if (evaluation.kind === 'done' || (evaluation.kind === 'failed' && isUnknown && !isLate)) {
+    return { cause: `${key}:${evaluation.kind}:${tryAt(since, now)}` };
   }
-  if ((verdict.kind !== 'progressing' && !isLate) || !isUnknown) return undefined;
+  if ((evaluation.kind !== 'progressing' && !isLate) || !isUnknown) return undefined;
   const deadline = deadlineOf(workload, time).getTime();
   const next = nextCheckAt(since, now);
   const at = new Date(deadline > now.getTime() ? Math.min(next, deadline) : next);

@@ -6,7 +6,7 @@ import type { Outcome } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { answerAlarm } from './answer-alarm.ts';
+import { endWait } from './end-wait.ts';
 import { withFreshState } from './fresh-state.ts';
 import { heardAt, type DeniedPushes } from './denied-pushes.ts';
 import type { SharedAnswers } from './shared-answers.ts';
@@ -62,7 +62,7 @@ async function attemptAndReport(
       },
       context.signal,
     );
-    const outcome = ports.deniedPushes.settle(found, request.policy.uid, cause, context.isLastTry);
+    const outcome = ports.deniedPushes.recordResult(found, request.policy.uid, cause, context.isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, report);
     else await reportOutcome(policy, outcome, onlyAsked(cause, policy), report, context.signal);
     return outcome;
@@ -93,7 +93,7 @@ export function announcedAt(receivedAt: string, { clock }: Pick<PolicyPorts, 'cl
 export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
   if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
   const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
-  const ports = job.alarm === undefined ? allPorts : await answerAlarm(job.alarm, policy, allPorts, context.signal);
+  const ports = job.wait === undefined ? allPorts : await endWait(job.wait, policy, allPorts, context.signal);
   if (ports === undefined) return;
   const resolved = context.failures === 0 ? recallAnswer(job, ports) : undefined;
   const request: ReconcileRequest = {

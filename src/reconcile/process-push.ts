@@ -4,8 +4,7 @@ import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts'
 import type { Repository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import type { ReconcileCause } from '../status/next-status.ts';
-import type { Outcome } from '../plan/outcome.ts';
-import { suspendedOutcome } from '../plan/suspended-outcome.ts';
+import { type Outcome, suspendedOutcome } from '../plan/outcome.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
@@ -23,9 +22,9 @@ export interface PushPorts extends PolicyPorts {
 }
 
 /** The outcome of a push for a policy that need not be reconciled; undefined where it must be. */
-interface Ending {
+interface EarlyResult {
   readonly policy: ImagePolicy;
-  readonly ending: Outcome | undefined;
+  readonly outcome: Outcome | undefined;
 }
 
 const watchPauseMs = { least: 1_000, most: 5_000 } as const;
@@ -33,14 +32,14 @@ const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 /** Brings one push to all policies that watch its repository. Where several do, each gets a job of its own, whose result is recorded with the push. */
 export async function processPush(push: PushJob, context: JobContext, ports: PushPorts): Promise<void> {
   const policies = ports.matchPolicies(push.repository);
-  const endings: Ending[] = [];
+  const results: EarlyResult[] = [];
   // There may be a thousand policies, each with patterns of its own.
-  await inSlices(policies, context.signal, (policy) => void endings.push({ policy, ending: endsEarly(policy, push) }));
-  if (endings.every(({ ending }) => ending !== undefined) && !ports.isWatching()) {
+  await inSlices(policies, context.signal, (policy) => void results.push({ policy, outcome: endsEarly(policy, push) }));
+  if (results.every(({ outcome }) => outcome !== undefined) && !ports.isWatching()) {
     // "No policy wants it" is final, so a cache that may be outdated must not decide it.
     const age = ports.now() - Date.parse(push.receivedAt);
     const pauseMs = Math.min(Math.max(age, watchPauseMs.least), watchPauseMs.most);
-    throw new WaitError('Retrying', new Date(ports.now() + pauseMs), 'the API server does not tell of changed policies at present');
+    throw new WaitError('Retrying', new Date(ports.now() + pauseMs), 'the watch of policies is not connected');
   }
   ports.observer?.matched?.(policies.map(policyKey));
   if (policies.length === 0) {
@@ -52,14 +51,14 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
   }
   const [first] = policies;
   if (policies.length === 1 && first !== undefined) return reconcileOne(push, first, context, ports);
-  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), fanOut(push, endings, context, ports)]);
+  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), fanOut(push, results, context, ports)]);
 }
 
 /** The match is recorded together with its result: this saves a write to Redis, and nothing is written before the image is applied. */
 async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, allPorts: PushPorts): Promise<void> {
   const { eventLog } = allPorts;
-  const settled: EventLog['settled'] = (id, key, fate) => eventLog.settled(id, key, fate, push);
-  const ports: PushPorts = { ...allPorts, eventLog: { ...eventLog, settled } };
+  const recordResult: EventLog['recordResult'] = (id, key, result) => eventLog.recordResult(id, key, result, push);
+  const ports: PushPorts = { ...allPorts, eventLog: { ...eventLog, recordResult } };
   await reconcileAndReport(
     { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, ports) },
     causeOf(push),
@@ -68,9 +67,9 @@ async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobCont
   );
 }
 
-async function fanOut(push: PushJob, endings: readonly Ending[], context: JobContext, ports: PushPorts): Promise<void> {
+async function fanOut(push: PushJob, results: readonly EarlyResult[], context: JobContext, ports: PushPorts): Promise<void> {
   const report: ReportPorts = { ...ports, now: ports.clock };
-  const interested = endings.flatMap(({ policy, ending }) => (ending === undefined ? [policy] : []));
+  const interested = results.flatMap(({ policy, outcome }) => (outcome === undefined ? [policy] : []));
   const jobs = await Promise.all(
     bySource(push, interested, ports).map(async ({ source, policies }) => {
       await resolveOnce(push, { source, policies }, context, ports);
@@ -80,8 +79,8 @@ async function fanOut(push: PushJob, endings: readonly Ending[], context: JobCon
   if (interested.length > 0) await ports.addPolicyJobs(jobs.flat());
   // Policies that do not want the push must not delay those that do.
   await Promise.all(
-    endings.flatMap(({ policy, ending }) =>
-      ending === undefined ? [] : [reportOutcome(policy, ending, causeOf(push), report, context.signal)],
+    results.flatMap(({ policy, outcome }) =>
+      outcome === undefined ? [] : [reportOutcome(policy, outcome, causeOf(push), report, context.signal)],
     ),
   );
 }

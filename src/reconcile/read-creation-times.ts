@@ -1,7 +1,7 @@
 /** Reads from the registry when images were created, for strategies that order by it: a bounded number of images in each reconcile. */
 import { PermanentError, WaitError, describeError } from '../model/errors.ts';
 import type { ImageSource } from '../model/image-source.ts';
-import { naturalOrder } from '../select/natural-order.ts';
+import { naturalOrder } from '../select/select-tag.ts';
 import type { LatestImage } from '../model/policy-status.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
 import type { ReadImage } from './read-images.ts';

@@ -5,18 +5,14 @@
 import type { Candidate } from '../model/image-reference.ts';
 import { asSeenBy, consentTo, type ConsentRules } from '../plan/consent.ts';
 import { PermanentError } from '../model/errors.ts';
-import { guardWait } from '../plan/guard-wait.ts';
+import { decidePending, guardWait, isSameImage, type PendingCandidate, type PendingDecision } from '../plan/pending-candidate.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import { isBestSelection, isSelection } from '../plan/is-selection.ts';
-import { outcomeOf, withNotes, withPending, type Outcome } from '../plan/outcome.ts';
+import { type Outcome, outcomeOf, suspendedOutcome, withNotes, withPending } from '../plan/outcome.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { hasChanges, type AppliedChange, type UpdatePlan } from '../plan/plan-update.ts';
 import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
-import { runningImages } from '../plan/running-images.ts';
-import { tellRetagged } from '../plan/retagged.ts';
-import { suspendedOutcome } from '../plan/suspended-outcome.ts';
-import { decidePending, type PendingDecision } from '../plan/pending-candidate.ts';
-import { isSameImage, type PendingCandidate } from '../plan/waiting.ts';
+import { noteRetagged, runningImages } from '../plan/running-images.ts';
 import { workloadKey, type WorkloadRef } from '../model/workload.ts';
 import { applyPlan, type ApplyPorts, type Progress } from './apply-plan.ts';
 import { confirmPending } from './confirm-pending.ts';
@@ -54,11 +50,11 @@ const maxPlans = 5;
 
 /** Brings the targets of one policy to the image that it selects. Expected results are values; an exception means wait or try again. */
 export async function reconcilePolicy(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
-  for (let looks = 0; looks < maxPlans; looks++) {
+  for (let attempts = 0; attempts < maxPlans; attempts++) {
     const outcome = await attempt(request, ports, signal);
     if (outcome !== undefined) return outcome;
   }
-  throw new Error(`${policyKey(request.policy)} changed under ${maxPlans} looks in a row`);
+  throw new Error(`${policyKey(request.policy)} changed under ${maxPlans} attempts in a row`);
 }
 
 /** Undefined when the policy, or a Secret that it depends on, changed meanwhile: the caller then starts again with the new state. */
@@ -171,7 +167,9 @@ async function bringTo(
     if (imagesOf(policy, spec, cluster) !== running) continue;
     const planned = consents.size === 0 ? unasked : planWith(policy, spec, candidate, cluster, { ...details, consents });
     const application =
-      decision.apply === undefined ? undefined : await applyPlan(planned, { policy, spec, source: request.source }, progress, ports, signal);
+      decision.apply === undefined
+        ? undefined
+        : await applyPlan(planned, { policy, spec, source: request.source }, progress, ports, signal);
     const { plan, conflicts, failure } = application ?? { plan: planned, conflicts: 0 };
     if (failure !== undefined) {
       ports.onPartlyApplied?.(applied);
@@ -188,13 +186,13 @@ async function bringTo(
       const guarded = guardWait(plan, waiting, new Date(ports.now()));
       // An image older than the selected one does not replace the pending candidate.
       if (isRollback || (guarded !== undefined && !isNowSelected)) return outcome;
-      const told = tellRetagged(outcome, policy, request);
+      const noted = noteRetagged(outcome, policy, request);
       // Nor does a tag that changes nothing: without a minimum age, only a reconcile of the pending image itself, or of all tags, can say whether it is still
       // pending.
-      if (!isNowSelected && !chosen.isComplete && spec.minAgeMs === undefined) return told;
+      if (!isNowSelected && !chosen.isComplete && spec.minAgeMs === undefined) return noted;
       const next = guarded ?? (decision.next !== undefined && isWanted(decision.next) ? decision.next : undefined);
       return withPending(
-        told,
+        noted,
         { ...(waiting && { seen: waiting }), ...(next && { next }) },
         guarded !== undefined || decision.apply === undefined,
       );
@@ -214,7 +212,12 @@ function isBestOfAll({ candidate, isComplete }: Chosen, plan: UpdatePlan): boole
 }
 
 /** Decides which candidate is applied now: without a minimum age, the chosen one. */
-function pendingDecisionOf({ policy, pending }: Choice, { candidate, spec }: Chosen, isWanted: (candidate: Candidate) => boolean, now: number): PendingDecision {
+function pendingDecisionOf(
+  { policy, pending }: Choice,
+  { candidate, spec }: Chosen,
+  isWanted: (candidate: Candidate) => boolean,
+  now: number,
+): PendingDecision {
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return { apply: candidate };
   // Where the best image runs already, applying the pending candidate would be a downgrade.

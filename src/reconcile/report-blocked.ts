@@ -1,6 +1,6 @@
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome } from '../plan/outcome.ts';
-import { describeBlocked } from '../status/blocked-conditions.ts';
+import { describeBlocked } from '../status/condition-states.ts';
 import { toObject, type ObjectEvent } from './object-event.ts';
 import type { ReportPorts } from './report.ts';
 

@@ -1,4 +1,4 @@
-import { describeGone } from '../plan/gone-tags.ts';
+import { describeGone } from '../plan/running-images.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import type { ReportPorts } from './report.ts';
 

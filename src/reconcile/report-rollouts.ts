@@ -3,22 +3,21 @@ import { whyNoRollback, type RefusedRollback, type Rollback } from '../rollout/a
 import { isRecorded } from '../rollout/current-rollouts.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { evaluateRollout } from '../rollout/evaluate-rollout.ts';
-import { listFew } from '../model/list-few.ts';
+import { listFew, toSeconds } from '../model/text.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { findRejection } from '../plan/rejections.ts';
 import type { Reason } from '../model/reasons.ts';
-import { isSameEntry, type Finding, type Refusal } from '../status/settle-rollouts.ts';
-import { toSeconds } from '../model/status-text.ts';
+import { isSameEntry, type Finding, type Refusal } from '../status/record-rollouts.ts';
 import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
-import type { PolicyFate } from '../queue/event-log.ts';
+import type { PolicyResult } from '../queue/event-log.ts';
 import { toObject } from './object-event.ts';
 import type { ReportPorts } from './report.ts';
 
 type Ports = Omit<ReportPorts, 'now'> & { readonly clock: () => Date };
 
 /** One write to the status, and the findings that it records. */
-export interface Settlement {
+export interface StatusChange {
   readonly policy: ImagePolicy;
   readonly before: PolicyStatus;
   readonly after: PolicyStatus;
@@ -26,44 +25,44 @@ export interface Settlement {
 }
 
 /** Reports the entries that have a new result. */
-export async function reportFindings(settlement: Settlement, ports: Ports): Promise<void> {
-  const { policy, before, after, findings } = settlement;
-  for (const { rollout, verdict } of findings) {
-    const settled = (after.history ?? []).filter(
+export async function reportFindings(change: StatusChange, ports: Ports): Promise<void> {
+  const { policy, before, after, findings } = change;
+  for (const { rollout, evaluation } of findings) {
+    const completed = (after.history ?? []).filter(
       (entry) => rollout.entries.some((one) => isSameEntry(one, entry)) && resultOf(before, entry) !== entry.result,
     );
-    const [entry] = settled;
+    const [entry] = completed;
     if (entry === undefined) continue;
     const { workload } = rollout;
-    const images = settled.map(({ to }) => to).join(' and ');
+    const images = completed.map(({ to }) => to).join(' and ');
     const isDone = entry.result === 'RolledOut';
     const reason = isDone ? 'RolledOut' : 'RolloutFailed';
-    const message = isDone ? `${images} is out: ${verdict.message}` : `the rollout of ${images} failed: ${verdict.message}`;
-    tell(policy, workload, { type: isDone ? 'Normal' : 'Warning', reason, message }, ports);
+    const message = isDone ? `${images} is out: ${evaluation.message}` : `the rollout of ${images} failed: ${evaluation.message}`;
+    record(policy, workload, { type: isDone ? 'Normal' : 'Warning', reason, message }, ports);
     if (isDone) observeAvailable(policy, before, entry, ports);
     // With many workloads, the push is reported as rolled out when all of them are, and not after a failure.
     const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
-    if (!isDone || isLast) await settle(policy, before, settled, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
-    const impossible = isDone ? undefined : settled.map(whyNoRollback).find((why) => why !== undefined);
+    if (!isDone || isLast) await recordResult(policy, before, completed, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
+    const impossible = isDone ? undefined : completed.map(whyNoRollback).find((why) => why !== undefined);
     if (impossible !== undefined && wantsRollback(policy))
-      reportNoRollback(policy, workload, settled, { reason: 'RollbackFailed', why: impossible }, ports);
+      reportNoRollback(policy, workload, completed, { reason: 'RollbackFailed', why: impossible }, ports);
   }
 }
 
 /** Once all rollouts are over, reports the successful ones that the history does not hold. */
-export async function reportSettled({ policy, before, after, findings }: Settlement, ports: Ports): Promise<void> {
+export async function reportCompleted({ policy, before, after, findings }: StatusChange, ports: Ports): Promise<void> {
   const { settledAt = '' } = after.rollouts ?? {};
   const known = before.rollouts?.settledAt;
   if (settledAt === '' || settledAt === known) return;
   const isNew = ({ at }: HistoryEntry) => known === undefined || Date.parse(at) > Date.parse(known);
-  const out = findings.flatMap(({ rollout, verdict }) => {
+  const out = findings.flatMap(({ rollout, evaluation }) => {
     const entries = rollout.entries.filter((entry) => !isRecorded(before, entry) && isNew(entry));
-    return verdict.kind === 'done' && entries.length > 0 ? [{ workload: rollout.workload, entries }] : [];
+    return evaluation.kind === 'done' && entries.length > 0 ? [{ workload: rollout.workload, entries }] : [];
   });
   for (const { workload, entries } of out) {
     ports.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
-    const ending = { reason: 'RolledOut', message: `${entries.map(({ to }) => to).join(' and ')} is out` } as const;
-    ports.observer?.rolledOut?.(policyKey(policy), workload, ending);
+    const result = { reason: 'RolledOut', message: `${entries.map(({ to }) => to).join(' and ')} is out` } as const;
+    ports.observer?.rolledOut?.(policyKey(policy), workload, result);
   }
   if (out.length === 0) return;
   const images = new Set(out.flatMap(({ entries }) => entries.map(({ to }) => to)));
@@ -72,12 +71,12 @@ export async function reportSettled({ policy, before, after, findings }: Settlem
   ports.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts finished');
   const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
   if (entries.every(({ digest }) => findRejection(after, digest) === undefined))
-    await settle(policy, before, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
+    await recordResult(policy, before, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
 }
 
 /** Reports that the earlier images were rolled back to. */
 export async function reportRollback(
-  { policy, before }: Settlement,
+  { policy, before }: StatusChange,
   workload: Workload,
   rollbacks: readonly Rollback[],
   ports: Ports,
@@ -86,9 +85,15 @@ export async function reportRollback(
   const why = before.rejected?.find(({ digest }) => entries.some((entry) => entry.digest === digest))?.message;
   const message = entries.map(({ container, from, to }) => `${container} from ${to} back to ${from}`).join('; ');
   const text = `${message}${why === undefined ? '' : `: ${why}`}`;
-  tell(policy, workload, { type: 'Warning', reason: 'RolledBack', message: text }, ports);
+  record(policy, workload, { type: 'Warning', reason: 'RolledBack', message: text }, ports);
   ports.metrics.changes.inc({ kind: workload.kind, source: 'Rollback' });
-  await settle(policy, before, entries, { kind: 'stalled', reason: 'RolledBack', message: `${formatWorkload(workload)}: ${text}` }, ports);
+  await recordResult(
+    policy,
+    before,
+    entries,
+    { kind: 'stalled', reason: 'RolledBack', message: `${formatWorkload(workload)}: ${text}` },
+    ports,
+  );
 }
 
 /** Reports that a failed image is not rolled back. Where the policy may not change the workload, nothing is written about it in the workload's namespace. */
@@ -100,7 +105,7 @@ export function reportNoRollback(
   ports: Ports,
 ): void {
   const message = `${entries.map(({ to }) => to).join(' and ')} failed and is not rolled back: ${why}`;
-  tell(policy, workload, { type: 'Warning', reason, message }, ports);
+  record(policy, workload, { type: 'Warning', reason, message }, ports);
 }
 
 /** Reports a change that must not be rolled back; the workload is not read, and the kind in its history entry is not counted. */
@@ -118,14 +123,14 @@ export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome,
   const changed = new Map<string, WorkloadRef>(changes.map(({ workload }) => [workloadKey(workload), workload]));
   for (const ref of changed.values()) {
     const workload = ports.findWorkload(ref);
-    const verdict = workload && evaluateRollout(workload, time, time.since);
-    if (workload === undefined || verdict?.kind !== 'notWatched') continue;
+    const evaluation = workload && evaluateRollout(workload, time, time.since);
+    if (workload === undefined || evaluation?.kind !== 'notWatched') continue;
     for (const regarding of [toObject(policy), workload])
-      ports.recordEvent({ regarding, type: 'Normal', reason: 'RolloutNotWatched', action: 'WatchRollout', message: verdict.message });
+      ports.recordEvent({ regarding, type: 'Normal', reason: 'RolloutNotWatched', action: 'WatchRollout', message: evaluation.message });
   }
 }
 
-function tell(
+function record(
   policy: ImagePolicy,
   workload: Workload,
   event: { readonly type: 'Normal' | 'Warning'; readonly reason: Reason; readonly message: string },
@@ -164,11 +169,11 @@ function observeAvailable({ spec }: ImagePolicy, status: PolicyStatus, entry: Hi
   metrics.pushToAvailableSeconds.observe((clock().getTime() - Date.parse(received ?? entry.at)) / 1_000);
 }
 
-async function settle(
+async function recordResult(
   policy: ImagePolicy,
   status: PolicyStatus,
   entries: readonly HistoryEntry[],
-  fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>,
+  result: Pick<PolicyResult, 'kind' | 'reason' | 'message'>,
   ports: Ports,
 ): Promise<void> {
   const [entry] = entries;
@@ -179,8 +184,8 @@ async function settle(
     const { container, from, to } = entry;
     return from === undefined ? [] : [{ workload: refOf(entry), container, index, from, to }];
   });
-  await ports.eventLog.settled(status.trigger.event, policyKey(policy), {
-    ...fate,
+  await ports.eventLog.recordResult(status.trigger.event, policyKey(policy), {
+    ...result,
     tag,
     ...(digest !== undefined && { digest }),
     ...(changes.length > 0 && { changes }),

@@ -3,7 +3,7 @@ import type { Candidate } from '../model/image-reference.ts';
 import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
 import { WaitError, describeError } from '../model/errors.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { listFew } from '../model/list-few.ts';
+import { listFew } from '../model/text.ts';
 import { nextStatus, type ReconcileCause } from '../status/next-status.ts';
 import { describeChange, type Outcome, type Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
@@ -11,7 +11,7 @@ import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { workloadKey } from '../model/workload.ts';
-import type { EventLog, PolicyFate } from '../queue/event-log.ts';
+import type { EventLog, PolicyResult } from '../queue/event-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { toObject, type ObjectEvent } from './object-event.ts';
@@ -55,7 +55,7 @@ export async function reportOutcome(
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
   let replaced = policy.status;
-  const tell = async () => {
+  const writeStatus = async () => {
     // An ignored push is not written to the status.
     if (outcome.kind === 'ignored') return;
     await ports.imagesAreOut?.();
@@ -68,7 +68,7 @@ export async function reportOutcome(
       signal,
     );
   };
-  await Promise.all([tell(), settle(policyKey(policy), fateOf(outcome), cause, ports)]);
+  await Promise.all([writeStatus(), recordResult(policyKey(policy), resultOf(outcome), cause, ports)]);
   // A concurrent reconcile may have reported the outcome already.
   const before = { ...policy, status: replaced };
   if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
@@ -80,7 +80,7 @@ export async function reportOutcome(
 /** Reports the outcome of a job whose policy was deleted before the job ran. */
 export async function reportGone(key: string, outcome: Outcome, cause: ReconcileCause, ports: ReportPorts): Promise<void> {
   count(key, outcome, cause, ports);
-  await settle(key, fateOf(outcome), cause, ports);
+  await recordResult(key, resultOf(outcome), cause, ports);
 }
 
 /** The failed try: its job, and how many tries failed before it. */
@@ -115,10 +115,10 @@ export async function reportFailure(
   );
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
   const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
-  const tellsStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);
+  const isWrittenToStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);
   const results = await Promise.allSettled([
-    settle(key, { kind, reason, message }, cause, ports),
-    tellsStatus &&
+    recordResult(key, { kind, reason, message }, cause, ports),
+    isWrittenToStatus &&
       ports.writeStatus(
         policy,
         (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), asSeenBy(policy, ports)),
@@ -171,19 +171,19 @@ function reportWaiting(policy: ImagePolicy, { reason, message, pending }: Outcom
   ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Wait', message });
 }
 
-async function settle(
+async function recordResult(
   key: string,
-  fate: Pick<PolicyFate, 'kind' | 'reason' | 'message'>,
+  result: Pick<PolicyResult, 'kind' | 'reason' | 'message'>,
   cause: ReconcileCause,
   ports: ReportPorts,
 ): Promise<void> {
   if (cause.eventId === undefined) return;
   const at = ports.now();
   const afterMs = at.getTime() - Date.parse(cause.receivedAt);
-  await ports.eventLog.settled(cause.eventId, key, { ...fate, at: at.toISOString(), afterMs });
+  await ports.eventLog.recordResult(cause.eventId, key, { ...result, at: at.toISOString(), afterMs });
 }
 
-function fateOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Omit<PolicyFate, 'at' | 'afterMs'> {
+function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Omit<PolicyResult, 'at' | 'afterMs'> {
   return {
     kind: retryAt === undefined ? kind : 'waiting',
     reason,

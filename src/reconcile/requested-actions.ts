@@ -36,8 +36,8 @@ function approvalJob(approve: string, { pendingApproval, conditions = [] }: Imag
   const approved = parseApproval(approve);
   if (approved?.tag === tag && approved.digest === digest)
     return { source: 'Approval', cause: `approve:${tag}@${digest}`, hint: { tag, digest } };
-  const told = conditions.find(({ type }) => type === 'ApprovalRequired')?.message;
-  if (told?.includes(approve.slice(0, 200)) === true) return undefined;
+  const reported = conditions.find(({ type }) => type === 'ApprovalRequired')?.message;
+  if (reported?.includes(approve.slice(0, 200)) === true) return undefined;
   return { source: 'Approval', cause: `approve:${approve}:${digest}`, hint: { tag, digest } };
 }
 

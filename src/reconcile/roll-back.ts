@@ -6,8 +6,8 @@ import { parseImageReference, tryParseImageReference } from '../model/image-refe
 import { withUpdates } from '../model/last-update.ts';
 import type { UpdatePlan } from '../plan/plan-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
-import { noteNoRollback, settleRollbacks, withRolloutConditions, type Refusal } from '../status/settle-rollouts.ts';
-import { cut } from '../model/status-text.ts';
+import { noteNoRollback, recordRollbacks, withRolloutConditions, type Refusal } from '../status/record-rollouts.ts';
+import { cut } from '../model/text.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
 import { defaultParallel } from './apply-plan.ts';
 import { gatherConsents } from './gather-consents.ts';
@@ -24,7 +24,7 @@ export interface Failed {
   readonly entries: readonly HistoryEntry[];
 }
 
-type Ending =
+type RollbackResult =
   | { readonly kind: 'back'; readonly workload: Workload; readonly rollbacks: readonly Rollback[] }
   | { readonly kind: 'refused'; readonly workload: Workload; readonly rollbacks: readonly Rollback[]; readonly refusal: Refusal };
 
@@ -41,8 +41,8 @@ export async function rollBack(
 ): Promise<void> {
   const { maxParallel = defaultParallel } = watched.spec;
   const results = await inParallel(failed, maxParallel, (one) => putWorkloadBack(one, watched, ports, signal));
-  const endings = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
-  await record({ endings, refused }, watched, ports, signal);
+  const outcomes = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
+  await record({ outcomes, refused }, watched, ports, signal);
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 }
@@ -53,7 +53,7 @@ async function putWorkloadBack(
   watched: Watched,
   ports: WatchPorts,
   signal: AbortSignal,
-): Promise<Ending | undefined> {
+): Promise<RollbackResult | undefined> {
   let workload: Workload | undefined = found;
   for (let tries = 0; tries < maxTries && workload !== undefined; tries++) {
     // The change of the policy causes a reconcile of its own.
@@ -99,12 +99,12 @@ async function tryPatch(
     return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest });
   });
   const tag = open.map(({ entry }) => entry.from).join(', ');
-  const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, kept: [] }] };
+  const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, unchanged: [] }] };
   // The registry may be slow, so policy and consents are read after it has answered.
   const why = (await whyNotVerified(open, watched, ports, signal)) ?? (await whyNotAllowed(plan, watched, ports, signal));
   if (why !== undefined) return { reason: 'RollbackRefused', why };
   if (hasChanged(policy, ports)) return 'outdated';
-  const cause = `image-watcher: ImagePolicy ${policyKey(policy)} put back ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
+  const cause = `image-watcher: ImagePolicy ${policyKey(policy)} rolled back to ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
     if (!(await ports.isCurrent(policy, signal))) return 'conflict';
     const result = await ports.patchImages(workload, changes, cause, signal);
@@ -149,35 +149,35 @@ async function whyNotVerified(
 
 /** One write to the status for all rollbacks, done and refused. */
 async function record(
-  { endings, refused }: { readonly endings: readonly Ending[]; readonly refused: readonly RefusedRollback[] },
+  { outcomes, refused }: { readonly outcomes: readonly RollbackResult[]; readonly refused: readonly RefusedRollback[] },
   { policy }: Watched,
   ports: WatchPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  if (endings.length === 0 && refused.length === 0) return;
+  if (outcomes.length === 0 && refused.length === 0) return;
   let before: PolicyStatus = policy.status;
   let after: PolicyStatus = policy.status;
   const now = ports.clock();
-  const back = endings.flatMap((ending) => (ending.kind === 'back' ? ending.rollbacks : []));
+  const back = outcomes.flatMap((outcome) => (outcome.kind === 'back' ? outcome.rollbacks : []));
   const update = (status: PolicyStatus) => {
     before = status;
-    after = settleRollbacks(status, back, now);
+    after = recordRollbacks(status, back, now);
     let noted = after;
-    for (const ending of endings) {
-      if (ending.kind === 'refused') for (const { entry } of ending.rollbacks) noted = noteNoRollback(noted, entry, ending.refusal, now);
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'refused') for (const { entry } of outcome.rollbacks) noted = noteNoRollback(noted, entry, outcome.refusal, now);
     }
     for (const { entry, why } of refused) noted = noteNoRollback(noted, entry, { reason: 'RollbackRefused', why }, now);
     return withRolloutConditions({ ...policy, status }, noted, ports, now);
   };
   await ports.writeStatus(policy, update, signal);
   for (const one of refused) reportRefused(policy, one, ports);
-  for (const ending of endings) {
-    const { workload, rollbacks } = ending;
+  for (const outcome of outcomes) {
+    const { workload, rollbacks } = outcome;
     const entries = rollbacks.map(({ entry }) => entry);
-    if (ending.kind === 'back') {
+    if (outcome.kind === 'back') {
       if (before !== after) await reportRollback({ policy, before, after, findings: [] }, workload, rollbacks, ports);
-    } else if (entries.some((entry) => entry.rollbackRefused?.message !== cut(ending.refusal.why, 1024))) {
-      reportNoRollback(policy, workload, entries, ending.refusal, ports);
+    } else if (entries.some((entry) => entry.rollbackRefused?.message !== cut(outcome.refusal.why, 1024))) {
+      reportNoRollback(policy, workload, entries, outcome.refusal, ports);
     }
   }
 }

@@ -4,7 +4,7 @@ import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { ImageReference, Candidate } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
-import type { Verdict, Verification } from '../model/verification.ts';
+import type { VerificationResult, Verification } from '../model/verification.ts';
 import { formatTag, type HeadManifest } from './resolve-candidate.ts';
 
 export interface VerifyPorts {
@@ -12,7 +12,7 @@ export interface VerifyPorts {
   readonly verifyImage: (
     request: { source: ImageSource; digest: string; verification: Verification; namespace: string },
     signal: AbortSignal,
-  ) => Promise<Verdict>;
+  ) => Promise<VerificationResult>;
   readonly headManifest: HeadManifest;
   readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
   readonly now: () => number;
@@ -42,11 +42,11 @@ export async function verifyCandidate(
   // The running images changed after the choice: the next try asks for the digest.
   if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
   const source = ports.sourceOf(policy, spec);
-  const verdict = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
-  if (verdict.kind === 'invalid') throw notUsed(name, digest, verdict.why);
-  if (verdict.kind === 'unsigned') {
+  const result = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
+  if (result.kind === 'invalid') throw notUsed(name, digest, result.why);
+  if (result.kind === 'unsigned') {
     const nowMs = ports.now();
-    throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${verdict.why}`, { sinceMs: sinceMs ?? nowMs, nowMs });
+    throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${result.why}`, { sinceMs: sinceMs ?? nowMs, nowMs });
   }
   if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.headManifest, signal);
   return digest;
@@ -68,9 +68,9 @@ export async function verifyEarlier(
   const source = ports.sourceOf(policy, spec);
   const digest = pinned ?? (await ports.headManifest(source, tag, signal))?.digest;
   if (digest === undefined) throw new PermanentError('TagNotFound', `${name}:${tag} is not in the registry any more`);
-  const verdict = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
-  if (verdict.kind === 'invalid') throw notUsed(`${name}:${tag}`, digest, verdict.why);
-  if (verdict.kind === 'unsigned') throw new PermanentError('NotSigned', `${name}:${tag} (${digest}) is not signed: ${verdict.why}`);
+  const result = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
+  if (result.kind === 'invalid') throw notUsed(`${name}:${tag}`, digest, result.why);
+  if (result.kind === 'unsigned') throw new PermanentError('NotSigned', `${name}:${tag} (${digest}) is not signed: ${result.why}`);
   if (pinned === undefined) await checkTag(source, { tag, digest }, ports.headManifest, signal);
 }
 

@@ -10,12 +10,12 @@ import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSet
 import { evidenceOf, evaluatePods, type PodState } from '../rollout/evaluate-pods.ts';
 import { evaluateRollout, type RolloutEvaluation } from '../rollout/evaluate-rollout.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
-import { settleFindings, withRolloutConditions, type Finding } from '../status/settle-rollouts.ts';
+import { recordFindings, withRolloutConditions, type Finding } from '../status/record-rollouts.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { FreshStatePorts } from './fresh-state.ts';
 import type { ReportPorts } from './report.ts';
-import { reportFindings, reportSettled } from './report-rollouts.ts';
+import { reportFindings, reportCompleted } from './report-rollouts.ts';
 import { defaultParallel } from './apply-plan.ts';
 import { inParallel } from '../async/in-parallel.ts';
 import { rollBack, type Failed } from './roll-back.ts';
@@ -40,7 +40,7 @@ export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: A
   try {
     await ports.mutex.run(key, async () => {
       const policy = await findNewest(job, ports, signal);
-      if (policy !== undefined) await look(policy, job, asSeenBy(policy, ports), signal);
+      if (policy !== undefined) await check(policy, job, asSeenBy(policy, ports), signal);
     });
   } catch (error) {
     ports.logger.warn({ policy: key, why: describeError(error) }, 'rollout check failed, will be repeated');
@@ -70,11 +70,11 @@ function findSame({ policy: { namespace, name, uid } }: PolicyJob, { findPolicy 
   return policy?.uid === uid ? policy : undefined;
 }
 
-async function look(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
+async function check(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
   if (!isUsable(policy.spec) || policy.spec.suspended || policy.spec.rollout === undefined) return;
   const watched: Watched = { policy, spec: { ...policy.spec, rollout: policy.spec.rollout }, fresh: new Map() };
   const findings = await examineAll(watched, job, ports, signal);
-  const status = await settle(watched, findings, ports, signal);
+  const status = await recordResult(watched, findings, ports, signal);
   if (watched.spec.rollout.onFailure !== 'Rollback') return;
   const known: Watched = { ...watched, policy: { ...policy, status } };
   const failed = new Map<string, Failed>();
@@ -82,8 +82,8 @@ async function look(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, sign
     const workload = watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref);
     if (workload !== undefined) failed.set(workloadKey(ref), { workload, entries: [] });
   }
-  for (const { rollout, verdict } of findings) {
-    if (verdict.kind === 'failed') failed.set(workloadKey(rollout.workload), rollout);
+  for (const { rollout, evaluation } of findings) {
+    if (evaluation.kind === 'failed') failed.set(workloadKey(rollout.workload), rollout);
   }
   const wanted = [...failed.values()].filter(
     ({ workload, entries }) => rollbacksOf(known.policy, workload, ports.aliases, entries).length > 0,
@@ -99,25 +99,25 @@ async function look(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, sign
 async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<Finding[]> {
   const { policy, spec } = watched;
   const now = ports.clock();
-  const judged = currentRollouts(policy, ports).map((rollout) => {
+  const evaluated = currentRollouts(policy, ports).map((rollout) => {
     const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
-    return { rollout, verdict: evaluateRollout(rollout.workload, time, now), digests: new Map<string, string>() };
+    return { rollout, evaluation: evaluateRollout(rollout.workload, time, now), digests: new Map<string, string>() };
   });
   // Where one of many rollouts changed, the pods of the others are read at their own times.
-  const asksPods = job.notBefore !== undefined || judged.length <= manyRollouts;
-  const chosen = chooseExamined(judged, asksPods, now);
+  const asksPods = job.notBefore !== undefined || evaluated.length <= manyRollouts;
+  const chosen = chooseExamined(evaluated, asksPods, now);
   const results = await inParallel(chosen, spec.maxParallel ?? defaultParallel, (found) => examine(found, watched, ports, signal));
   const examined = results.map((result) => {
     if (result.status === 'rejected') throw result.reason;
     return result.value;
   });
-  return [...judged.filter(({ verdict }) => verdict.kind === 'done' || verdict.kind === 'notWatched'), ...examined];
+  return [...evaluated.filter(({ evaluation }) => evaluation.kind === 'done' || evaluation.kind === 'notWatched'), ...examined];
 }
 
 /** Failed rollouts first, then those in progress in turns. */
-function chooseExamined(judged: readonly Finding[], asksPods: boolean, now: Date): Finding[] {
-  const failed = judged.filter(({ verdict }) => verdict.kind === 'failed');
-  const underway = asksPods ? judged.filter(({ verdict }) => verdict.kind === 'progressing') : [];
+function chooseExamined(evaluated: readonly Finding[], asksPods: boolean, now: Date): Finding[] {
+  const failed = evaluated.filter(({ evaluation }) => evaluation.kind === 'failed');
+  const underway = asksPods ? evaluated.filter(({ evaluation }) => evaluation.kind === 'progressing') : [];
   const turns = Math.ceil(underway.length / maxExamined);
   const start = turns > 1 ? (Math.floor(now.getTime() / checkStepMs) % turns) * maxExamined : 0;
   return [...failed, ...underway.slice(start), ...underway.slice(0, start)].slice(0, maxExamined);
@@ -125,7 +125,7 @@ function chooseExamined(judged: readonly Finding[], asksPods: boolean, now: Date
 
 /** A failure is never reported from the caches alone; and pods show more than a controller that still waits. */
 async function examine(
-  { rollout, verdict: first, digests: none }: Finding,
+  { rollout, evaluation: first, digests: none }: Finding,
   { policy, spec, fresh }: Watched,
   ports: WatchPorts,
   signal: AbortSignal,
@@ -140,28 +140,28 @@ async function examine(
     listWorkloads: () => (workload === undefined ? [] : [workload]),
   });
   const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
-  if (current === undefined) return { rollout: { ...rollout, entries: [] }, verdict: first, digests: none };
+  if (current === undefined) return { rollout: { ...rollout, entries: [] }, evaluation: first, digests: none };
   const second = evaluateRollout(current.workload, time, ports.clock());
-  const verdict = second.kind === 'done' || second.kind === 'notWatched' ? second : await askPods(current, second, time, ports, signal);
-  const digests = verdict.kind === 'failed' ? await findDigests(current, policy, spec, ports, signal) : none;
-  return { rollout: current, verdict, digests };
+  const evaluation = second.kind === 'done' || second.kind === 'notWatched' ? second : await askPods(current, second, time, ports, signal);
+  const digests = evaluation.kind === 'failed' ? await findDigests(current, policy, spec, ports, signal) : none;
+  return { rollout: current, evaluation, digests };
 }
 
 async function askPods(
   { workload, entries }: Rollout,
-  verdict: RolloutEvaluation,
+  evaluation: RolloutEvaluation,
   time: { readonly since: Date; readonly timeoutMs: number },
   ports: WatchPorts,
   signal: AbortSignal,
 ): Promise<RolloutEvaluation> {
   const pods = await readPods(workload, ports, signal);
-  if (pods === undefined) return verdict;
+  if (pods === undefined) return evaluation;
   const now = ports.clock();
   const evidence = evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
-  const judged = evaluateRollout(workload, time, now, evidence);
-  if (judged.kind !== 'failed' || evidence.failure !== undefined) return judged;
+  const evaluated = evaluateRollout(workload, time, now, evidence);
+  if (evaluated.kind !== 'failed' || evidence.failure !== undefined) return evaluated;
   const others = evaluatePods(pods, new Set(pods.flatMap(({ containers }) => containers.map(({ name }) => name))), now);
-  return others === undefined ? judged : { ...judged, message: `${judged.message}: ${others.message}` };
+  return others === undefined ? evaluated : { ...evaluated, message: `${evaluated.message}: ${others.message}` };
 }
 
 /** Where pods may not be read, only the workload itself is evaluated. */
@@ -191,7 +191,7 @@ async function findDigests(
 }
 
 /** Writes the findings to the status and reports the new ones; returns the status that was written. */
-async function settle(
+async function recordResult(
   { policy, spec }: Watched,
   findings: readonly Finding[],
   ports: WatchPorts,
@@ -202,13 +202,13 @@ async function settle(
   const now = ports.clock();
   const update = (status: PolicyStatus) => {
     before = status;
-    const settled = settleFindings(status, findings, spec.rollout, now);
-    const next = withRolloutConditions({ ...policy, status }, settled, ports, now);
-    after = next === undefined ? settled : { ...settled, ...(next.rollouts !== undefined && { rollouts: next.rollouts }) };
+    const completed = recordFindings(status, findings, spec.rollout, now);
+    const next = withRolloutConditions({ ...policy, status }, completed, ports, now);
+    after = next === undefined ? completed : { ...completed, ...(next.rollouts !== undefined && { rollouts: next.rollouts }) };
     return next;
   };
   await ports.writeStatus(policy, update, signal);
   await reportFindings({ policy, before, after, findings }, ports);
-  await reportSettled({ policy, before, after, findings }, ports);
+  await reportCompleted({ policy, before, after, findings }, ports);
   return after;
 }

@@ -3,11 +3,11 @@
  * be changed. So an outdated or forged history does no harm.
  */
 import { newestOf, containerKey, runs } from './current-rollouts.ts';
-import { fieldManager } from '../model/field-manager.ts';
+import { fieldManager } from '../model/last-update.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
-import { isMeantContainer, type WorkloadView } from '../model/resolve-target.ts';
+import { isTargetContainer, type WorkloadView } from '../model/resolve-target.ts';
 import { imagesOf, isSameObject, refOf, type ImagePosition, type Workload, type WorkloadContainer } from '../model/workload.ts';
 
 /** A failed change that is to be rolled back, or that was rolled back without being recorded in the status. */
@@ -93,8 +93,8 @@ function whyRefused(
     if (target.namespace !== entry.namespace) return false;
     // A target that is named explicitly counts even if its workload does not exist.
     const { labels, initContainers } = findWorkload(entry) ?? {};
-    const meant = { ...refOf(entry), ...(labels && { labels }), ...(initContainers && { initContainers }) };
-    return isMeantContainer(target, meant, entry.container);
+    const workload = { ...refOf(entry), ...(labels && { labels }), ...(initContainers && { initContainers }) };
+    return isTargetContainer(target, workload, entry.container);
   });
   return isTarget ? undefined : 'it is no target of the policy';
 }

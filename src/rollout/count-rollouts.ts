@@ -10,28 +10,28 @@ import type { Workload } from '../model/workload.ts';
 const lagMs = 15_000;
 
 /** A workload that runs an image this policy applied, and the status of its rollout. */
-export interface Standing {
+export interface RolloutState {
   readonly workload: Workload;
   /** The newest change of each container, including completed ones. */
   readonly entries: readonly HistoryEntry[];
-  readonly verdict: RolloutEvaluation;
+  readonly evaluation: RolloutEvaluation;
 }
 
 /** The rollout status of every workload that runs an image this policy applied; empty if the policy does not watch rollouts. Sends no requests. */
-export function standingsOf(policy: RolloutOwner, view: WorkloadView, now: Date): Standing[] {
+export function rolloutStatesOf(policy: RolloutOwner, view: WorkloadView, now: Date): RolloutState[] {
   if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return [];
   const { timeoutMs } = policy.spec.rollout;
   return followedWorkloads(policy, view).map(({ workload, entries }) => {
     const since = new Date(Math.max(...entries.map(({ at }) => Date.parse(at))));
-    return { workload, entries, verdict: evaluateRollout(workload, { since, timeoutMs }, now) };
+    return { workload, entries, evaluation: evaluateRollout(workload, { since, timeoutMs }, now) };
   });
 }
 
 /** The counts for the status; undefined where there is nothing to count and there was nothing before. */
-export function countRollouts(status: PolicyStatus, standings: readonly Standing[]): RolloutCounts | undefined {
-  if (standings.length === 0 && status.rollouts === undefined) return undefined;
-  const states = standings.map((standing) => stateOf(standing, status));
-  const count = (state: RolloutState) => states.filter((one) => one === state).length;
+export function countRollouts(status: PolicyStatus, rollouts: readonly RolloutState[]): RolloutCounts | undefined {
+  if (rollouts.length === 0 && status.rollouts === undefined) return undefined;
+  const states = rollouts.map((rollout) => stateOf(rollout, status));
+  const count = (state: CountedAs) => states.filter((one) => one === state).length;
   const { settledAt } = status.rollouts ?? {};
   return {
     progressing: count('progressing'),
@@ -43,29 +43,29 @@ export function countRollouts(status: PolicyStatus, standings: readonly Standing
 }
 
 /** Changes that do not fit in the history complete together: their results are not recorded one by one. */
-export interface Settlement {
+export interface Completion {
   readonly settledAt: string;
   /** Not written before this time: a replica's cache may lag and miss changes made in the same moment. */
   readonly due: Date;
 }
 
 /** The time up to which all changes are complete, if there are more than the history holds; undefined while one is in progress, or if the time is already recorded. */
-export function nextSettlement(status: PolicyStatus, standings: readonly Standing[], settings: RolloutSettings): Settlement | undefined {
+export function nextCompletion(status: PolicyStatus, rollouts: readonly RolloutState[], settings: RolloutSettings): Completion | undefined {
   const { settledAt } = status.rollouts ?? {};
   const isNew = ({ at }: HistoryEntry) => settledAt === undefined || Date.parse(at) > Date.parse(settledAt);
-  const others = standings.flatMap(({ entries }) => entries.filter((entry) => !isRecorded(status, entry) && isNew(entry)));
-  if (others.length === 0 || !standings.every((standing) => isOver(standing, status, settings))) return undefined;
+  const others = rollouts.flatMap(({ entries }) => entries.filter((entry) => !isRecorded(status, entry) && isNew(entry)));
+  if (others.length === 0 || !rollouts.every((rollout) => isOver(rollout, status, settings))) return undefined;
   const newest = others.reduce((latest, { at }) => (Date.parse(at) > Date.parse(latest) ? at : latest), '1970-01-01T00:00:00Z');
   return { settledAt: newest, due: new Date(Date.parse(newest) + lagMs) };
 }
 
-type RolloutState = Exclude<keyof RolloutCounts, 'settledAt'> | 'notWatched';
+type CountedAs = Exclude<keyof RolloutCounts, 'settledAt'> | 'notWatched';
 
-function stateOf({ entries, verdict }: Standing, status: PolicyStatus): RolloutState {
-  if (verdict.kind === 'notWatched') return 'notWatched';
+function stateOf({ entries, evaluation }: RolloutState, status: PolicyStatus): CountedAs {
+  if (evaluation.kind === 'notWatched') return 'notWatched';
   const isFailed = entries.some(({ result, digest }) => result === 'Failed' || (result !== 'Applied' && isRejected(status, digest)));
-  if (verdict.kind !== 'done' && isFailed) return 'failed';
-  if (verdict.kind !== 'done' && entries.some(({ result }) => result === 'Applied')) return 'progressing';
+  if (evaluation.kind !== 'done' && isFailed) return 'failed';
+  if (evaluation.kind !== 'done' && entries.some(({ result }) => result === 'Applied')) return 'progressing';
   return entries.some(({ trigger }) => trigger === 'Rollback') ? 'rolledBack' : 'done';
 }
 
@@ -75,12 +75,12 @@ function isRejected(status: PolicyStatus, digest: string | undefined): boolean {
 }
 
 /** A change in the history has its own result. Any other is complete unless it is in progress or its failure can still be rolled back. */
-function isOver({ entries, verdict }: Standing, status: PolicyStatus, { onFailure }: RolloutSettings): boolean {
+function isOver({ entries, evaluation }: RolloutState, status: PolicyStatus, { onFailure }: RolloutSettings): boolean {
   const open = entries.filter(isOpen);
-  if (open.length === 0 || verdict.kind === 'notWatched') return true;
+  if (open.length === 0 || evaluation.kind === 'notWatched') return true;
   const recorded = open.filter((entry) => isRecorded(status, entry));
-  if (verdict.kind === 'done') return recorded.length === 0;
+  if (evaluation.kind === 'done') return recorded.length === 0;
   const canGoBack =
     onFailure === 'Rollback' && open.some((entry) => entry.rollbackRefused === undefined && whyNoRollback(entry) === undefined);
-  return !canGoBack && (verdict.kind === 'failed' || open.every(({ result }) => result === 'Failed'));
+  return !canGoBack && (evaluation.kind === 'failed' || open.every(({ result }) => result === 'Failed'));
 }

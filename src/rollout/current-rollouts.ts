@@ -1,10 +1,9 @@
 import { tryParseImageReference } from '../model/image-reference.ts';
-import { fieldManager } from '../model/field-manager.ts';
+import { fieldManager, type LastUpdate, ownUpdate } from '../model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { ownUpdate, type LastUpdate } from '../model/last-update.ts';
-import { isMeantContainer, resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
-import { cut } from '../model/status-text.ts';
+import { isTargetContainer, resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
+import { cut } from '../model/text.ts';
 import {
   identityOf,
   imagesOf,
@@ -39,7 +38,7 @@ export function followedWorkloads(
   const byContainer = new Map(newestOf(status.history ?? []).map((entry) => [containerKey(entry, entry.container), entry]));
   return resolveTargets(spec.targets, view).flatMap((workload) => {
     const entries = changesOf(workload, policy, byContainer).filter(({ container }) =>
-      spec.targets.some((target) => isMeantContainer(target, workload, container)),
+      spec.targets.some((target) => isTargetContainer(target, workload, container)),
     );
     return entries.length === 0 ? [] : [{ workload, entries }];
   });

@@ -44,14 +44,14 @@ export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<st
 export function evaluatePods(pods: readonly PodState[], containers: ReadonlySet<string>, now: Date): RolloutFailure | undefined {
   for (const pod of pods) {
     for (const container of pod.containers.filter(({ name, mounts = [] }) => [name, ...mounts].some((one) => containers.has(one)))) {
-      const failure = judgeContainer(pod, container, now);
+      const failure = evaluateContainer(pod, container, now);
       if (failure !== undefined) return failure;
     }
   }
   return undefined;
 }
 
-function judgeContainer(pod: PodState, container: PodContainer, now: Date): RolloutFailure | undefined {
+function evaluateContainer(pod: PodState, container: PodContainer, now: Date): RolloutFailure | undefined {
   const { waiting, restarts, ready } = container;
   const reason = waiting?.reason ?? '';
   const isOld = now.getTime() - Date.parse(pod.startedAt) >= pullPatienceMs;

@@ -18,8 +18,7 @@
  * The policy's timeout counts only while the controller can make progress: from the change or from when the rollout resumed, and for each new pod from its start.
  */
 import type { Reason } from '../model/reasons.ts';
-import { formatWorkload, type Workload } from '../model/workload.ts';
-import type { WorkloadRollout } from '../model/workload-rollout.ts';
+import { formatWorkload, type Workload, type WorkloadRollout } from '../model/workload.ts';
 
 /** Why a rollout failed. */
 export interface RolloutFailure {

@@ -5,7 +5,6 @@
  */
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicySpec } from '../model/image-policy.ts';
-import { naturalOrder } from './natural-order.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 
 /** Negative when `a` comes before `b`, 0 only for the same tag; both must be candidates of the strategy. */
@@ -48,4 +47,11 @@ export function selectTag(strategy: TagStrategy, tags: Iterable<string>, known: 
 
 function prefer(strategy: TagStrategy, a: string, b: string, known: ReadonlySet<string>): number {
   return strategy.compare(a, b) || Number(known.has(a)) - Number(known.has(b)) || compareNames(a, b);
+}
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** Compares numbers in a text as numbers: `build-9` before `build-10`. A guess at which is newer if nothing better is known. */
+export function naturalOrder(a: string, b: string): number {
+  return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
 }

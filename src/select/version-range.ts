@@ -1,7 +1,7 @@
 /** Version ranges as users write them: in npm's syntax, with a comma for "and" as well. */
 import { Range, minVersion } from 'semver';
 import { PermanentError } from '../model/errors.ts';
-import { listFew } from '../model/list-few.ts';
+import { listFew } from '../model/text.ts';
 
 const maxRangeLength = 256;
 

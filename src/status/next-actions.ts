@@ -1,7 +1,7 @@
 import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { maxListed, type PolicyStatus, type RejectedImage, type Reversion } from '../model/policy-status.ts';
-import { cut, toSeconds } from '../model/status-text.ts';
+import { cut, toSeconds } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
 
 const maxAnswer = 253;

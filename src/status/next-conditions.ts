@@ -1,17 +1,22 @@
 import { consentAnnotation } from '../plan/consent.ts';
-import { describeGone } from '../plan/gone-tags.ts';
+import { describeGone } from '../plan/running-images.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
-import type { ConditionState } from './condition-state.ts';
+import {
+  blockedConditions,
+  blockedTypes,
+  type ConditionState,
+  describeBlocked,
+  isBlocked,
+  type RolloutConditions,
+} from './condition-states.ts';
 import type { Condition } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
-import type { RolloutConditions } from './rollout-conditions.ts';
-import { describeBlocked, isBlocked, blockedConditions, blockedTypes } from './blocked-conditions.ts';
-import { cut, toSeconds } from '../model/status-text.ts';
-import { describeWaiting } from '../plan/waiting.ts';
+import { cut, toSeconds } from '../model/text.ts';
+import { describeWaiting } from '../plan/pending-candidate.ts';
 import { formatWorkload } from '../model/workload.ts';
 
-type Judged = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
+type PolicyPart = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
 
 const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', ...blockedTypes];
 const maxMessageLength = 1024;
@@ -28,13 +33,13 @@ const maxMessageLength = 1024;
  *
  * The rollout status takes precedence over "updated" and "unchanged": a policy is Ready only when its update is rolled out.
  */
-export function nextConditions(policy: Judged, ending: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
+export function nextConditions(policy: PolicyPart, result: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
   const old = policy.status.conditions ?? [];
   const states = [
-    ...withRollouts(ending, rollouts),
-    ...crossNamespace(policy, ending),
-    ...tagGone(ending),
-    ...blockedConditions(blockedIn(ending) ?? []),
+    ...withRollouts(result, rollouts),
+    ...crossNamespace(policy, result),
+    ...tagGone(result),
+    ...blockedConditions(blockedIn(result) ?? []),
   ];
   // Conditions are a list map: only the first of each type counts.
   const isFirst = ({ type }: ConditionState, index: number) => states.findIndex((state) => state.type === type) === index;
@@ -43,31 +48,31 @@ export function nextConditions(policy: Judged, ending: Outcome | Postponement, n
     const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
     return { type, status, reason, message: cut(message, maxMessageLength), lastTransitionTime, observedGeneration: policy.generation };
   });
-  const isUnjudged = ({ type, reason, observedGeneration }: Condition) =>
-    (type === 'CrossNamespace' && legacyIn(ending) === undefined) ||
-    (isBlocked({ type, reason }) && blockedIn(ending) === undefined && !states.some((state) => state.type === type)) ||
-    (type === 'TagGone' && goneBy(ending) === undefined && observedGeneration === policy.generation);
-  return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isUnjudged(condition))];
+  const isNotEvaluated = ({ type, reason, observedGeneration }: Condition) =>
+    (type === 'CrossNamespace' && legacyIn(result) === undefined) ||
+    (isBlocked({ type, reason }) && blockedIn(result) === undefined && !states.some((state) => state.type === type)) ||
+    (type === 'TagGone' && goneBy(result) === undefined && observedGeneration === policy.generation);
+  return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isNotEvaluated(condition))];
 }
 
-function withRollouts(ending: Outcome | Postponement, rollouts: RolloutConditions | undefined): ConditionState[] {
-  const states = mainConditions(ending);
+function withRollouts(result: Outcome | Postponement, rollouts: RolloutConditions | undefined): ConditionState[] {
+  const states = mainConditions(result);
   if (rollouts === undefined) return states;
   const { instead, notes, held } = rollouts;
-  const isContent = ending.kind === 'updated' || ending.kind === 'unchanged';
+  const isContent = result.kind === 'updated' || result.kind === 'unchanged';
   if (isContent && instead !== undefined) return [...instead, ...held];
   const noted = states.map((state) => (isContent ? { ...state, message: [state.message, ...notes].join('; ') } : state));
   return [...noted, ...held];
 }
 
-function mainConditions(ending: Outcome | Postponement): ConditionState[] {
-  const { reason, message } = ending;
-  switch (ending.kind) {
+function mainConditions(result: Outcome | Postponement): ConditionState[] {
+  const { reason, message } = result;
+  switch (result.kind) {
     case 'updated':
     case 'unchanged':
     case 'waiting':
-      if (ending.pending?.next !== undefined) return reconciling(ending.pending.next.reason, describeWaiting(ending.pending.next));
-      return [{ type: 'Ready', status: 'True', ...whatIs(ending) }];
+      if (result.pending?.next !== undefined) return reconciling(result.pending.next.reason, describeWaiting(result.pending.next));
+      return [{ type: 'Ready', status: 'True', ...whatIs(result) }];
     case 'suspended':
       return [{ type: 'Ready', status: 'True', reason, message }];
     case 'stalled':
@@ -95,13 +100,13 @@ function whatIs({ blocked = [], running, message }: Outcome): Pick<ConditionStat
 }
 
 /** What is blocked of what the policy selects; undefined where the reconcile evaluated something else. */
-function blockedIn(ending: Outcome | Postponement): Outcome['blocked'] {
-  if (ending.kind === 'suspended') return [];
-  return ending.kind === 'postponed' || ending.selection === undefined ? undefined : (ending.blocked ?? []);
+function blockedIn(result: Outcome | Postponement): Outcome['blocked'] {
+  if (result.kind === 'suspended') return [];
+  return result.kind === 'postponed' || result.selection === undefined ? undefined : (result.blocked ?? []);
 }
 
-function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): ConditionState[] {
-  const legacy = legacyIn(ending) ?? [];
+function crossNamespace({ namespace }: PolicyPart, result: Outcome | Postponement): ConditionState[] {
+  const legacy = legacyIn(result) ?? [];
   if (legacy.length === 0) return [];
   const message =
     `updated without the consent of its owners, because the configuration says crossNamespace: legacy: ${legacy.map(formatWorkload).join(', ')}. ` +
@@ -109,17 +114,17 @@ function crossNamespace({ namespace }: Judged, ending: Outcome | Postponement): 
   return [{ type: 'CrossNamespace', status: 'True', reason: 'NoConsent', message }];
 }
 
-function tagGone(ending: Outcome | Postponement): ConditionState[] {
-  const gone = goneBy(ending) ?? [];
+function tagGone(result: Outcome | Postponement): ConditionState[] {
+  const gone = goneBy(result) ?? [];
   return gone.length === 0 ? [] : [{ type: 'TagGone', status: 'True', reason: 'TagGone', message: describeGone(gone) }];
 }
 
-function goneBy(ending: Outcome | Postponement): Outcome['gone'] {
-  if (ending.kind === 'postponed') return undefined;
+function goneBy(result: Outcome | Postponement): Outcome['gone'] {
+  if (result.kind === 'postponed') return undefined;
   // The tag of an image that was just applied exists.
-  return ending.kind === 'updated' ? (ending.gone ?? []) : ending.gone;
+  return result.kind === 'updated' ? (result.gone ?? []) : result.gone;
 }
 
-function legacyIn(ending: Outcome | Postponement): Outcome['legacy'] {
-  return ending.kind === 'postponed' ? undefined : ending.legacy;
+function legacyIn(result: Outcome | Postponement): Outcome['legacy'] {
+  return result.kind === 'postponed' ? undefined : result.legacy;
 }

@@ -1,4 +1,4 @@
-import { cut, toSeconds } from '../model/status-text.ts';
+import { cut, toSeconds } from '../model/text.ts';
 import type { Outcome, OwnImage } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
 import { maxListed, type HistoryEntry, type PolicyStatus, type TriggerSource } from '../model/policy-status.ts';

@@ -1,5 +1,5 @@
 import type { Candidate } from '../model/image-reference.ts';
-import { countRollouts, standingsOf } from '../rollout/count-rollouts.ts';
+import { countRollouts, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { answered, nextReverted, withPendingApproval, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
@@ -7,10 +7,10 @@ import { nextHistory } from './next-history.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from '../model/policy-status.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
-import { rolloutConditions } from './rollout-conditions.ts';
+import { rolloutConditions } from './condition-states.ts';
 import { compareTags } from '../select/select-tag.ts';
-import { cut, toSeconds } from '../model/status-text.ts';
-import { isPending, nextPending } from '../plan/waiting.ts';
+import { cut, toSeconds } from '../model/text.ts';
+import { isPending, nextPending } from '../plan/pending-candidate.ts';
 
 /** What caused the reconcile. */
 export interface ReconcileCause extends Asked {
@@ -33,30 +33,30 @@ const maxTargets = 20;
  */
 export function nextStatus(
   policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
-  ending: Outcome | Postponement,
+  result: Outcome | Postponement,
   cause: ReconcileCause,
   now: Date,
   view?: WorkloadView,
 ): PolicyStatus | undefined {
   const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
-  if (ending.kind === 'ignored' || isOverdue) return undefined;
-  if (ending.kind !== 'postponed' && isOvertaken(policy, ending)) return addChanges(policy.status, ending, cause, now);
+  if (result.kind === 'ignored' || isOverdue) return undefined;
+  if (result.kind !== 'postponed' && isOvertaken(policy, result)) return addChanges(policy.status, result, cause, now);
   const { waiting: current, ...rest } = policy.status;
-  const isBeside = saysNothing(policy.status, ending, cause);
-  const settled = ending.kind === 'postponed' ? ending : resolvePending(ending, current);
+  const isBeside = saysNothing(policy.status, result, cause);
+  const settled = result.kind === 'postponed' ? result : resolvePending(result, current);
   const old = settled.kind === 'postponed' ? rest : withPendingApproval(rest, settled);
   const found = {
     ...old,
-    ...(settled.kind === 'postponed' ? postponed(settled, current) : { ...looked(old, settled, cause, now), ...answered(cause) }),
+    ...(settled.kind === 'postponed' ? postponed(settled, current) : { ...reconciled(old, settled, cause, now), ...answered(cause) }),
   };
-  const standings = view && standingsOf({ ...policy, status: found }, view, now);
-  const counts = standings && countRollouts(found, standings);
-  const states = standings && rolloutConditions({ spec: policy.spec, status: found }, standings);
+  const rollouts = view && rolloutStatesOf({ ...policy, status: found }, view, now);
+  const counts = rollouts && countRollouts(found, rollouts);
+  const states = rollouts && rolloutConditions({ spec: policy.spec, status: found }, rollouts);
   const next: PolicyStatus = {
     ...found,
     ...(counts !== undefined && { rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
-    ...(isBeside ? keptWait(current, ending) : { conditions: nextConditions(policy, settled, now, states) }),
+    ...(isBeside ? keptWait(current, result) : { conditions: nextConditions(policy, settled, now, states) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
@@ -72,15 +72,15 @@ function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { s
 }
 
 /** An older tag that changes nothing neither resolves a Stalled condition of the selected one nor ends its wait. */
-function saysNothing({ conditions = [], waiting }: PolicyStatus, ending: Outcome | Postponement, { isHinted }: ReconcileCause): boolean {
-  if (isHinted !== true || ending.kind !== 'unchanged' || ending.selection !== undefined) return false;
+function saysNothing({ conditions = [], waiting }: PolicyStatus, result: Outcome | Postponement, { isHinted }: ReconcileCause): boolean {
+  if (isHinted !== true || result.kind !== 'unchanged' || result.selection !== undefined) return false;
   const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
-  return isStalled || (ending.pending === undefined && waiting?.tag !== undefined && waiting.tag !== ending.tag);
+  return isStalled || (result.pending === undefined && waiting?.tag !== undefined && waiting.tag !== result.tag);
 }
 
 /** Keeps `waiting` as it is, unless the reconcile evaluated the pending candidate. */
-function keptWait(waiting: Waiting | undefined, ending: Outcome | Postponement): Pick<PolicyStatus, 'waiting'> {
-  const isSeen = ending.kind !== 'postponed' && ending.pending !== undefined;
+function keptWait(waiting: Waiting | undefined, result: Outcome | Postponement): Pick<PolicyStatus, 'waiting'> {
+  const isSeen = result.kind !== 'postponed' && result.pending !== undefined;
   return isSeen || waiting === undefined ? {} : { waiting };
 }
 
@@ -105,7 +105,7 @@ function postponed({ until, reason, tag, digest }: Postponement, current: Waitin
   return { waiting: { ...(tag !== undefined && { tag: cut(tag, 128) }), ...(digest !== undefined && { digest }), until: time, reason } };
 }
 
-function looked(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus {
+function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus {
   const { selection, pending } = outcome;
   const waiting = pending?.next;
   const latest = nextLatest(old.latest, selection?.candidate, now);

@@ -2,7 +2,7 @@ import type { TrustMaterial } from '@sigstore/verify';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { PermanentError } from '../model/errors.ts';
 import type { ImageSource } from '../model/image-source.ts';
-import type { Verdict, Verification } from '../model/verification.ts';
+import type { VerificationResult, Verification } from '../model/verification.ts';
 import { findSignatures, type SignatureRegistry } from './find-signatures.ts';
 import { judgeSignatures } from './judge-signatures.ts';
 import { readKeys, type ReadSecret } from './read-keys.ts';
@@ -29,13 +29,13 @@ export interface VerifyRequest {
  * Verifies the signatures of a digest. Throws PermanentError (VerificationKeyInvalid, TrustRootMissing) where there is nothing to verify them with, and
  * what reading throws.
  */
-export type VerifyImage = (request: VerifyRequest, signal: AbortSignal) => Promise<Verdict>;
+export type VerifyImage = (request: VerifyRequest, signal: AbortSignal) => Promise<VerificationResult>;
 
 const maxRemembered = 10_000;
 
 /** Creates a verifier that remembers what it verified, by digest and the content of the keys: a signature that held goes on to hold. */
 export function createImageVerifier({ registry, readSecret, trustRoot, now = Date.now }: ImageVerifierOptions): VerifyImage {
-  const verified = new BoundedMap<string, Verdict>(maxRemembered);
+  const verified = new BoundedMap<string, VerificationResult>(maxRemembered);
   return async ({ source, digest, verification, namespace }, signal) => {
     const { usable, problems } = await readKeys(verification.keys, namespace, readSecret, signal);
     const signers = trustRoot === undefined ? [] : verification.signers;

@@ -1,4 +1,4 @@
-import type { Verdict } from '../model/verification.ts';
+import type { VerificationResult } from '../model/verification.ts';
 import type { FoundSignature } from './found-signature.ts';
 import { judgeBundle } from './judge-bundle.ts';
 import { judgeSimple } from './judge-simple.ts';
@@ -7,7 +7,7 @@ import type { Judgement, Trust } from './trust.ts';
 const maxReasons = 3;
 
 /** One signature that counts is enough; the search ends there. With none that counts, it says what there is and what was wanted. */
-export async function judgeSignatures(found: AsyncIterable<FoundSignature>, digest: string, trust: Trust): Promise<Verdict> {
+export async function judgeSignatures(found: AsyncIterable<FoundSignature>, digest: string, trust: Trust): Promise<VerificationResult> {
   const reasons = new Set<string>();
   for await (const signature of found) {
     const judgement = judge(signature, digest, trust);

@@ -1,6 +1,6 @@
 import type { Bundle } from '@sigstore/bundle';
 import { toSignedEntity, Verifier, type Signer, type TrustMaterial } from '@sigstore/verify';
-import type { SignerIdentity } from '../model/wanted-signer.ts';
+import type { SignerIdentity } from '../model/verification.ts';
 
 const subjectAlternativeName = '2.5.29.17';
 const issuerExtensions = ['1.3.6.1.4.1.57264.1.8', '1.3.6.1.4.1.57264.1.1'];

@@ -1,5 +1,5 @@
 import type { TrustMaterial } from '@sigstore/verify';
-import type { WantedSigner } from '../model/wanted-signer.ts';
+import type { WantedSigner } from '../model/verification.ts';
 import type { PublicKey } from './public-key.ts';
 
 /** Whom a policy believes; the trust root is there when signers are. */

@@ -141,11 +141,11 @@ test('the older definition: switched, and all policies are there in both version
   }
 });
 
-test('the older definition is put back when the API server cannot use the endpoint', async () => {
+test('the older definition is restored when the API server cannot use the endpoint', async () => {
   const old = await installOld();
   const { code, err } = await apply('--conversion-url', endpoint.url, '--ca-file', strange.caFile, '--skip-probe', '--timeout', '0s');
   assert.equal(code, 1);
-  assert.match(err, /put back as it was[^]*API server cannot convert: .*certificate/);
+  assert.match(err, /restored as it was[^]*API server cannot convert: .*certificate/);
   const crd = await read();
   assert.deepEqual([crd?.spec, crd?.status.storedVersions], [old.spec, ['v1alpha1']]);
 });

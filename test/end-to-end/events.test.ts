@@ -1,4 +1,4 @@
-/** Every push and its fate through the API and the commands, with the rights of real service accounts. */
+/** Every push and its result through the API and the commands, with the rights of real service accounts. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -78,7 +78,7 @@ describe('events', () => {
     const { accepted } = await deliver(service, harborBody(host, 'shop/web', [{ tag: '1.1.0' }]));
     const id = accepted[0]?.id ?? '';
     await world.waitForImage('web', `${host}/shop/web:1.1.0`);
-    const event = await waitFor('the fate of the push', async () => {
+    const event = await waitFor('the result of the push', async () => {
       const { body } = await ask(tokens.reader, `/api/events/${id}`);
       return body.outcome === 'updated' && body;
     });
@@ -100,7 +100,7 @@ describe('events', () => {
     assert.equal((await ask(tokens.reader, `/api/events/${id}/replay`, 'POST')).status, 403);
     const replayed = await ask(tokens.editor, `/api/events/${id}/replay`, 'POST');
     assert.equal(replayed.status, 202);
-    const again = await waitFor('the fate of the replay', async () => {
+    const again = await waitFor('the result of the replay', async () => {
       const { body } = await ask(tokens.editor, `/api/events/${replayed.body.id}`);
       return body.outcome === 'unchanged' && body;
     });

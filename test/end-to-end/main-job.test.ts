@@ -174,13 +174,13 @@ describe('the main job', () => {
     const record = await settled('1.0.1', repository);
     assert.equal(record['receiver'], 'registry');
     assert.equal(record['registry'], world.registry.host);
-    const fate = JSON.parse(record[`policy:${world.namespace}/audited`] ?? '{}') as {
+    const result = JSON.parse(record[`policy:${world.namespace}/audited`] ?? '{}') as {
       kind?: string;
       afterMs?: number;
       changes?: unknown[];
     };
-    assert.equal(fate.kind, 'updated');
-    assert.equal(fate.changes?.length, 1);
+    assert.equal(result.kind, 'updated');
+    assert.equal(result.changes?.length, 1);
 
     await pushImage({ host: world.registry.host, repository: 'nobody/watches', tag: '1.0.0' });
     const unwatched = await settled('1.0.0', 'nobody/watches');
@@ -211,17 +211,17 @@ describe('the main job', () => {
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };
 
-  /** The audit record of a push, once its fate is known. */
+  /** The audit record of a push, once its result is known. */
   const settled = (tag: string, repository: string): Promise<Record<string, string>> =>
-    waitFor(`the fate of ${repository}:${tag}`, async () => {
+    waitFor(`the result of ${repository}:${tag}`, async () => {
       const { Redis } = await import('ioredis');
       const redis = new Redis(world.redis.url);
       try {
         for (const key of await redis.keys('{image-watcher}:event:*')) {
           const record = await redis.hgetall(key);
-          const fates = Object.entries(record).flatMap(([field, value]) => (field.startsWith('policy:') ? [value] : []));
+          const results = Object.entries(record).flatMap(([field, value]) => (field.startsWith('policy:') ? [value] : []));
           // A try that failed is told too, until the next one.
-          const isSettled = fates.length > 0 && fates.every((fate) => !/"kind":"(retrying|waiting)"/.test(fate));
+          const isSettled = results.length > 0 && results.every((result) => !/"kind":"(retrying|waiting)"/.test(result));
           if (record['repository'] !== repository || record['tag'] !== tag) continue;
           if (record['outcome'] === 'unwatched' || isSettled) return record;
         }

@@ -17,7 +17,7 @@ const longAgo = '2026-01-01T00:00:00Z';
 export function playKubelet(cluster: ControlPlane, namespace: string) {
   const path = `/api/v1/namespaces/${namespace}/pods`;
   const isUnready = ({ status }: Pod) => status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') !== true;
-  const findPod = (app: string, image: string, isMeant: (pod: Pod) => boolean = () => true): Promise<Pod> =>
+  const findPod = (app: string, image: string, matchesTarget: (pod: Pod) => boolean = () => true): Promise<Pod> =>
     waitFor(
       `a pod of ${app} with ${image}`,
       async () => {
@@ -25,7 +25,7 @@ export function playKubelet(cluster: ControlPlane, namespace: string) {
         const has = ({ containers, volumes = [] }: Pod['spec']) =>
           containers[0]?.image === image || volumes.some((volume) => volume.image?.reference === image);
         const isThere = ({ metadata, spec }: Pod) => metadata.deletionTimestamp === undefined && has(spec);
-        return items.find((pod) => isThere(pod) && isMeant(pod));
+        return items.find((pod) => isThere(pod) && matchesTarget(pod));
       },
       // A controller that finds the server busy looks again only after a while.
       { timeoutMs: 120_000 },

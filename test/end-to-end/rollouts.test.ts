@@ -50,7 +50,7 @@ describe('rollouts', () => {
     await kubelet.cannotPull('broken', image('broken', '1.0.1'), 'Back-off pulling image: not found');
     const deployment = await world.waitForImage('broken', image('broken', '1.0.0'), patience);
     assertPatchedTimes(deployment, 2);
-    assert.match(deployment.metadata.annotations?.['kubernetes.io/change-cause'] ?? '', /put back .*1\.0\.0.*1\.0\.1 failed/);
+    assert.match(deployment.metadata.annotations?.['kubernetes.io/change-cause'] ?? '', /rolled back to .*1\.0\.0.*1\.0\.1 failed/);
     await waitForResults('broken', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
     const ready = await waitForReady('broken', 'RejectedDigest');
     assert.match(ready.message, /ImagePullBackOff: Back-off pulling image: not found/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isNewer } from '../../src/select/is-newer.ts';
+import { isNewer } from '../../src/model/workload.ts';
 import { createObjectStore, type ObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
 
 const object = (name: string, resourceVersion: string, { namespace = 'shop', uid = `uid-${name}` } = {}): StoredObject => ({

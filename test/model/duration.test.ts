@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseDuration } from '../../src/model/duration.ts';
+import { parseDuration } from '../../src/model/text.ts';
 
 const table: [text: string, milliseconds: number | undefined][] = [
   ['90s', 90_000],

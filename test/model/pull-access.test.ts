@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
-import { pullAccess } from '../../src/model/pull-access.ts';
+import { pullAccess } from '../../src/model/image-source.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { policyOf, specOf, webDeployment, workloadOf } from './samples.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wantSigner } from '../../src/model/wanted-signer.ts';
+import { wantSigner } from '../../src/model/verification.ts';
 
 const issuer = 'https://issuer.example';
 

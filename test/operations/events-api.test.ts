@@ -31,7 +31,7 @@ async function get({ app }: TestApi, url: string, headers: Record<string, string
   return { status: response.statusCode, headers: response.headers, body, ids: body.events?.map(({ id }) => id) };
 }
 
-test('all events, newest first, each with its fate', async (t) => {
+test('all events, newest first, each with its result', async (t) => {
   const api = startApi(t, open, records);
   const { status, body, headers } = await get(api, '/api/events');
   assert.equal(status, 200);

@@ -5,7 +5,7 @@ import type { PushEvent } from '../../src/model/push-event.ts';
 import { buildOperationsApp } from '../../src/operations/app.ts';
 import type { OperationsAuth } from '../../src/operations/authenticate.ts';
 import type { ApiOptions } from '../../src/operations/events-api.ts';
-import type { PolicyFate } from '../../src/queue/event-log.ts';
+import type { PolicyResult } from '../../src/queue/event-log.ts';
 import type { EventRecord, EventState } from '../../src/queue/event-record.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -16,7 +16,7 @@ export const at = Date.parse('2026-03-01T12:00:00.000Z');
 export function recordOf(
   id: string,
   seconds: number,
-  fates: Record<string, PolicyFate['kind'] | undefined>,
+  results: Record<string, PolicyResult['kind'] | undefined>,
   state: EventState = 'matched',
 ): EventRecord {
   const event: PushEvent = {
@@ -27,15 +27,15 @@ export function recordOf(
     tag: '1.0.0',
     receivedAt: new Date(at + seconds * 1_000).toISOString(),
   };
-  const toFate = (kind: PolicyFate['kind']): PolicyFate => ({
+  const toFate = (kind: PolicyResult['kind']): PolicyResult => ({
     kind,
     reason: 'Updated',
     message: `${kind}!`,
     at: event.receivedAt,
     afterMs: 5,
   });
-  const entries = Object.entries(fates).map(([name, kind]): [string, PolicyFate | undefined] => [name, kind && toFate(kind)]);
-  return { event, state, fates: new Map(entries) };
+  const entries = Object.entries(results).map(([name, kind]): [string, PolicyResult | undefined] => [name, kind && toFate(kind)]);
+  return { event, state, results: new Map(entries) };
 }
 
 export interface TestApi {

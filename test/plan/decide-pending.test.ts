@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Candidate } from '../../src/model/image-reference.ts';
-import { decidePending, type PendingInput } from '../../src/plan/pending-candidate.ts';
-import type { PendingCandidate } from '../../src/plan/waiting.ts';
+import { decidePending, type PendingCandidate, type PendingInput } from '../../src/plan/pending-candidate.ts';
 import { appliedOnce, digestOf } from '../model/samples.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');

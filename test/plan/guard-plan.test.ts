@@ -26,16 +26,16 @@ const granted = consentOf({ granted: true });
 const missing = consentOf({ granted: false });
 
 function guarded(context: Partial<GuardContext>, runs?: string) {
-  return guardPlan(plan(runs), contextOf(context)).targets.map(({ changes, kept, problem }) => ({
+  return guardPlan(plan(runs), contextOf(context)).targets.map(({ changes, unchanged, problem }) => ({
     changes: changes.length,
-    kept: kept.length,
+    unchanged: unchanged.length,
     problem: problem?.reason,
   }));
 }
 
-const change = { changes: 1, kept: 0, problem: undefined };
-const keep = { changes: 0, kept: 1, problem: undefined };
-const refused = (problem: string) => ({ changes: 0, kept: 0, problem });
+const change = { changes: 1, unchanged: 0, problem: undefined };
+const keep = { changes: 0, unchanged: 1, problem: undefined };
+const refused = (problem: string) => ({ changes: 0, unchanged: 0, problem });
 
 const rows: [name: string, context: Partial<GuardContext>, other: object][] = [
   ['denied by the configuration', { crossNamespace: 'deny' }, refused('CrossNamespaceDenied')],

@@ -39,9 +39,9 @@ function plan(
 }
 
 const written = (...[fields, held, more]: Parameters<typeof plan>) => {
-  const { changes, kept, problem } = plan(fields, held, more);
+  const { changes, unchanged, problem } = plan(fields, held, more);
   const [change] = changes;
-  if (change === undefined) return problem?.reason ?? kept[0]?.reason;
+  if (change === undefined) return problem?.reason ?? unchanged[0]?.reason;
   return Object.fromEntries((change.fields ?? []).flatMap(({ path, to }) => (to === undefined ? [] : [[path, to]])));
 };
 
@@ -189,7 +189,7 @@ test('every field guards the patch, and the change reads like one of a container
 });
 
 test('who is told of a number is told why it matters; a missing parent is named', () => {
-  assert.match(plan({ tag: 't' }, { t: 1.2 }).kept[0]?.message ?? '', /t holds a number: as one, 1\.20 is 1\.2; quote it/);
+  assert.match(plan({ tag: 't' }, { t: 1.2 }).unchanged[0]?.message ?? '', /t holds a number: as one, 1\.20 is 1\.2; quote it/);
   const missing = plan({ tag: 'spec.values.image.tag' }, { 'spec.values.image.tag': { unusable: 'ParentMissing' } });
   assert.match(
     missing.problem?.message ?? '',

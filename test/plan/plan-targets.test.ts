@@ -127,7 +127,7 @@ test('the same kind in another API group is another workload', () => {
   const service = { apiVersion: 'serving.knative.dev/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
   const { targets } = plan([named('web'), workloadOf({ web: `${image}:1.3.0` }, service)], { targets: [service, webDeployment] });
   assert.deepEqual(
-    targets.map(({ target, changes, kept }) => [target.apiVersion, changes.length, kept.length]),
+    targets.map(({ target, changes, unchanged }) => [target.apiVersion, changes.length, unchanged.length]),
     [
       ['serving.knative.dev/v1', 0, 1],
       [undefined, 1, 0],

@@ -109,7 +109,7 @@ for (const [name, [runs, choice, becomes, spec = semver, when = 'at first']] of 
     const planned = plan(workloadOf({ web: image + withDigests(runs) }), candidate, { spec, hasApplied: when === 'later' });
     const isChange = becomes.startsWith(':');
     const [target] = planned.targets;
-    assert.equal(target?.changes[0]?.to ?? target?.kept[0]?.reason, isChange ? image + withDigests(becomes) : becomes);
+    assert.equal(target?.changes[0]?.to ?? target?.unchanged[0]?.reason, isChange ? image + withDigests(becomes) : becomes);
     assert.equal(hasChanges(planned), isChange);
     assert.equal(target?.problem, undefined);
   });
@@ -127,7 +127,7 @@ test('every container of the repository is planned, at its place; others are not
   const [target] = plan(workload, { tag: '1.3.0' }).targets;
   assert.deepEqual(target?.changes, [{ container: 'web', index: 1, from: `${image}:1.2.3`, to: `${image}:1.3.0` }]);
   assert.deepEqual(
-    target.kept.map(({ container, reason, owner }) => ({ container, reason, owner })),
+    target.unchanged.map(({ container, reason, owner }) => ({ container, reason, owner })),
     [{ container: 'migrate', reason: 'UpToDate', owner: 'helm' }],
   );
 });
@@ -141,7 +141,7 @@ test('the text form that the workload used is kept', () => {
   }
 });
 
-test('the name of an alias is kept, too', () => {
+test('the name of an alias is unchanged, too', () => {
   const aliases = new Map([['registry.internal:5000', 'registry.example.com']]);
   const [target] = plan(workloadOf({ web: 'registry.internal:5000/shop/web:1.2.3' }), { tag: '1.3.0' }, { aliases }).targets;
   assert.equal(target?.changes[0]?.to, 'registry.internal:5000/shop/web:1.3.0');
@@ -187,7 +187,7 @@ test('each target is planned by itself', () => {
     findWorkload: ({ name }) => (runs[name] === undefined ? undefined : workloadOf({ web: runs[name] }, { name })),
   });
   assert.deepEqual(
-    planned.targets.map(({ changes, kept, problem }) => changes[0]?.to ?? kept[0]?.reason ?? problem?.reason),
+    planned.targets.map(({ changes, unchanged, problem }) => changes[0]?.to ?? unchanged[0]?.reason ?? problem?.reason),
     [`${image}:1.3.0`, 'TargetNotFound', 'UpToDate'],
   );
 });

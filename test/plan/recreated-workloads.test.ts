@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rollbacksOf } from '../../src/rollout/automatic-rollback.ts';
-import { standingsOf } from '../../src/rollout/count-rollouts.ts';
+import { rolloutStatesOf } from '../../src/rollout/count-rollouts.ts';
 import { currentRollouts } from '../../src/rollout/current-rollouts.ts';
 import { held } from '../../src/plan/guards/held.ts';
 import { lastChange, pastOf } from '../../src/plan/guards/last-change.ts';
@@ -10,7 +10,7 @@ import { rewritten } from '../../src/plan/guards/rewritten.ts';
 import { nextHistory } from '../../src/status/next-history.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import type { HistoryEntry } from '../../src/model/policy-status.ts';
-import { rolloutConditions } from '../../src/status/rollout-conditions.ts';
+import { rolloutConditions } from '../../src/status/condition-states.ts';
 import type { WorkloadIdentity } from '../../src/model/workload.ts';
 import { contextOf, judge } from './guards/context.ts';
 import { after, changed, changedAt, rolloutOwnerOf, entryOf, givenUp, image, out, viewOf } from '../rollout/rollout-samples.ts';
@@ -71,7 +71,7 @@ test('that an image was put back is said of the workload where it was', () => {
   const isSaid = (entry: HistoryEntry) => {
     const failed = entryOf({ result: 'RolledBack', ...(entry.uid !== undefined && { uid: entry.uid }) });
     const policy = rolloutOwnerOf({ history: [entry, failed], rejected });
-    const standings = standingsOf(policy, viewOf(changed(out, {}, '1.2.3')), after(60));
+    const standings = rolloutStatesOf(policy, viewOf(changed(out, {}, '1.2.3')), after(60));
     return rolloutConditions(policy, standings).instead?.[0]?.reason === 'RejectedDigest';
   };
   assert.deepEqual(holdsFor(isSaid, back), ofThisOne);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../src/plan/outcome.ts';
-import { tellRetagged } from '../../src/plan/retagged.ts';
+import { noteRetagged } from '../../src/plan/running-images.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
 
 const upToDate: Outcome = { kind: 'unchanged', reason: 'UpToDate', message: 'already runs 1.3.0', tag: '1.3.0', running: 'runs 1.3.0' };
@@ -10,13 +10,13 @@ const policy = policyOf({ status: { latest } });
 const moved = { announced: true, hint: { tag: '1.3.0', digest: digestOf('b') } };
 
 test('a tag that moved is told, with both digests', () => {
-  const outcome = tellRetagged(upToDate, policy, moved);
+  const outcome = noteRetagged(upToDate, policy, moved);
   assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'Retagged']);
   assert.ok(outcome.message.includes(digestOf('a')) && outcome.message.includes(digestOf('b')));
   assert.ok(outcome.running?.startsWith('runs 1.3.0; 1.3.0 was pushed again'));
 });
 
-const rows: readonly (readonly [string, ...Parameters<typeof tellRetagged>])[] = [
+const rows: readonly (readonly [string, ...Parameters<typeof noteRetagged>])[] = [
   ['the known digest', upToDate, policy, { ...moved, hint: { tag: '1.3.0', digest: digestOf('a') } }],
   ['no digest', upToDate, policy, { announced: true, hint: { tag: '1.3.0' } }],
   ['a tag whose digest is not known', upToDate, policyOf({ status: { latest: { tag: '1.3.0', selectedAt: latest.selectedAt } } }), moved],
@@ -26,5 +26,5 @@ const rows: readonly (readonly [string, ...Parameters<typeof tellRetagged>])[] =
   ['what was changed', { ...upToDate, kind: 'updated', reason: 'Updated' }, policy, moved],
 ];
 for (const [name, ...input] of rows) {
-  test(`announced is ${name}: as it was`, () => assert.equal(tellRetagged(...input), input[0]));
+  test(`announced is ${name}: as it was`, () => assert.equal(noteRetagged(...input), input[0]));
 }

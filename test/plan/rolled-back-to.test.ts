@@ -34,7 +34,7 @@ function becomes(
   const workload = workloadOf({ web: { image: back.to, imageOwner: 'image-watcher', ...runs } });
   const past = pastOf(policyOf({ status: { history } }));
   const [target] = planUpdate({ spec, candidate, ...past, aliases: noAliases, ...allKnown, findWorkload: () => workload }).targets;
-  return target?.changes[0]?.to.slice(image.length) ?? target?.kept[0]?.reason;
+  return target?.changes[0]?.to.slice(image.length) ?? target?.unchanged[0]?.reason;
 }
 
 const created = (days: Record<string, number>) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Find } from '../../src/poll/evaluate-policies.ts';
-import { tellUnannounced } from '../../src/poll/tell-unannounced.ts';
+import { reportUnannounced } from '../../src/poll/report-unannounced.ts';
 import { digestOf, latestSpec, policyOf, web } from '../model/samples.ts';
 import { createWorld, startTime, type World } from '../reconcile/world.ts';
 
@@ -13,7 +13,7 @@ const find = (tag: string, { name = 'web', status = selected('1.0.0') } = {}): F
   policy: policyOf({ name, status }),
   candidate: { tag },
 });
-const tell = (world: World, ...finds: Find[]) => tellUnannounced(finds, web, world.ports);
+const tell = (world: World, ...finds: Find[]) => reportUnannounced(finds, web, world.ports);
 const told = (world: World) => world.events.map(({ regarding, type, reason }) => [regarding.name, type, reason]);
 
 test('the third in a row is told, then the sixth, the twelfth and so on', async () => {

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import { eventKeys } from '../../src/queue/event-keys.ts';
-import { createEventLog, type PolicyFate } from '../../src/queue/event-log.ts';
+import { createEventLog, type PolicyResult } from '../../src/queue/event-log.ts';
 import type { EventRecord } from '../../src/queue/event-record.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
@@ -37,7 +37,7 @@ const event = (
   receivedAt: new Date(at + seconds * 1_000).toISOString(),
   ...more,
 });
-const fate: PolicyFate = { kind: 'updated', reason: 'Updated', message: 'done', at: new Date(at).toISOString(), afterMs: 12 };
+const result: PolicyResult = { kind: 'updated', reason: 'Updated', message: 'done', at: new Date(at).toISOString(), afterMs: 12 };
 
 let worlds = 0;
 /** A log of its own in the shared Redis. */
@@ -64,12 +64,12 @@ test('an event with all that became of it', async () => {
   const { log, reader } = start();
   const push = event('a', { digest: `sha256:${'1'.repeat(64)}`, pushedAt: '2026-03-01T11:59:59Z', replayOf: 'z' });
   await log.matched(push, ['shop/web', 'shop/api']);
-  await log.settled('a', 'shop/web', fate);
+  await log.recordResult('a', 'shop/web', result);
   const expected: EventRecord = {
     event: push,
     state: 'matched',
-    fates: new Map([
-      ['shop/web', fate],
+    results: new Map([
+      ['shop/web', result],
       ['shop/api', undefined],
     ]),
   };
@@ -158,9 +158,9 @@ test('what is done is never told as queued: its record counts, and when that is 
   assert.equal(await reader.get('a'), undefined);
 });
 
-test('a fate that is told before its event is not an event yet', async () => {
+test('a result that is told before its event is not an event yet', async () => {
   const { log, reader, queue } = start();
-  await log.settled('a', 'shop/web', fate);
+  await log.recordResult('a', 'shop/web', result);
   assert.equal(await reader.get('a'), undefined);
   await queue.add([event('a')]);
   assert.equal((await reader.get('a'))?.state, 'queued');

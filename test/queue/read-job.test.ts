@@ -94,18 +94,18 @@ describe('what nobody of us writes is refused, with its place:', () => {
 describe('the record of an event', () => {
   const { schema: _, repository: __, ...event } = push;
   const hash = { ...event, registry: repository.registry, repository: repository.path, policies: '["shop/web"]' };
-  const fate = { kind: 'updated', at: receivedAt, afterMs: 12 };
+  const result = { kind: 'updated', at: receivedAt, afterMs: 12 };
 
   test('is read as it was written', () => {
-    const record = readHash({ ...hash, 'policy:shop/web': JSON.stringify(fate) });
-    assert.deepEqual([record?.state, record?.event, record?.fates.get('shop/web')], ['matched', { ...event, repository }, fate]);
+    const record = readHash({ ...hash, 'policy:shop/web': JSON.stringify(result) });
+    assert.deepEqual([record?.state, record?.event, record?.results.get('shop/web')], ['matched', { ...event, repository }, result]);
   });
 
   test('that cannot be read is none, and what of it cannot be read is not told', () => {
     assert.equal(readHash({ ...hash, tag: '../x' }), undefined);
     assert.equal(readHash({ ...hash, receivedAt: 'soon' }), undefined);
-    for (const policies of ['{', '5', '[1]', 'null', '{"length":3}']) assert.equal(readHash({ ...hash, policies })?.fates.size, 0);
+    for (const policies of ['{', '5', '[1]', 'null', '{"length":3}']) assert.equal(readHash({ ...hash, policies })?.results.size, 0);
     for (const text of ['{', '[]', 'null', '{"kind":"owned"}', '{"kind":"updated","at":5,"afterMs":1}'])
-      assert.deepEqual([...(readHash({ ...hash, 'policy:shop/web': text })?.fates ?? [])], [['shop/web', undefined]]);
+      assert.deepEqual([...(readHash({ ...hash, 'policy:shop/web': text })?.results ?? [])], [['shop/web', undefined]]);
   });
 });

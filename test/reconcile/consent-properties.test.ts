@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ImagePolicy, PolicyTarget } from '../../src/model/image-policy.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
-import type { Workload } from '../../src/model/workload.ts';
-import { workloadKey } from '../../src/model/workload.ts';
+import { type Workload, workloadKey } from '../../src/model/workload.ts';
 import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { newTargetJob, neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
 import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
@@ -114,14 +113,14 @@ async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }:
   const result = await reconcileAndReport(request, cause, contextOf(), ports).catch(String);
   const job = { schema: 1, policy, source: 'TargetChange', cause: 'rollout:x', receivedAt: at, task: 'rollout' } as const;
   const watched = await processPolicyJob(job, contextOf(), ports).catch(String);
-  const { requests, events, fates } = world;
+  const { requests, events, results } = world;
   return {
     jobs,
     result,
     watched,
     requests,
     events,
-    fates: [...fates],
+    results: [...results],
     status: world.statusOf('web'),
     own: world.images(),
     later: world.jobs,

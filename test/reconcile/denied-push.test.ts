@@ -61,17 +61,17 @@ async function start(t: TestContext) {
   const perform = (job: PolicyJob) => outcomeOf(processPolicyJob(job, contextOf(), world.ports));
   const at = (seconds: number) => void (state.now = startTime + seconds * 1_000);
   const ready = () => world.statusOf('web').conditions?.find(({ type }) => type === 'Ready')?.reason;
-  const fateOf = (id: string) => world.fates.get(`${id} shop/web`);
-  return { ...world, fake, state, attempt, perform, at, ready, fateOf };
+  const resultOf = (id: string) => world.results.get(`${id} shop/web`);
+  return { ...world, fake, state, attempt, perform, at, ready, resultOf };
 }
 
 test('it is tried again for as long as it lives, and shown as denied all the while; the last try says so for good', async (t) => {
-  const { attempt, at, fake, ready, fateOf, events } = await start(t);
+  const { attempt, at, fake, ready, resultOf, events } = await start(t);
   for (let now = 0; now < 24 * 3_600;) {
     at(now);
     now = (await attempt()) ?? assert.fail('it is over');
-    assert.deepEqual([ready(), fateOf('push-1')?.kind, fateOf('push-1')?.reason], ['RegistryDenied', 'waiting', 'RegistryDenied']);
-    assert.match(fateOf('push-1')?.message ?? '', new RegExp(`; the next try is at ${heardAfter(now).replaceAll('.', '\\.')}$`));
+    assert.deepEqual([ready(), resultOf('push-1')?.kind, resultOf('push-1')?.reason], ['RegistryDenied', 'waiting', 'RegistryDenied']);
+    assert.match(resultOf('push-1')?.message ?? '', new RegExp(`; the next try is at ${heardAfter(now).replaceAll('.', '\\.')}$`));
   }
   assert.equal(events.length, 1, 'an Event when it begins');
   at(24 * 3_600);
@@ -79,15 +79,15 @@ test('it is tried again for as long as it lives, and shown as denied all the whi
   assert.equal(before, 57, 'requests in a day');
   assert.equal(await attempt({}, true), undefined);
   assert.equal(fake.requests.length, before + 1, 'the last try asks');
-  assert.deepEqual([ready(), fateOf('push-1')?.kind, fateOf('push-1')?.reason], ['RegistryDenied', 'stalled', 'RegistryDenied']);
+  assert.deepEqual([ready(), resultOf('push-1')?.kind, resultOf('push-1')?.reason], ['RegistryDenied', 'stalled', 'RegistryDenied']);
 });
 
 test('it takes effect when the registry gives access again', async (t) => {
-  const { attempt, at, state, images, ready, fateOf } = await start(t);
+  const { attempt, at, state, images, ready, resultOf } = await start(t);
   at((await attempt()) ?? assert.fail());
   state.isDenied = false;
   assert.equal(await attempt(), undefined);
-  assert.deepEqual([images(), ready(), fateOf('push-1')?.kind], [[`${image}:1.3.0`], 'UpToDate', 'updated']);
+  assert.deepEqual([images(), ready(), resultOf('push-1')?.kind], [[`${image}:1.3.0`], 'UpToDate', 'updated']);
 });
 
 test('a change of credentials is a try at once; what the push finds then is done', async (t) => {
@@ -106,7 +106,7 @@ test('a change of credentials is a try at once; what the push finds then is done
 });
 
 test('10,000 pushes of a policy are one request each time; the 32 newest wait, the others end as denied', async (t) => {
-  const { attempt, at, fake, state, fateOf, images } = await start(t);
+  const { attempt, at, fake, state, resultOf, images } = await start(t);
   let left = Array.from({ length: 10_000 }, (_, index) => ({ id: `push-${index}`, receivedAt: heardAfter(index / 100 - 100) }));
   const round = async (seconds: number) => {
     at(seconds);
@@ -116,24 +116,24 @@ test('10,000 pushes of a policy are one request each time; the 32 newest wait, t
   };
   await round(0);
   assert.equal(fake.requests.length, 1);
-  assert.equal(fateOf('push-0')?.kind, 'waiting', 'until its time comes');
+  assert.equal(resultOf('push-0')?.kind, 'waiting', 'until its time comes');
   const newest = left.slice(-32).map(({ id }) => id);
   await round(5);
   assert.deepEqual(
     left.map(({ id }) => id),
     newest,
   );
-  assert.deepEqual([fateOf('push-0')?.kind, fateOf('push-0')?.reason], ['stalled', 'RegistryDenied']);
+  assert.deepEqual([resultOf('push-0')?.kind, resultOf('push-0')?.reason], ['stalled', 'RegistryDenied']);
   await round(10);
   await round(20);
   assert.deepEqual([left.length, fake.requests.length], [32, 4]);
   state.isDenied = false;
   await round(40);
-  assert.deepEqual([left.length, fateOf(newest[0] ?? '')?.kind, images()], [0, 'updated', [`${image}:1.3.0`]]);
+  assert.deepEqual([left.length, resultOf(newest[0] ?? '')?.kind, images()], [0, 'updated', [`${image}:1.3.0`]]);
 });
 
 test('a policy that others flood with tags it does not select, or that was deleted, keeps no more', async (t) => {
-  const { attempt, at, policies, fateOf } = await start(t);
+  const { attempt, at, policies, resultOf } = await start(t);
   for (let index = 0; index < 40; index++) {
     await attempt({ id: `push-${index}`, receivedAt: heardAfter(-40 + index) });
     assert.equal(await attempt({ id: `other-${index}`, tag: 'nightly' }), undefined);
@@ -142,7 +142,7 @@ test('a policy that others flood with tags it does not select, or that was delet
   policies.delete('shop/web');
   at(5);
   assert.equal(await attempt({ id: 'push-39' }), undefined);
-  assert.equal(fateOf('push-39')?.kind, 'waiting', 'no policy is there to say more');
+  assert.equal(resultOf('push-39')?.kind, 'waiting', 'no policy is there to say more');
 });
 
 test('several policies with the same access share the request; each is shown as denied and tried again', async (t) => {
@@ -183,8 +183,8 @@ test('an image that waited for its age is tried again as well', async (t) => {
   const until = heardAfter(-1);
   const waiting = { tag: '1.3.0', digest: digestOf('b'), until, reason: 'MinAge' } as const;
   put(policyOf({ spec: specOf({ minAgeMs: 60_000 }), status: { observedGeneration: 1, waiting } }));
-  const alarm = { until, at: until };
-  const job: PolicyJob = { schema: 1, policy: { namespace, name, uid }, source: 'WaitOver', cause: 'alarm', receivedAt: until, alarm };
+  const wait = { until, at: until };
+  const job: PolicyJob = { schema: 1, policy: { namespace, name, uid }, source: 'WaitOver', cause: 'wait', receivedAt: until, wait };
   at((await perform(job)) ?? assert.fail('it is over'));
   assert.deepEqual(statusOf('web').waiting, waiting);
   state.isDenied = false;

@@ -55,7 +55,7 @@ test('what a policy waits for is a delayed job, beside its reconcile', async (t)
   await pass(0);
   assert.deepEqual(
     jobs.map(({ cause }) => cause),
-    ['generation:2', 'alarm:2026-03-01T12:30:00Z'],
+    ['generation:2', 'wait:2026-03-01T12:30:00Z'],
   );
 });
 

@@ -93,7 +93,7 @@ test('a failure to catch up is recorded, and tried again', async () => {
   const away = new Error('ECONNREFUSED');
   const world = createWorld({ findPolicy: () => undefined, readPolicy: () => Promise.reject(away) });
   await assert.rejects(processPolicyJob({ ...jobOf(world), eventId: 'push-1' }, contextOf(), world.ports), away);
-  assert.equal(world.fates.get('push-1 shop/web')?.kind, 'retrying');
+  assert.equal(world.results.get('push-1 shop/web')?.kind, 'retrying');
 });
 
 test('a replica that has not seen yet which Secrets there are waits for its own watch', async () => {

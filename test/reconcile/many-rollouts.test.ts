@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodState } from '../../src/rollout/evaluate-pods.ts';
-import type { WorkloadRollout } from '../../src/model/workload-rollout.ts';
-import type { Workload } from '../../src/model/workload.ts';
+import type { Workload, WorkloadRollout } from '../../src/model/workload.ts';
 import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
 import { image, out, rolloutOf, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
@@ -40,10 +39,10 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
     ...world,
     status,
     /** What the controllers say of these. */
-    become(rollout: Partial<WorkloadRollout>, isMeant: (workload: Workload) => boolean) {
+    become(rollout: Partial<WorkloadRollout>, matchesTarget: (workload: Workload) => boolean) {
       for (const [at, workload] of world.workloads) {
         const observed = { observedGeneration: workload.generation };
-        if (isMeant(workload)) world.workloads.set(at, { ...workload, rollout: rolloutOf({ ...rollout, ...observed }) });
+        if (matchesTarget(workload)) world.workloads.set(at, { ...workload, rollout: rolloutOf({ ...rollout, ...observed }) });
       }
     },
     /** Does every look that is ordered, until none is any more or the time is over; returns the requests of the one that made most. */
@@ -94,7 +93,7 @@ test('all come out: Ready then, told in one sentence, with ten names and numbers
   const told = world.events.filter(({ reason, regarding }) => reason === 'RolledOut' && regarding.kind === 'ImagePolicy');
   assert.match(told.at(-1)?.message ?? '', /1\.3\.0 is out on 490 more workloads/);
   assert.equal(told.length, 11);
-  assert.equal(world.fates.get('push-1 shop/web')?.reason, 'RolledOut');
+  assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledOut');
   // Pods that fail later are no failed rollout, and nobody is told twice.
   world.become({ updated: 1, available: 0, outdated: 0 }, () => true);
   world.events.length = 0;
@@ -123,7 +122,7 @@ test('one fails, none of those in the history: it is put back with the word of i
   assert.equal(world.status().rejected?.length, 1, 'that it is out elsewhere does not take that back');
   assert.equal(world.ready()?.reason, 'RejectedDigest');
   assert.ok(JSON.stringify(world.status()).length < 20_000);
-  assert.equal(world.fates.get('push-1 shop/web')?.reason, 'RolledBack');
+  assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledBack');
 });
 
 test('all fail: all are put back, some at a time, however little the history holds', async () => {

@@ -86,15 +86,15 @@ test('without a hint the whole repository is looked at', async () => {
   const { hint: _, eventId: __, ...bare } = job;
   await processPolicyJob({ ...bare, source: 'PolicyChange', cause: 'generation:1' }, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
-  assert.deepEqual([world.fates.size, world.statusOf('web').observedGeneration], [0, 1]);
+  assert.deepEqual([world.results.size, world.statusOf('web').observedGeneration], [0, 1]);
 });
 
 test('a policy that was deleted: the push has an ending all the same', async () => {
   const world = createWorld();
   world.policies.clear();
   await processPolicyJob(job, contextOf(), world.ports);
-  const fate = world.fates.get(key);
-  assert.deepEqual([fate?.kind, fate?.reason, fate?.afterMs], ['ignored', 'PolicyGone', 1_000]);
+  const result = world.results.get(key);
+  assert.deepEqual([result?.kind, result?.reason, result?.afterMs], ['ignored', 'PolicyGone', 1_000]);
   assert.deepEqual(world.events, []);
 });
 
@@ -102,7 +102,7 @@ test('a failure is recorded and thrown; the status hears of it when it lasts', a
   const broken = new Error('asking the registry', { cause: new Error('502') });
   const world = createWorld({ headManifest: () => Promise.reject(broken) });
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 1 }), world.ports), broken);
-  assert.deepEqual([world.fates.get(key)?.kind, world.fates.get(key)?.message], ['retrying', 'asking the registry: 502']);
+  assert.deepEqual([world.results.get(key)?.kind, world.results.get(key)?.message], ['retrying', 'asking the registry: 502']);
   assert.deepEqual(world.statusOf('web'), {});
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 2 }), world.ports), broken);
   assert.deepEqual(
@@ -117,14 +117,14 @@ test('a failure is recorded and thrown; the status hears of it when it lasts', a
 test('the last failure is final', async () => {
   const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 99, isLastTry: true }), world.ports));
-  assert.equal(world.fates.get(key)?.kind, 'failed');
+  assert.equal(world.results.get(key)?.kind, 'failed');
 });
 
 test('a wait is told at once', async () => {
   const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
   const world = createWorld({ headManifest: () => Promise.reject(later) });
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), later);
-  assert.equal(world.fates.get(key)?.kind, 'waiting');
+  assert.equal(world.results.get(key)?.kind, 'waiting');
   const { conditions, waiting } = world.statusOf('web');
   assert.equal(conditions?.find(({ type }) => type === 'Reconciling')?.reason, 'RegistryThrottled');
   assert.deepEqual(waiting, { tag: '1.3.0', until: '2026-03-01T12:01:00Z', reason: 'RegistryThrottled' });
@@ -137,7 +137,7 @@ test('a wait of a moment for a registry is not worth a write to the status, but 
   const soon = new WaitError('RegistryBusy', new Date(startTime + 4_999), 'too many wait');
   const world = createWorld({ headManifest: () => Promise.reject(soon) });
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), soon);
-  assert.equal(world.fates.get(key)?.kind, 'waiting');
+  assert.equal(world.results.get(key)?.kind, 'waiting');
   assert.deepEqual(world.statusOf('web'), createWorld().statusOf('web'));
 });
 
@@ -145,7 +145,11 @@ test('a failure that cannot be reported is still the failure', async () => {
   const broken = new Error('502');
   const { eventLog } = createWorld().ports;
   const away = () => Promise.reject(new Error('Redis is away'));
-  const world = createWorld({ headManifest: () => Promise.reject(broken), eventLog: { ...eventLog, settled: away }, writeStatus: away });
+  const world = createWorld({
+    headManifest: () => Promise.reject(broken),
+    eventLog: { ...eventLog, recordResult: away },
+    writeStatus: away,
+  });
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), world.ports), broken);
 });
 
@@ -153,7 +157,7 @@ test('an ending that was not recorded is no ending: the job is done once more, a
   const { eventLog } = createWorld().ports;
   let away = true;
   const world = createWorld({
-    eventLog: { ...eventLog, settled: () => (away ? Promise.reject(new Error('Redis is away')) : Promise.resolve()) },
+    eventLog: { ...eventLog, recordResult: () => (away ? Promise.reject(new Error('Redis is away')) : Promise.resolve()) },
   });
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), /Redis is away/);
   away = false;

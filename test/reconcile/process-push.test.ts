@@ -34,7 +34,7 @@ test('nobody wants it: not believed while the API server does not tell of change
   for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
     const world = createWorld({ isWatching: () => false });
     await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
-    assert.deepEqual([world.unwatched, world.fates.size, world.requests], [[], 0, []]);
+    assert.deepEqual([world.unwatched, world.results.size, world.requests], [[], 0, []]);
   }
 });
 
@@ -63,9 +63,9 @@ test('one policy: the job does the work itself, and ends when everything is conf
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   assert.deepEqual(world.jobs, []);
   assert.deepEqual(world.matched.get('push-1'), ['shop/web']);
-  const fate = world.fates.get('push-1 shop/web');
+  const result = world.results.get('push-1 shop/web');
   assert.deepEqual(
-    [fate?.kind, fate?.reason, fate?.tag, fate?.digest, fate?.afterMs],
+    [result?.kind, result?.reason, result?.tag, result?.digest, result?.afterMs],
     ['updated', 'Updated', '1.3.0', digestOf('b'), 2_000],
   );
   const { history, latest, trigger } = world.statusOf('web');
@@ -102,17 +102,17 @@ test('a tag that was pushed again under a policy that pins tags: told, without a
   await processPush(pushOf(), contextOf(), world.ports);
   const before = world.requests.length;
   await processPush(pushOf({ id: 'push-2', digest: digestOf('c') }), contextOf(), world.ports);
-  const fate = world.fates.get('push-2 shop/web');
-  assert.deepEqual([fate?.kind, fate?.reason, world.requests.length], ['unchanged', 'Retagged', before]);
+  const result = world.results.get('push-2 shop/web');
+  assert.deepEqual([result?.kind, result?.reason, world.requests.length], ['unchanged', 'Retagged', before]);
   const { conditions, latest } = world.statusOf('web');
   assert.match(conditions?.find(({ type }) => type === 'Ready')?.message ?? '', /1\.3\.0 was pushed again/);
   assert.equal(latest?.digest, digestOf('b'), 'what nobody checked is not written down');
 });
 
-test('one policy that does not want the tag: the fate says why', async () => {
+test('one policy that does not want the tag: the result says why', async () => {
   const world = createWorld();
   await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
-  assert.deepEqual([world.fates.get('push-1 shop/web')?.reason, world.requests], ['NotSelected', []]);
+  assert.deepEqual([world.results.get('push-1 shop/web')?.reason, world.requests], ['NotSelected', []]);
   assert.deepEqual(world.statusOf('web'), {});
 });
 
@@ -137,7 +137,7 @@ test('several policies: one question to the registry, one job for each that want
       hint: { tag: '1.3.0', digest: digestOf('b') },
     },
   );
-  assert.deepEqual([...world.fates.keys()], ['push-1 shop/builds']);
+  assert.deepEqual([...world.results.keys()], ['push-1 shop/builds']);
   assert.equal(world.matched.get('push-1')?.length, 21);
 });
 
@@ -161,7 +161,7 @@ test('who does not want the tag holds up nobody who does', async () => {
   world.put(policyOf({ name: 'follows', spec: latestSpec() }), policyOf({ name: 'other' }));
   const jobs: string[] = [];
   const addPolicyJobs = async (added: readonly { policy: { name: string } }[]) => void jobs.push(...added.map(({ policy }) => policy.name));
-  const eventLog = { ...world.ports.eventLog, settled: () => Promise.reject(new Error('no room')) };
+  const eventLog = { ...world.ports.eventLog, recordResult: () => Promise.reject(new Error('no room')) };
   await assert.rejects(processPush(pushOf(), contextOf(), { ...world.ports, addPolicyJobs, eventLog }), /no room/);
   assert.deepEqual(jobs.toSorted(), ['other', 'web']);
 });
@@ -170,7 +170,7 @@ test('several policies, and none wants the tag: no request, no job', async () =>
   const world = createWorld();
   world.put(policyOf({ name: 'other' }));
   await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
-  assert.deepEqual([world.requests, world.jobs, world.fates.size], [[], [], 2]);
+  assert.deepEqual([world.requests, world.jobs, world.results.size], [[], [], 2]);
 });
 
 test('several policies, and the registry fails: each asks for itself', async () => {

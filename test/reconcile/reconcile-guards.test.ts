@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy, PolicySpec } from '../../src/model/image-policy.ts';
 import type { PolicyActions } from '../../src/model/policy-actions.ts';
-import { alarmJob } from '../../src/reconcile/alarm-job.ts';
+import { waitJob } from '../../src/reconcile/wait-job.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { actionJob } from '../../src/reconcile/requested-actions.ts';
@@ -97,7 +97,7 @@ test('approval: a failure keeps what is pending', async () => {
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: b });
 });
 
-test('window: an update waits for the next one, with an alarm, and is applied then', async () => {
+test('window: an update waits for the next one, with a delayed job, and is applied then', async () => {
   let at = startTime;
   const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
   const world = start({ windows }, { now: () => at, clock: () => new Date(at) });
@@ -113,10 +113,10 @@ test('window: an update waits for the next one, with an alarm, and is applied th
   // Nor does one that changes nothing, because what runs is newer, or the same once more.
   for (const tag of ['1.2.2', '1.2.3']) await push(world, tag, c);
   assert.deepEqual([world.statusOf('web').waiting?.tag, conditionsOf(world)], ['1.3.0', ['Ready=False Window', 'Reconciling=True Window']]);
-  const alarm = alarmJob(policyIn(world));
-  assert.equal(alarm?.alarm?.at, '2026-03-01T20:00:00.000Z');
+  const job = waitJob(policyIn(world));
+  assert.equal(job?.wait?.at, '2026-03-01T20:00:00.000Z');
   at = Date.parse('2026-03-01T20:00:00Z');
-  await processPolicyJob(alarm, contextOf(), world.ports);
+  await processPolicyJob(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   assert.deepEqual([world.statusOf('web').waiting, conditionsOf(world)], [undefined, ['Ready=True UpToDate']]);
 });
@@ -157,10 +157,10 @@ test('held: a release for a time to come is told at once, may be moved, and lets
   assert.notEqual(actionJob(policyIn(world))?.cause, first, 'and back again: another job');
   world.put({ ...policyIn(world), actions: { release: '2026-03-01T20:00:00Z' } });
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  const alarm = alarmJob(policyIn(world));
-  assert.ok(alarm);
+  const job = waitJob(policyIn(world));
+  assert.ok(job);
   at = Date.parse('2026-03-01T20:00:00Z');
-  await processPolicyJob(alarm, contextOf(), world.ports);
+  await processPolicyJob(job, contextOf(), world.ports);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
 });
 

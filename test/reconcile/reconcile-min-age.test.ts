@@ -1,9 +1,9 @@
-/** minAge: what is selected waits in the status, keeps its place there, and is applied by an alarm. */
+/** minAge: what is selected waits in the status, keeps its place there, and is applied by a delayed job. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { WaitError } from '../../src/model/errors.ts';
-import { alarmJob } from '../../src/reconcile/alarm-job.ts';
+import { waitJob } from '../../src/reconcile/wait-job.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
@@ -26,10 +26,10 @@ function start(spec: Partial<PolicySpec> = {}) {
       world.tags.set(tag, digestOf(letter));
       await processPush(pushOf({ id: `push-${tag}`, tag, digest: digestOf(letter) }), contextOf(), world.ports);
     },
-    /** Lets the alarm ring that the status asks for. */
+    /** Runs the delayed job that the status asks for. */
     ring: async () => {
-      const job = alarmJob(policy(world));
-      assert.ok(job, 'no alarm is set');
+      const job = waitJob(policy(world));
+      assert.ok(job, 'no job is delayed');
       await processPolicyJob(job, contextOf(), world.ports);
     },
     waits: () => {
@@ -46,7 +46,7 @@ function policy(world: World) {
   return found;
 }
 
-test('a push waits: in the status, in the conditions and in its fate, and its job is over', async () => {
+test('a push waits: in the status, in the conditions and in its result, and its job is over', async () => {
   const { world, push, waits, conditions } = start();
   await push('1.3.0', 'b');
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
@@ -60,8 +60,8 @@ test('a push waits: in the status, in the conditions and in its fate, and its jo
   assert.equal(waits(), '1.3.0 MinAge until minute 30');
   assert.deepEqual(conditions(), ['Ready=False MinAge', 'Reconciling=True MinAge']);
   assert.match(world.statusOf('web').conditions?.[0]?.message ?? '', /1\.3\.0 waits until 2026-03-01T12:30:00Z/);
-  const fate = world.fates.get('push-1.3.0 shop/web');
-  assert.deepEqual([fate?.kind, fate?.reason, fate?.tag], ['waiting', 'MinAge', '1.3.0']);
+  const result = world.results.get('push-1.3.0 shop/web');
+  assert.deepEqual([result?.kind, result?.reason, result?.tag], ['waiting', 'MinAge', '1.3.0']);
   assert.deepEqual(world.requests, ['HEAD 1.3.0']);
 });
 
@@ -83,7 +83,7 @@ test('newer pushes do not take its place; they start when it is through', async 
   at(20);
   await push('1.5.0', 'd');
   assert.equal(
-    world.fates.get('push-1.5.0 shop/web')?.message,
+    world.results.get('push-1.5.0 shop/web')?.message,
     '1.3.0 waits until 2026-03-01T12:30:00Z, when it is as old as spec.minAge asks for',
   );
   at(30);
@@ -160,7 +160,7 @@ test('an older tag that is pushed while something waits is unchanged, and the po
   const { world, push, conditions } = start();
   await push('1.3.0', 'b');
   await push('1.0.0', 'e');
-  assert.deepEqual([world.fates.get('push-1.0.0 shop/web')?.kind, conditions()?.[0]], ['unchanged', 'Ready=False MinAge']);
+  assert.deepEqual([world.results.get('push-1.0.0 shop/web')?.kind, conditions()?.[0]], ['unchanged', 'Ready=False MinAge']);
 });
 
 test('the first image of a policy waits as well; what runs already does not', async () => {
@@ -190,7 +190,7 @@ test('found by a poll, it waits; and the next polls leave it waiting', async () 
   await poll(5);
   await poll(20);
   assert.equal(waits(), '1.3.0 MinAge until minute 35');
-  // Also where the alarm was lost.
+  // Also where the delayed job was lost.
   await poll(40);
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
 });
@@ -249,10 +249,10 @@ test('with allowDowngrade, what waits does not take back what somebody deployed'
   assert.deepEqual([world.images(), waits()], [[`${image}:1.4.0`], undefined]);
 });
 
-test('an alarm for what does not wait any more asks nobody', async () => {
+test('a delayed job for a wait that is over asks nobody', async () => {
   const { world, at, push } = start();
   await push('1.3.0', 'b');
-  const job = alarmJob(policy(world));
+  const job = waitJob(policy(world));
   assert.ok(job);
   at(10);
   await push('1.3.0', 'c');
@@ -262,7 +262,7 @@ test('an alarm for what does not wait any more asks nobody', async () => {
   assert.deepEqual([world.images(), world.requests], [[`${image}:1.2.3`], ['GET policy web']]);
 });
 
-test('an alarm that rings too early sleeps on', async () => {
+test('a delayed job that runs too early waits on', async () => {
   const { at, push, ring } = start();
   await push('1.3.0', 'b');
   at(29);
@@ -273,7 +273,7 @@ test('a replica whose cache is behind rings all the same', async () => {
   const { world, at, push } = start();
   const before = policy(world);
   await push('1.3.0', 'b');
-  const job = alarmJob(policy(world));
+  const job = waitJob(policy(world));
   assert.ok(job);
   at(30);
   await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: () => before });

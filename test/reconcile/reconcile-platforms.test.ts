@@ -41,7 +41,7 @@ test('the architectures first, the index last: the push of the index counts', as
   const world = start();
   world.tags.set('1.4.0', digestOf('c'));
   await processPush(pushOf({ id: 'first', tag: '1.4.0', digest: digestOf('c') }), contextOf(), world.ports);
-  assert.equal(world.fates.get('first shop/web')?.reason, 'PlatformMissing');
+  assert.equal(world.results.get('first shop/web')?.reason, 'PlatformMissing');
   world.tags.set('1.4.0', digestOf('d'));
   world.facts.set(digestOf('d'), { platforms: both });
   await processPush(pushOf({ id: 'second', tag: '1.4.0', digest: digestOf('d') }), contextOf(), world.ports);

@@ -168,7 +168,7 @@ test('a policy that never stands still is tried again later', async () => {
     world.put(policyOf({ generation: ++generation }));
     return { digest: digestOf('b') };
   };
-  await assert.rejects(reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest }), /changed under 5 looks/);
+  await assert.rejects(reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest }), /changed under 5 attempts/);
 });
 
 test('conflict: the workload is read and planned again, and the higher version of somebody else stays', async () => {

@@ -34,6 +34,6 @@ test('while they change again and again it comes back later', async () => {
   let changes = 0;
   await assert.rejects(
     look(() => String(changes++)),
-    /changed under 5 looks in a row/,
+    /changed under 5 attempts in a row/,
   );
 });

@@ -30,12 +30,12 @@ test('also where the spec has a problem: it is told, but the policy is not stall
   assert.match(outcome.message, /spec\.suspend is false; then it will not act .*minAge/);
 });
 
-test('the push has its fate, the policy its condition, and nobody an Event', async () => {
+test('the push has its result, the policy its condition, and nobody an Event', async () => {
   const world = createWorld();
   world.put(suspended);
   await processPush(pushOf(), contextOf(), world.ports);
-  const fate = world.fates.get('push-1 shop/web');
-  assert.deepEqual([fate?.kind, fate?.reason], ['suspended', 'Suspended']);
+  const result = world.results.get('push-1 shop/web');
+  assert.deepEqual([result?.kind, result?.reason], ['suspended', 'Suspended']);
   assert.deepEqual(
     world.statusOf('web').conditions?.map(({ type, status, reason }) => [type, status, reason]),
     [['Ready', 'True', 'Suspended']],
@@ -54,7 +54,7 @@ test('among several policies, the others go on; alone they cost no request', asy
   const alone = createWorld();
   alone.put(suspended, policyOf({ name: 'other', spec: specOf({ suspended: true }) }));
   await processPush(pushOf(), contextOf(), alone.ports);
-  assert.deepEqual([alone.requests, alone.jobs, alone.fates.size], [[], [], 2]);
+  assert.deepEqual([alone.requests, alone.jobs, alone.results.size], [[], [], 2]);
 });
 
 test('it is not polled', async () => {

@@ -32,7 +32,7 @@ test('a change is an Event of the workload and one of the policy', async () => {
     ['ImagePolicy', 'web', 'Normal', 'Updated'],
   ]);
   assert.equal(world.events[0]?.message, `web from ${image}:1.2.3 to ${image}:1.3.0, selected by ImagePolicy shop/web`);
-  const { kind, afterMs, changes } = world.fates.get('push-1 shop/web') ?? {};
+  const { kind, afterMs, changes } = world.results.get('push-1 shop/web') ?? {};
   assert.deepEqual([kind, afterMs, changes], ['updated', 1_500, updated.changes]);
 });
 
@@ -44,7 +44,7 @@ test('waiting is an Event when it begins, not each time', async () => {
   assert.deepEqual(told(begins), [['ImagePolicy', 'web', 'Normal', 'MinAge']]);
   const lasts = createWorld();
   await report(lasts, waiting, policyOf({ status: { waiting: next } }));
-  assert.deepEqual([told(lasts), lasts.fates.get('push-1 shop/web')?.kind], [[], 'waiting']);
+  assert.deepEqual([told(lasts), lasts.results.get('push-1 shop/web')?.kind], [[], 'waiting']);
 });
 
 test('what two looks find at the same time is one Event', async () => {

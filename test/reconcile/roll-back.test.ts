@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
-import type { Verdict, Verification } from '../../src/model/verification.ts';
+import type { VerificationResult, Verification } from '../../src/model/verification.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, webDeployment } from '../model/samples.ts';
@@ -114,7 +114,7 @@ test('what policy and owners say while signatures are verified counts: a slow re
 
 test('with verify, what ran before has to be signed: by its digest, or by what its tag points to now', async () => {
   const verified: string[] = [];
-  const answers: Record<string, Verdict> = {
+  const answers: Record<string, VerificationResult> = {
     [digestOf('a')]: { kind: 'verified', by: 'ours' },
     [digestOf('c')]: { kind: 'invalid', why: 'signed by somebody else' },
     [digestOf('d')]: { kind: 'unsigned', why: 'nothing is there' },

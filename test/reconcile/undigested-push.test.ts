@@ -68,7 +68,7 @@ test('longer pauses are spent in the queue, and after ten seconds the registry i
   await assert.rejects(shows(4_000).deliver, (error) => error instanceof WaitError && error.reason === 'NotShownYet');
   const { world, deliver } = shows(10_000);
   await deliver();
-  assert.deepEqual([heads(world), world.fates.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
+  assert.deepEqual([heads(world), world.results.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
 });
 
 test('what a poll finds is believed at once', async () => {

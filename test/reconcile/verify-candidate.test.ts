@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PermanentError } from '../../src/model/errors.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
-import type { Verdict, Verification } from '../../src/model/verification.ts';
+import type { VerificationResult, Verification } from '../../src/model/verification.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
@@ -12,9 +12,9 @@ const verification: Verification = { keys: [{ secret: 'cosign', key: 'cosign.pub
 const { namespace, name, uid } = policyOf();
 const [a, b, c] = [digestOf('a'), digestOf('b'), digestOf('c')];
 
-/** A world whose images have these verdicts, by digest; others are not signed. */
+/** A world whose images have these results, by digest; others are not signed. */
 function createVerifying(
-  verdicts: Record<string, Verdict>,
+  results: Record<string, VerificationResult>,
   spec: Partial<PolicySpec> = {},
   overrides: Parameters<typeof createWorld>[0] = {},
 ) {
@@ -24,12 +24,12 @@ function createVerifying(
     clock: () => new Date(time.now),
     async verifyImage({ digest }) {
       world.requests.push(`VERIFY ${digest.slice(7, 8)}`);
-      return verdicts[digest] ?? { kind: 'unsigned', why: 'wanted is one by us' };
+      return results[digest] ?? { kind: 'unsigned', why: 'wanted is one by us' };
     },
     ...overrides,
   });
   world.put(policyOf({ spec: specOf({ verification, pin: 'Digest', ...spec }) }));
-  return { world, verdicts, time };
+  return { world, results, time };
 }
 
 const jobOf = (job: Partial<PolicyJob> = {}): PolicyJob => ({
@@ -44,7 +44,7 @@ const jobOf = (job: Partial<PolicyJob> = {}): PolicyJob => ({
 const look = (world: World, job: Partial<PolicyJob> = {}) => processPolicyJob(jobOf(job), contextOf(), world.ports);
 const conditions = (world: World) =>
   world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`) ?? [];
-const verified: Verdict = { kind: 'verified', by: 'us' };
+const verified: VerificationResult = { kind: 'verified', by: 'us' };
 const minutes = (count: number) => count * 60_000;
 
 describe('a signed image', () => {
@@ -95,12 +95,12 @@ describe('a signed image', () => {
 
 describe('an image that is not signed', () => {
   test('waits, and is deployed once it is signed', async () => {
-    const { world, verdicts, time } = createVerifying({});
+    const { world, results, time } = createVerifying({});
     await assert.rejects(look(world), { name: 'WaitError', reason: 'NotSigned', until: new Date(startTime + 1_000) });
     assert.deepEqual(conditions(world), ['Ready False NotSigned', 'Reconciling True NotSigned']);
     assert.deepEqual(world.statusOf('web').waiting, { tag: '1.3.0', digest: b, until: '2026-03-01T12:00:01Z', reason: 'NotSigned' });
     time.now += 1_000;
-    verdicts[b] = verified;
+    results[b] = verified;
     await look(world);
     assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
     assert.deepEqual([conditions(world), world.statusOf('web').waiting], [['Ready True UpToDate'], undefined]);
@@ -121,10 +121,10 @@ describe('an image that is not signed', () => {
   });
 
   test('given up, it is deployed when a later look finds it signed', async () => {
-    const { world, verdicts, time } = createVerifying({});
+    const { world, results, time } = createVerifying({});
     time.now += minutes(6);
     await look(world);
-    verdicts[b] = verified;
+    results[b] = verified;
     await look(world, { source: 'Poll', receivedAt: new Date(time.now).toISOString() });
     assert.deepEqual([world.images(), conditions(world)], [[`${image}:1.3.0@${b}`], ['Ready True UpToDate']]);
   });
@@ -139,7 +139,7 @@ describe('an image that is not signed', () => {
 });
 
 test('an image that is too young is not verified before its time has come', async () => {
-  const { world, time, verdicts } = createVerifying({}, { minAgeMs: minutes(30) });
+  const { world, time, results } = createVerifying({}, { minAgeMs: minutes(30) });
   await look(world);
   assert.deepEqual(world.requests, ['HEAD 1.3.0']);
   assert.equal(world.statusOf('web').waiting?.reason, 'MinAge');
@@ -148,7 +148,7 @@ test('an image that is too young is not verified before its time has come', asyn
   await assert.rejects(look(world, due), { name: 'WaitError', reason: 'NotSigned' });
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   time.now += 1_000;
-  verdicts[b] = verified;
+  results[b] = verified;
   await look(world, due);
   assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
 });
@@ -172,7 +172,7 @@ describe('what stalls at once', () => {
 
 describe('nothing passes that was not verified', () => {
   test('what is chosen again because the workload changed is verified, too', async () => {
-    const { world, verdicts } = createVerifying(
+    const { world, results } = createVerifying(
       { [b]: verified, [c]: { kind: 'invalid', why: 'forged' } },
       {},
       {
@@ -186,7 +186,7 @@ describe('nothing passes that was not verified', () => {
       },
     );
     await look(world);
-    assert.deepEqual(Object.keys(verdicts), [b, c]);
+    assert.deepEqual(Object.keys(results), [b, c]);
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'CONFLICT', 'GET web', 'HEAD 1.3.0', 'VERIFY c']);
     assert.deepEqual(conditions(world), ['Ready False SignatureInvalid', 'Stalled True SignatureInvalid']);
   });

@@ -24,7 +24,7 @@ test('an update is not Ready before it is out', async () => {
   await look(world);
   assert.deepEqual(kinds(world), ['Ready=True UpToDate']);
   assert.deepEqual(results(world), ['Webhook RolledOut']);
-  assert.equal(world.fates.get('push-1 shop/web')?.reason, 'RolledOut');
+  assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledOut');
 });
 
 test('a workload that nobody can watch is Ready at once, and it is said', async () => {
@@ -48,7 +48,7 @@ test('out: told once, with the time since the push', async () => {
   for (let twice = 0; twice < 2; twice++) await processPolicyJob(job, contextOf(), world.ports);
   assert.deepEqual([results(world), kinds(world)], [['Webhook RolledOut'], ['Ready=True UpToDate']]);
   assert.deepEqual(told(world), ['RolledOut ImagePolicy', 'RolledOut Deployment']);
-  assert.deepEqual([world.fates.get('push-1 shop/web')?.kind, world.fates.get('push-1 shop/web')?.afterMs], ['updated', 60_000]);
+  assert.deepEqual([world.results.get('push-1 shop/web')?.kind, world.results.get('push-1 shop/web')?.afterMs], ['updated', 60_000]);
   const metrics = await world.ports.metrics.registry.metrics();
   assert.match(metrics, /image_watcher_rollouts_total\{kind="Deployment",result="RolledOut"\} 1/);
   assert.match(metrics, /image_watcher_push_to_available_seconds_sum 60/);
@@ -87,7 +87,7 @@ test("failed: the image before is put back, the digest is rejected with the pod'
     'RolledBack ImagePolicy',
     'RolledBack Deployment',
   ]);
-  assert.deepEqual([world.fates.get('push-1 shop/web')?.kind, world.fates.get('push-1 shop/web')?.reason], ['stalled', 'RolledBack']);
+  assert.deepEqual([world.results.get('push-1 shop/web')?.kind, world.results.get('push-1 shop/web')?.reason], ['stalled', 'RolledBack']);
   assert.deepEqual(kinds(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.equal(world.jobs.length, 1);
 

@@ -1,6 +1,5 @@
 /** A cluster, a registry, a queue and an audit record in memory, as the ports of the processors. Tests assert what is in it afterwards. */
-import type { ImagePolicy } from '../../src/model/image-policy.ts';
-import { policyKey } from '../../src/model/image-policy.ts';
+import { type ImagePolicy, policyKey } from '../../src/model/image-policy.ts';
 import { matchesSelector } from '../../src/model/label-selector.ts';
 import { formatRepository } from '../../src/model/image-reference.ts';
 import type { LastUpdate } from '../../src/model/last-update.ts';
@@ -16,7 +15,7 @@ import {
   type ContainerChange,
 } from '../../src/model/workload.ts';
 import type { PollPorts } from '../../src/poll/process-poll.ts';
-import type { PolicyFate } from '../../src/queue/event-log.ts';
+import type { PolicyResult } from '../../src/queue/event-log.ts';
 import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
 import type { JobContext } from '../../src/queue/worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -54,8 +53,8 @@ export interface World {
   readonly events: ObjectEvent[];
   readonly unwatched: string[];
   readonly matched: Map<string, readonly string[]>;
-  /** `event policy` → its fate. */
-  readonly fates: Map<string, PolicyFate>;
+  /** `event policy` → its result. */
+  readonly results: Map<string, PolicyResult>;
   /** The images of Deployment shop/web. */
   readonly images: () => string[];
   readonly statusOf: (name: string) => PolicyStatus;
@@ -81,7 +80,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
   const events: ObjectEvent[] = [];
   const unwatched: string[] = [];
   const matched = new Map<string, readonly string[]>();
-  const fates = new Map<string, PolicyFate>();
+  const results = new Map<string, PolicyResult>();
   let lastTick: number | undefined;
 
   const readImage = async (_: unknown, reference: string): Promise<ImageFacts | undefined> => {
@@ -167,9 +166,9 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     eventLog: {
       unwatched: async (event) => void unwatched.push(event.id),
       matched: async (event, names) => void matched.set(event.id, names),
-      async settled(event, policy, fate, push) {
+      async recordResult(event, policy, result, push) {
         if (push !== undefined) matched.set(push.id, [policy]);
-        fates.set(`${event} ${policy}`, fate);
+        results.set(`${event} ${policy}`, result);
       },
     },
     metrics: overrides.metrics ?? createMetrics(),
@@ -213,7 +212,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     events,
     unwatched,
     matched,
-    fates,
+    results,
     images: () => workloads.get('Deployment/shop/web')?.containers.map((container) => container.image) ?? [],
     statusOf: (name) => policies.get(`shop/${name}`)?.status ?? {},
     put: (...added) => {

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countRollouts, nextSettlement, standingsOf } from '../../src/rollout/count-rollouts.ts';
+import { countRollouts, nextCompletion, rolloutStatesOf } from '../../src/rollout/count-rollouts.ts';
 import { currentRollouts, followedWorkloads } from '../../src/rollout/current-rollouts.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
-import type { WorkloadRollout } from '../../src/model/workload-rollout.ts';
-import type { Workload } from '../../src/model/workload.ts';
+import type { Workload, WorkloadRollout } from '../../src/model/workload.ts';
 import { after, changed, changedAt, rolloutOwnerOf, entryOf, givenUp, out, remembering, viewOf, watchedSpec } from './rollout-samples.ts';
 import { digestOf, policyOf, thisDeployment } from '../model/samples.ts';
 
 const settings = { timeoutMs: 600_000, onFailure: 'Rollback' } as const;
 const ask = (status: PolicyStatus, ...workloads: Workload[]) => {
-  const standings = standingsOf(rolloutOwnerOf(status), viewOf(...workloads), after(60));
-  return { counts: countRollouts(status, standings), settlement: nextSettlement(status, standings, settings) };
+  const rollouts = rolloutStatesOf(rolloutOwnerOf(status), viewOf(...workloads), after(60));
+  return { counts: countRollouts(status, rollouts), settlement: nextCompletion(status, rollouts, settings) };
 };
 const webs = (rollout: Partial<WorkloadRollout>) => remembering(changed(rollout));
 const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: changedAt }];

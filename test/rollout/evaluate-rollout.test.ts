@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { evaluateRollout, type PodEvidence } from '../../src/rollout/evaluate-rollout.ts';
-import type { WorkloadRollout } from '../../src/model/workload-rollout.ts';
-import type { Workload } from '../../src/model/workload.ts';
+import type { Workload, WorkloadRollout } from '../../src/model/workload.ts';
 import { after, changed, changedAt, givenUp, out, rolloutOf } from './rollout-samples.ts';
 
 const time = { since: new Date(changedAt), timeoutMs: 600_000 };
@@ -62,9 +61,9 @@ const rows: [name: string, workload: Workload, seconds: number, expected: string
 
 for (const [name, workload, seconds, expected, pods] of rows) {
   test(`a workload ${name}: ${expected}`, () => {
-    const verdict = evaluateRollout(workload, time, after(seconds), pods);
-    assert.equal([verdict.kind, verdict.kind === 'failed' && verdict.reason].filter(Boolean).join(' '), expected);
-    assert.match(verdict.message, new RegExp(`^${workload.kind} shop/web`));
+    const evaluation = evaluateRollout(workload, time, after(seconds), pods);
+    assert.equal([evaluation.kind, evaluation.kind === 'failed' && evaluation.reason].filter(Boolean).join(' '), expected);
+    assert.match(evaluation.message, new RegExp(`^${workload.kind} shop/web`));
   });
 }
 

@@ -6,8 +6,7 @@ import type { RegistryAliases } from '../../src/model/image-reference.ts';
 import type { LastUpdate } from '../../src/model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
 import type { WorkloadView } from '../../src/model/resolve-target.ts';
-import type { WorkloadRollout } from '../../src/model/workload-rollout.ts';
-import { isSameWorkload, type Workload, type WorkloadContainer } from '../../src/model/workload.ts';
+import { isSameWorkload, type Workload, type WorkloadContainer, type WorkloadRollout } from '../../src/model/workload.ts';
 import { digestOf, noAliases, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
 
 export const image = 'registry.example.com/shop/web';

@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { readPolicy } from '../../src/api-versions/read-policy.ts';
 import { validatePolicy } from '../../src/api-versions/validate-policy.ts';
 import { evaluateConsent } from '../../src/plan/consent.ts';
-import { parseDuration } from '../../src/model/duration.ts';
+import { parseDuration } from '../../src/model/text.ts';
 import { filterTags } from '../../src/select/filter-tags.ts';
 import { tryParseImageReference } from '../../src/model/image-reference.ts';
 import { parseApproval, parseRollback } from '../../src/model/policy-actions.ts';

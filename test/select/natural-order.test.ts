@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { naturalOrder } from '../../src/select/natural-order.ts';
+import { naturalOrder } from '../../src/select/select-tag.ts';
 
 test('numbers count as numbers, wherever they are', () => {
   assert.deepEqual(['v1.10', 'v1.9', 'build-100', 'build-9', '20260101', 'v1.9-rc10', 'v1.9-rc2'].toSorted(naturalOrder), [

@@ -20,7 +20,7 @@ import {
   unchanged,
   updated,
   waiting,
-} from './endings.ts';
+} from './results.ts';
 import { appliedOnce, digestOf } from '../model/samples.ts';
 
 const condition = fc.record({
@@ -42,7 +42,7 @@ const before = fc.record(
   },
   { requiredKeys: [] },
 );
-const ending = fc.constantFrom(
+const result = fc.constantFrom(
   gone,
   soaking,
   through,
@@ -58,17 +58,17 @@ const ending = fc.constantFrom(
   waiting,
 );
 
-test('once written, the same ending at the same time has nothing to write', () => {
+test('once written, the same result at the same time has nothing to write', () => {
   fc.assert(
-    fc.property(before, ending, fc.nat({ max: 3 }), (before, ending, generation) => {
-      const once = next(before, ending, generation);
+    fc.property(before, result, fc.nat({ max: 3 }), (before, result, generation) => {
+      const once = next(before, result, generation);
       if (once === undefined) return;
-      assert.equal(next(once, ending, generation), undefined);
+      assert.equal(next(once, result, generation), undefined);
       // As the API server gives it back: without what is undefined, the fields in any order.
       const reversed = Object.fromEntries(Object.entries(JSON.parse(JSON.stringify(once)) as PolicyStatus).toReversed()) as PolicyStatus;
       const again = { ...reversed, conditions: once.conditions?.toReversed() ?? [] };
-      assert.equal(next(again, ending, generation), undefined);
-      assert.equal(next(readStatus(again), ending, generation), undefined);
+      assert.equal(next(again, result, generation), undefined);
+      assert.equal(next(readStatus(again), result, generation), undefined);
     }),
     { numRuns: 500 },
   );

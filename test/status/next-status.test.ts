@@ -28,7 +28,7 @@ import {
   upToDate,
   updated,
   waiting,
-} from './endings.ts';
+} from './results.ts';
 import { digestOf, policyOf, webDeployment } from '../model/samples.ts';
 
 test('the first look: Ready, what is selected, what was done, and nothing that is not the case', () => {
@@ -88,8 +88,8 @@ test('what was the case and is no more, goes', () => {
 
 test('a push of an older tag heals nothing: the one that is selected is stalled still', () => {
   const before = after({}, { ...stalled, reason: 'NoConsent' });
-  const pushed = (ending: Outcome, status = before) =>
-    nextStatus(policyOf({ generation: 2, status }), ending, { ...cause, isHinted: true }, later);
+  const pushed = (result: Outcome, status = before) =>
+    nextStatus(policyOf({ generation: 2, status }), result, { ...cause, isHinted: true }, later);
   assert.deepEqual(kinds(pushed(older)), ['Ready=False NoConsent', 'Stalled=True NoConsent']);
   assert.deepEqual(kinds(pushed(unchanged)), ['Ready=True UpToDate']);
   assert.deepEqual(kinds(next(before, older)), ['Ready=True UpToDate'], 'all tags were looked at');
@@ -97,7 +97,11 @@ test('a push of an older tag heals nothing: the one that is selected is stalled 
   const { waiting: kept, conditions = [] } = pushed(older, throttled) ?? {};
   assert.deepEqual([kept, conditions], [throttled.waiting, throttled.conditions]);
   assert.equal(pushed({ ...older, tag: '1.3.0' }, throttled)?.waiting, undefined, 'its own wait is over');
-  assert.equal(pushed({ ...older, pending: { seen: pendingImage } }, { ...before, waiting: pendingImage })?.waiting, undefined, 'it was looked at');
+  assert.equal(
+    pushed({ ...older, pending: { seen: pendingImage } }, { ...before, waiting: pendingImage })?.waiting,
+    undefined,
+    'it was looked at',
+  );
 });
 
 test('a condition keeps its time until its status changes', () => {
@@ -120,7 +124,7 @@ test('what is changed without consent is warned of, until that is over', () => {
     /crossNamespace: legacy: Deployment ops\/web\. .*operator\.technomad\.dev\/allow-policies-from: "shop"/,
   );
   // Looks that did not get so far say nothing about it.
-  for (const ending of [stalled, postponed, suspended]) assert.ok(kinds(next(before, ending))?.includes('CrossNamespace=True NoConsent'));
+  for (const result of [stalled, postponed, suspended]) assert.ok(kinds(next(before, result))?.includes('CrossNamespace=True NoConsent'));
   assert.deepEqual(kinds(next(before, { ...unchanged, legacy: [] })), ['Ready=True UpToDate']);
 });
 
@@ -128,8 +132,8 @@ test('tags that are gone are told until a look at all tags, a change or another 
   const before = after({}, gone);
   assert.deepEqual(kinds(before), ['Ready=True UpToDate', 'TagGone=True TagGone']);
   assert.match(before.conditions?.[1]?.message ?? '', /Deployment shop\/web: web runs 1\.3\.0$/);
-  for (const ending of [older, stalled, postponed, suspended])
-    assert.ok(kinds(next(before, ending) ?? before)?.includes('TagGone=True TagGone'));
+  for (const result of [older, stalled, postponed, suspended])
+    assert.ok(kinds(next(before, result) ?? before)?.includes('TagGone=True TagGone'));
   assert.deepEqual(kinds(next(before, { ...unchanged, gone: [] })), ['Ready=True UpToDate']);
   assert.deepEqual(kinds(next(before, updated)), ['Ready=True UpToDate']);
   assert.deepEqual(kinds(next(before, older, 3)), ['Ready=True UpToDate']);
@@ -149,8 +153,8 @@ test('conditions and fields of others stay as they are', () => {
     pendingApproval: { tag: '2.0.0', digest: digestOf('e') },
     fieldOfALaterVersion: { a: 1 },
   };
-  for (const ending of [older, stalled, postponed, suspended]) {
-    const written = next({ ...fields, conditions: [foreign] }, ending);
+  for (const result of [older, stalled, postponed, suspended]) {
+    const written = next({ ...fields, conditions: [foreign] }, result);
     assert.deepEqual(written?.conditions?.at(-1), foreign);
     assert.deepEqual({ ...written, ...fields }, written);
   }
@@ -202,7 +206,7 @@ test('the trigger stays that of the last look that changed or found something', 
 test('a wait is told until it is over', () => {
   const before = after({}, waiting);
   assert.deepEqual(before.waiting, { tag: '1.3.0', digest: digestOf('a'), until: '2026-03-01T12:05:01Z', reason: 'RegistryThrottled' });
-  for (const ending of [updated, unchanged, stalled, postponed, suspended]) assert.equal(next(before, ending)?.waiting, undefined);
+  for (const result of [updated, unchanged, stalled, postponed, suspended]) assert.equal(next(before, result)?.waiting, undefined);
   assert.equal(next(before, ignored), undefined);
 });
 
@@ -220,8 +224,8 @@ test('of many containers the first 20 are told, and all are counted', () => {
 
 test('a look at something else than what is selected leaves what is known of the targets', () => {
   const before = after({}, updated);
-  for (const ending of [older, stalled, postponed, suspended]) {
-    assert.deepEqual((next(before, ending, 3) ?? before).targets, before.targets);
+  for (const result of [older, stalled, postponed, suspended]) {
+    assert.deepEqual((next(before, result, 3) ?? before).targets, before.targets);
   }
 });
 
@@ -239,11 +243,11 @@ test('what waits in a place is Reconciling, whatever else the look did', () => {
 });
 
 test('a place is kept through looks that did not ask for it; the wait of a job is not', () => {
-  for (const ending of [stalled, suspended, unchanged, postponed, waiting])
-    assert.deepEqual(next({ waiting: pendingImage }, ending)?.waiting, pendingImage);
+  for (const result of [stalled, suspended, unchanged, postponed, waiting])
+    assert.deepEqual(next({ waiting: pendingImage }, result)?.waiting, pendingImage);
   const throttled = after({}, waiting);
   assert.equal(throttled.waiting?.reason, 'RegistryThrottled');
-  for (const ending of [stalled, suspended, unchanged, updated]) assert.equal(next(throttled, ending)?.waiting, undefined);
+  for (const result of [stalled, suspended, unchanged, updated]) assert.equal(next(throttled, result)?.waiting, undefined);
 });
 
 test('a look takes away only the place that it saw', () => {
@@ -278,7 +282,7 @@ test('the time alone is worth a write once a minute, or where it cannot be read'
 
 test('everything stays inside the bounds of the schema', () => {
   const long = 'x'.repeat(5_000);
-  const endings = [
+  const results = [
     { ...stalled, message: long },
     { ...waiting, message: long, tag: long },
     through,
@@ -289,8 +293,8 @@ test('everything stays inside the bounds of the schema', () => {
     },
   ];
   const longCause: ReconcileCause = { ...cause, receiver: long, eventId: long };
-  for (const ending of endings) {
-    const status = nextStatus(policyOf(), ending, longCause, now);
+  for (const result of results) {
+    const status = nextStatus(policyOf(), result, longCause, now);
     assert.deepEqual(statusSchema.strict().parse(status), status);
     assert.ok(status?.conditions?.every(({ message }) => message.length <= 1024));
   }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatRepository } from '../../src/model/image-reference.ts';
-import type { Verification } from '../../src/model/verification.ts';
-import { wantSigner } from '../../src/model/wanted-signer.ts';
+import { type Verification, wantSigner } from '../../src/model/verification.ts';
 import type { SignatureRegistry } from '../../src/verify/find-signatures.ts';
 import { createImageVerifier } from '../../src/verify/image-verifier.ts';
 import type { ReadSecret } from '../../src/verify/read-keys.ts';

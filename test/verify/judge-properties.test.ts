@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Verdict } from '../../src/model/verification.ts';
-import { wantSigner } from '../../src/model/wanted-signer.ts';
+import { type VerificationResult, wantSigner } from '../../src/model/verification.ts';
 import type { FoundSignature } from '../../src/verify/found-signature.ts';
 import { judgeSignatures } from '../../src/verify/judge-signatures.ts';
 import { readPublicKey } from '../../src/verify/public-key.ts';
@@ -21,7 +20,7 @@ const trust: Trust = {
   trustRoot: readTrustRoot(sigstore.trustedRoot),
 };
 
-async function judge(found: FoundSignature, of = digest): Promise<Verdict> {
+async function judge(found: FoundSignature, of = digest): Promise<VerificationResult> {
   async function* one() {
     yield found;
   }

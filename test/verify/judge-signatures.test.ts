@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { wantSigner } from '../../src/model/wanted-signer.ts';
-import type { Verdict } from '../../src/model/verification.ts';
+import { type VerificationResult, wantSigner } from '../../src/model/verification.ts';
 import type { FoundSignature } from '../../src/verify/found-signature.ts';
 import { judgeSignatures } from '../../src/verify/judge-signatures.ts';
 import { readPublicKey } from '../../src/verify/public-key.ts';
@@ -33,7 +32,7 @@ const ours = ecSigner();
 const sigstore = createSigstore();
 const trustRoot = readTrustRoot(sigstore.trustedRoot);
 
-async function judge(found: readonly FoundSignature[], trust: Trust): Promise<Verdict> {
+async function judge(found: readonly FoundSignature[], trust: Trust): Promise<VerificationResult> {
   async function* each() {
     yield* found;
   }

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../model/duration.ts';
+import { parseDuration } from '../../model/text.ts';
 import { isExpressible } from './is-expressible.ts';
 import type { OldSpec } from './old-spec.ts';
 import type { Origin } from './origin.ts';

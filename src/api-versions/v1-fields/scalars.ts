@@ -1,6 +1,6 @@
 /** The small values that the fields of v1 are made of. */
 import { z } from 'zod';
-import { parseDuration } from '../../model/duration.ts';
+import { parseDuration } from '../../model/text.ts';
 import { withChecks, withRules } from '../rules.ts';
 import { checkText } from '../validation/check-text.ts';
 

@@ -1,5 +1,5 @@
 import { fieldPathPattern } from '../../model/field-path.ts';
-import { judgeFields } from '../../model/field-rules.ts';
+import { checkFields } from '../../model/field-rules.ts';
 import type { TargetFields } from '../../model/image-policy.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
 import { isCustomVersion } from '../../model/workload.ts';
@@ -14,9 +14,9 @@ export function checkAllowedFields(spec: unknown, { customTargets = [], aliases 
     const [apiVersion, kind, fields] = ['apiVersion', 'kind', 'fields'].map((key) => fieldOf(target, key));
     const written = readPaths(fields);
     if (typeof apiVersion !== 'string' || !isCustomVersion(apiVersion) || typeof kind !== 'string' || written === undefined) return [];
-    const verdict = judgeFields({ apiVersion, kind }, written, repository, { customTargets, aliases });
-    if ('fields' in verdict) return [];
-    const { part, message } = verdict;
+    const result = checkFields({ apiVersion, kind }, written, repository, { customTargets, aliases });
+    if ('fields' in result) return [];
+    const { part, message } = result;
     return [{ keys: ['targets', index, 'fields', ...(part === undefined ? [] : [part])], message, reason: 'FieldNotAllowed' }];
   });
 }

@@ -5,7 +5,7 @@ import type { Guard } from './guard.ts';
 export const approval: Guard = {
   id: 'approval',
   bindsRollback: false,
-  judge(_, { policy, spec, candidate }) {
+  check(_, { policy, spec, candidate }) {
     if (spec.mode !== 'Approval') return undefined;
     const { tag, digest } = candidate;
     const written = policy.actions?.approve;
@@ -13,8 +13,8 @@ export const approval: Guard = {
     if (digest !== undefined && approved?.tag === tag && approved.digest === digest) return undefined;
     const image = `${tag}${digest === undefined ? '' : `@${digest}`}`;
     const hint = `approve it with the annotation ${actionAnnotations.approve}: ${image}`;
-    if (written === undefined) return { kind: 'kept', reason: 'ApprovalRequired', message: `${image} waits for approval: ${hint}` };
+    if (written === undefined) return { kind: 'blocked', reason: 'ApprovalRequired', message: `${image} waits for approval: ${hint}` };
     const why = approved === undefined ? 'is not of the form TAG@sha256:…' : 'approves something else';
-    return { kind: 'kept', reason: 'ApprovalRequired', message: `${image} waits for approval; "${written}" ${why}: ${hint}` };
+    return { kind: 'blocked', reason: 'ApprovalRequired', message: `${image} waits for approval; "${written}" ${why}: ${hint}` };
   },
 };

@@ -6,7 +6,7 @@ import type { Guard } from './guard.ts';
 export const consent: Guard = {
   id: 'consent',
   bindsRollback: true,
-  judge({ target }, { policy, crossNamespace, consents }) {
+  check({ target }, { policy, crossNamespace, consents }) {
     if (consents === undefined || !needsConsent(target, policy, crossNamespace)) return undefined;
     if (consents.get(workloadKey(target))?.granted === true) return undefined;
     const problem = unseenProblem(target, policy, crossNamespace);

@@ -5,7 +5,7 @@ import type { Guard } from './guard.ts';
 export const crossNamespace: Guard = {
   id: 'cross-namespace',
   bindsRollback: true,
-  judge({ target }, { policy, crossNamespace: rule }) {
+  check({ target }, { policy, crossNamespace: rule }) {
     const problem = rule === 'deny' ? unseenProblem(target, policy, rule) : undefined;
     return problem && { kind: 'refused', ...problem };
   },

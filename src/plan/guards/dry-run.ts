@@ -5,9 +5,9 @@ import type { Guard } from './guard.ts';
 export const dryRun: Guard = {
   id: 'dry-run',
   bindsRollback: true,
-  judge({ target, changes }, { spec }) {
+  check({ target, changes }, { spec }) {
     if (spec.mode !== 'DryRun') return undefined;
     const what = changes.map(({ container, from, to }) => `${container} from ${from} to ${to}`).join(' and ');
-    return { kind: 'kept', reason: 'DryRun', message: `dry run: ${formatWorkload(target)} would be changed: ${what}` };
+    return { kind: 'blocked', reason: 'DryRun', message: `dry run: ${formatWorkload(target)} would be changed: ${what}` };
   },
 };

@@ -1,5 +1,5 @@
 import type { ContainerChange } from '../../model/workload.ts';
-import { fieldManager } from '../../model/field-manager.ts';
+import { fieldManager } from '../../model/last-update.ts';
 import type { TargetPlan } from '../plan-update.ts';
 import { isGitOpsManager } from './git-ops.ts';
 import type { GuardContext } from './guard.ts';

@@ -20,12 +20,12 @@ export interface GuardContext {
 }
 
 /**
- * refused: the user must act, and the target has a problem · waits: it is changed at `until` · kept: it is not changed until something else happens, which the
+ * refused: the user must act, and the target has a problem · waits: it is changed at `until` · unchanged: it is not changed until something else happens, which the
  * message names. A decision that does not apply to all containers of the target names those it applies to.
  */
-export type Verdict = { readonly reason: Reason; readonly message: string; readonly containers?: readonly string[] } & (
+export type GuardDecision = { readonly reason: Reason; readonly message: string; readonly containers?: readonly string[] } & (
   | { readonly kind: 'refused' }
-  | { readonly kind: 'kept' }
+  | { readonly kind: 'blocked' }
   | { readonly kind: 'waits'; readonly until: Date }
 );
 
@@ -36,5 +36,5 @@ export interface Guard {
   /** Whether a rollback that a user asked for must pass it, too. */
   readonly bindsRollback: boolean;
   /** Why the target must not be changed (now); undefined if it may be. */
-  judge(target: TargetPlan, context: GuardContext): Verdict | undefined;
+  check(target: TargetPlan, context: GuardContext): GuardDecision | undefined;
 }

@@ -3,13 +3,13 @@ import { formatWorkload } from '../../model/workload.ts';
 import { foreignChanges } from './foreign-change.ts';
 import type { Guard } from './guard.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
-import { holdVerdict, isReleased } from './released.ts';
+import { holdDecision, isReleased } from './released.ts';
 
 /** An image that a manual change put in place of ours is kept until there is a newer one, or until it is released. */
 export const held: Guard = {
   id: 'held',
   bindsRollback: false,
-  judge(target, context) {
+  check(target, context) {
     const { candidate, policy, spec, now } = context;
     const holding = foreignChanges(target, context).filter(({ by, last, at }) => {
       const since = at ?? (last.at === undefined ? undefined : new Date(last.at));
@@ -21,6 +21,6 @@ export const held: Guard = {
       `${formatWorkload(target.target)} is held: ${what.join('; ')}. It is changed again when there is something newer than ` +
       `${holding[0]?.last.tag}, or when it is released: annotation ${actionAnnotations.release}: "<time>"`;
     const containers = holding.map(({ change }) => change.container);
-    return holdVerdict({ reason: 'Held', message, containers }, policy.actions, now);
+    return holdDecision({ reason: 'Held', message, containers }, policy.actions, now);
   },
 };

@@ -1,9 +1,8 @@
 import type { AppliedChange, PlanInput, TargetPlan } from '../plan-update.ts';
-import { fieldManager } from '../../model/field-manager.ts';
+import { fieldManager, lastUpdateOf, updatedTag } from '../../model/last-update.ts';
 import type { ImagePolicy } from '../../model/image-policy.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
 import type { TriggerSource } from '../../model/policy-status.ts';
-import { lastUpdateOf, updatedTag } from '../../model/last-update.ts';
 import { findContainer, isSameObject, isSameWorkload, type Workload, type WorkloadRef } from '../../model/workload.ts';
 import type { GuardContext } from './guard.ts';
 

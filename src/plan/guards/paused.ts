@@ -5,9 +5,9 @@ import type { Guard } from './guard.ts';
 export const paused: Guard = {
   id: 'paused',
   bindsRollback: false,
-  judge({ target, workload }, { candidate }) {
+  check({ target, workload }, { candidate }) {
     if (workload?.paused !== true) return undefined;
     const message = `${formatWorkload(target)} is paused, so ${candidate.tag} waits until it is resumed: kubectl rollout resume`;
-    return { kind: 'kept', reason: 'TargetPaused', message };
+    return { kind: 'blocked', reason: 'TargetPaused', message };
   },
 };

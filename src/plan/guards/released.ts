@@ -1,6 +1,6 @@
 import { releaseTime, type PolicyActions } from '../../model/policy-actions.ts';
-import { toSeconds } from '../../model/status-text.ts';
-import type { Verdict } from './guard.ts';
+import { toSeconds } from '../../model/text.ts';
+import type { GuardDecision } from './guard.ts';
 
 /**
  * Whether a hold that began at a given time has been released: a release covers everything up to its time. If that time is in the future, the hold ends then.
@@ -12,14 +12,14 @@ export function isReleased(since: Date | undefined, actions: PolicyActions | und
 }
 
 /** A hold, which waits if a release with a future time is set. */
-export function holdVerdict(
-  hold: Pick<Verdict, 'reason' | 'message' | 'containers'>,
+export function holdDecision(
+  hold: Pick<GuardDecision, 'reason' | 'message' | 'containers'>,
   actions: PolicyActions | undefined,
   now: Date,
-): Verdict {
+): GuardDecision {
   const released = releaseTime(actions);
   if (released !== undefined && released > now)
     return { ...hold, kind: 'waits', until: released, message: `${hold.message}; released at ${toSeconds(released)}` };
-  if (actions?.release === undefined || released !== undefined) return { ...hold, kind: 'kept' };
-  return { ...hold, kind: 'kept', message: `${hold.message} ("${actions.release}" is no time such as 2026-01-31T12:00:00Z)` };
+  if (actions?.release === undefined || released !== undefined) return { ...hold, kind: 'blocked' };
+  return { ...hold, kind: 'blocked', message: `${hold.message} ("${actions.release}" is no time such as 2026-01-31T12:00:00Z)` };
 }

@@ -1,6 +1,6 @@
 import type { Candidate } from '../../model/image-reference.ts';
 import { lastUpdateOf, recentChanges, recentMs } from '../../model/last-update.ts';
-import { toSeconds } from '../../model/status-text.ts';
+import { toSeconds } from '../../model/text.ts';
 import { formatWorkload } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 import { isOf } from './last-change.ts';
@@ -13,7 +13,7 @@ import { isOf } from './last-change.ts';
 export const repeats: Guard = {
   id: 'repeats',
   bindsRollback: false,
-  judge({ target, workload, changes }, { policy, candidate, now, repeatsPerHour }) {
+  check({ target, workload, changes }, { policy, candidate, now, repeatsPerHour }) {
     const history = (policy.status?.history ?? []).map((entry) => ({ ...entry, at: [entry.at] }));
     const loops = changes.flatMap(({ container }) => {
       const remembered = recentChanges(workload && lastUpdateOf(workload, container), now);

@@ -1,13 +1,13 @@
 import type { TargetPlan } from '../plan-update.ts';
 import { type Reversion, maxListed } from '../../model/policy-status.ts';
-import { toSeconds } from '../../model/status-text.ts';
+import { toSeconds } from '../../model/text.ts';
 import { formatWorkload, refOf } from '../../model/workload.ts';
 import { actionAnnotations } from '../../model/policy-actions.ts';
 import { foreignChanges, type ForeignChange } from './foreign-change.ts';
 import type { Guard, GuardContext } from './guard.ts';
 import { isOf } from './last-change.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
-import { holdVerdict, isReleased } from './released.ts';
+import { holdDecision, isReleased } from './released.ts';
 
 /** How often a GitOps tool may revert the same image before the workload is left alone. */
 const maxReversions = 2;
@@ -16,7 +16,7 @@ const maxReversions = 2;
 export const reverted: Guard = {
   id: 'reverted',
   bindsRollback: false,
-  judge(target, context) {
+  check(target, context) {
     const { policy, now } = context;
     const last = countReversions(target, context).find(({ count }) => count >= maxReversions);
     if (last === undefined) return undefined;
@@ -24,8 +24,8 @@ export const reverted: Guard = {
     const message =
       `${who} has put ${formatWorkload(target.target)} back ${last.count} times after it was changed to ${last.tag}: write the image where ${who} ` +
       `reads it, let it ignore the field, or try once more with the annotation ${actionAnnotations.release}: "<time>"`;
-    const verdict = holdVerdict({ reason: 'ChangeReverted', message }, policy.actions, now);
-    return verdict.kind === 'waits' ? verdict : { ...verdict, kind: 'refused' };
+    const decision = holdDecision({ reason: 'ChangeReverted', message }, policy.actions, now);
+    return decision.kind === 'waits' ? decision : { ...decision, kind: 'refused' };
   },
 };
 

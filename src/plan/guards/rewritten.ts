@@ -5,7 +5,7 @@ import { lastChange } from './last-change.ts';
 export const rewritten: Guard = {
   id: 'rewritten',
   bindsRollback: false,
-  judge(target, context) {
+  check(target, context) {
     const { tag, digest } = context.candidate;
     const containers = target.changes.filter(({ container, from, to }) => {
       const last = lastChange(target, container, context);
@@ -15,7 +15,7 @@ export const rewritten: Guard = {
     if (containers.length === 0) return undefined;
     const images = containers.map(({ from }) => from).join(' and ');
     const message = `runs ${images}, which is what the cluster made of ${tag}`;
-    return { kind: 'kept', reason: 'UpToDate', message, containers: containers.map(({ container }) => container) };
+    return { kind: 'blocked', reason: 'UpToDate', message, containers: containers.map(({ container }) => container) };
   },
 };
 

@@ -1,5 +1,5 @@
 import { nextOpening } from '../next-opening.ts';
-import { toSeconds } from '../../model/status-text.ts';
+import { toSeconds } from '../../model/text.ts';
 import { formatWorkload } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 
@@ -7,7 +7,7 @@ import type { Guard } from './guard.ts';
 export const window: Guard = {
   id: 'window',
   bindsRollback: false,
-  judge({ target }, { spec, candidate, now }) {
+  check({ target }, { spec, candidate, now }) {
     const until = nextOpening(spec.windows, now);
     if (until === undefined) return undefined;
     const message = `${candidate.tag} is applied to ${formatWorkload(target)} when the next window opens: ${toSeconds(until)}`;

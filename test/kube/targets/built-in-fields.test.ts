@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { builtInTargets } from '../../../src/model/built-in-targets.ts';
 import { matchesPattern, parseFieldPath } from '../../../src/model/field-path.ts';
-import { judgeFields, registryPathsOf, type CustomTarget } from '../../../src/model/field-rules.ts';
+import { checkFields, registryPathsOf, type CustomTarget } from '../../../src/model/field-rules.ts';
 import type { TargetFields } from '../../../src/model/image-policy.ts';
 import { planUpdate } from '../../../src/plan/plan-update.ts';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
@@ -176,12 +176,12 @@ describe('built-in fields', () => {
         const name = `${kind}-${versionOf(target)}-${index}`.toLowerCase();
         const path = `/apis/${apiVersion}/namespaces/${namespace}/${plural}`;
         await cluster.request('POST', path, { apiVersion, kind, metadata: { name }, spec });
-        const judged = judgeFields({ apiVersion, kind }, written, undefined, { customTargets: [], aliases: noAliases });
-        assert.ok('fields' in judged, JSON.stringify(judged));
+        const result = checkFields({ apiVersion, kind }, written, undefined, { customTargets: [], aliases: noAliases });
+        assert.ok('fields' in result, JSON.stringify(result));
         const workload = await readWorkload(client, { apiVersion, kind, namespace, name }, undefined, found);
         assert.ok(workload);
         const pin = written.digest === undefined ? 'Tag' : 'Digest';
-        const policy = { ...specOf({ pin }), targets: [{ apiVersion, kind, namespace, name, fields: judged.fields }] };
+        const policy = { ...specOf({ pin }), targets: [{ apiVersion, kind, namespace, name, fields: result.fields }] };
         const candidate = { tag: after1, digest: digestOf('b') };
         const plan = planUpdate({
           spec: policy,
@@ -195,7 +195,7 @@ describe('built-in fields', () => {
         const changes = plan.targets[0]?.changes ?? [];
         assert.equal(changes.length, 1);
         // Somebody points the block at another image just before: the same patch changes nothing then.
-        for (const [field, value] of othersOf(judged.fields)) {
+        for (const [field, value] of othersOf(result.fields)) {
           const other = await write(`${path}/${name}`, field, value);
           assert.deepEqual(await patchImages(client, workload, changes, 'test', undefined, found), { kind: 'conflict' }, field);
           assert.deepEqual((await cluster.request<Raw>('GET', `${path}/${name}`)).spec, other.spec);
@@ -203,7 +203,7 @@ describe('built-in fields', () => {
         }
         assert.equal((await patchImages(client, workload, changes, 'test', undefined, found)).kind, 'patched');
         const { spec: patched } = await cluster.request<Raw>('GET', `${path}/${name}`);
-        assert.deepEqual(patched, expected(spec, judged.fields), `${kind} ${JSON.stringify(written)}`);
+        assert.deepEqual(patched, expected(spec, result.fields), `${kind} ${JSON.stringify(written)}`);
       }
     });
   }

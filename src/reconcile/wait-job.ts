@@ -1,5 +1,5 @@
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { isPending } from '../plan/waiting.ts';
+import { isPending } from '../plan/pending-candidate.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 
 /** A job that is requeued at that time ends the wait itself; another reconcile is needed only if Redis lost that job. */
@@ -9,7 +9,7 @@ const graceMs = 60_000;
  * The delayed job that requeues a waiting policy, or undefined. It follows from the status alone, so it is created again after a restart or after Redis was
  * wiped; the same wait makes the same job.
  */
-export function alarmJob({ namespace, name, uid, generation, spec, status }: ImagePolicy): PolicyJob | undefined {
+export function waitJob({ namespace, name, uid, generation, spec, status }: ImagePolicy): PolicyJob | undefined {
   const { waiting } = status;
   const until = Date.parse(waiting?.until ?? '');
   if (waiting === undefined || Number.isNaN(until) || !isUsable(spec) || spec.suspended) return undefined;
@@ -19,9 +19,9 @@ export function alarmJob({ namespace, name, uid, generation, spec, status }: Ima
     policy: { namespace, name, uid },
     generation,
     source: 'WaitOver',
-    cause: `alarm:${waiting.until}`,
+    cause: `wait:${waiting.until}`,
     // Not the time at which it was enqueued: a job is given up a day after it was received.
     receivedAt: at,
-    alarm: { until: waiting.until, at },
+    wait: { until: waiting.until, at },
   };
 }

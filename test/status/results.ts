@@ -4,7 +4,7 @@ import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { nextStatus, type ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome, Postponement } from '../../src/plan/outcome.ts';
 import type { ContainerState, PolicyStatus } from '../../src/model/policy-status.ts';
-import type { PendingCandidate } from '../../src/plan/waiting.ts';
+import type { PendingCandidate } from '../../src/plan/pending-candidate.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
 
 export const now = new Date('2026-03-01T12:00:00.789Z');
@@ -53,18 +53,24 @@ export const pendingImage: PendingCandidate = {
   until: '2026-03-01T12:20:00Z',
   reason: 'MinAge',
 };
-export const soaking: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.4.0 waits', tag: '1.4.0', pending: { next: pendingImage } };
+export const soaking: Outcome = {
+  kind: 'waiting',
+  reason: 'MinAge',
+  message: '1.4.0 waits',
+  tag: '1.4.0',
+  pending: { next: pendingImage },
+};
 /** 1.3.0 was applied when it was through, and 1.4.0 waits after it. */
 export const through: Outcome = { ...updated, pending: { seen: { ...pendingImage, tag: '1.3.0' }, next: pendingImage } };
 export const legacy: Outcome = { ...unchanged, legacy: [{ ...webDeployment, namespace: 'ops' }] };
 export const gone: Outcome = { ...unchanged, reason: 'TagGone', message: 'kept', gone: ['Deployment shop/web: web runs 1.3.0'] };
 
-export const next = (status: PolicyStatus, ending: Outcome | Postponement, generation = 2, at = now, spec: Partial<PolicySpec> = {}) =>
-  nextStatus(policyOf({ generation, status, spec: specOf(spec) }), ending, cause, at);
+export const next = (status: PolicyStatus, result: Outcome | Postponement, generation = 2, at = now, spec: Partial<PolicySpec> = {}) =>
+  nextStatus(policyOf({ generation, status, spec: specOf(spec) }), result, cause, at);
 export const kinds = (status: PolicyStatus | undefined) =>
   status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
-export const after = (status: PolicyStatus, ending: Outcome | Postponement) => {
-  const written = next(status, ending);
+export const after = (status: PolicyStatus, result: Outcome | Postponement) => {
+  const written = next(status, result);
   assert.ok(written);
   return written;
 };

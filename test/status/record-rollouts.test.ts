@@ -6,11 +6,11 @@ import { rollbacksOf, whyNoRollback } from '../../src/rollout/automatic-rollback
 import { currentRollouts } from '../../src/rollout/current-rollouts.ts';
 import { evaluateRollout } from '../../src/rollout/evaluate-rollout.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
-import { toSeconds } from '../../src/model/status-text.ts';
-import { rolloutConditions } from '../../src/status/rollout-conditions.ts';
-import { noteNoRollback, settleFindings, settleRollbacks, withRolloutConditions } from '../../src/status/settle-rollouts.ts';
+import { toSeconds } from '../../src/model/text.ts';
+import { rolloutConditions } from '../../src/status/condition-states.ts';
+import { noteNoRollback, recordFindings, recordRollbacks, withRolloutConditions } from '../../src/status/record-rollouts.ts';
 import type { Workload } from '../../src/model/workload.ts';
-import { standingsOf } from '../../src/rollout/count-rollouts.ts';
+import { rolloutStatesOf } from '../../src/rollout/count-rollouts.ts';
 import { digestOf, noAliases, policyOf, workloadOf } from '../model/samples.ts';
 import {
   after,
@@ -33,17 +33,17 @@ const none = new Map<string, string>();
 function settled(status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', digests = none) {
   const findings = currentRollouts(rolloutOwnerOf(status, onFailure), viewOf(workload)).map((rollout) => ({
     rollout,
-    verdict: evaluateRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, now),
+    evaluation: evaluateRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, now),
     digests,
   }));
-  return settleFindings(status, findings, settings(onFailure), now);
+  return recordFindings(status, findings, settings(onFailure), now);
 }
 const backOf = (status: PolicyStatus, workload: Workload) => rollbacksOf(rolloutOwnerOf(status), workload, noAliases);
 const results = ({ history = [] }: PolicyStatus) => history.map(({ result }) => result);
 const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') => {
   const { instead = [], held } = rolloutConditions(
     rolloutOwnerOf(status, onFailure),
-    standingsOf(rolloutOwnerOf(status, onFailure), viewOf(workload), now),
+    rolloutStatesOf(rolloutOwnerOf(status, onFailure), viewOf(workload), now),
   );
   return [...instead, ...held].map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 };
@@ -92,7 +92,7 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
     rollbacks.map(({ position, isDone }) => [position.index, isDone]),
     [[0, false]],
   );
-  const back = settleRollbacks(failed, rollbacks, now);
+  const back = recordRollbacks(failed, rollbacks, now);
   assert.deepEqual(results(back), ['Applied', 'RolledBack', 'RolledOut']);
   const [entry] = back.history ?? [];
   assert.deepEqual(
@@ -100,7 +100,7 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
     [`${image}:1.3.0`, `${image}:1.2.3`, '1.2.3', digestOf('a'), 'Rollback'],
   );
   assert.deepEqual([back.lastAppliedTag, back.trigger?.source], ['1.2.3', 'Rollback']);
-  assert.deepEqual(settleRollbacks(back, rollbacks, after(61)), back, 'written once');
+  assert.deepEqual(recordRollbacks(back, rollbacks, after(61)), back, 'written once');
   assert.deepEqual(backOf(back, changed({}, {}, '1.2.3')), []);
 });
 
@@ -139,7 +139,7 @@ test('conditions: Ready means that the update is out', () => {
   const stalled = ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'];
   assert.deepEqual(claimed(failed, changed(givenUp), 'Hold'), [...stalled, 'Held=True RolloutFailed']);
   assert.deepEqual(claimed(failed, changed(givenUp), 'Ignore'), stalled);
-  const back = settleRollbacks(failed, backOf(failed, changed(givenUp)), now);
+  const back = recordRollbacks(failed, backOf(failed, changed(givenUp)), now);
   assert.deepEqual(claimed(back, changed({}, {}, '1.2.3')), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.deepEqual(claimed(back, changed(out, {}, '1.2.3')), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
   const newer = { ...back, history: [entryOf({ to: `${image}:1.4.0`, digest: digestOf('c') }), ...(back.history ?? [])] };
@@ -181,7 +181,7 @@ test('whatever the history says, a look ends: done once, it has nothing more to 
         const workload = changed(rollout, {}, tag);
         const once = settled({ history }, workload, onFailure);
         assert.deepEqual(settled(once, workload, onFailure), once);
-        const back = settleRollbacks(once, backOf(once, workload), now);
+        const back = recordRollbacks(once, backOf(once, workload), now);
         assert.deepEqual(backOf(back, changed(rollout, {}, tag)).length, 0);
         assert.ok(statusSchema.safeParse(back).success);
         assert.ok((back.history?.length ?? 0) <= 10);
@@ -195,7 +195,7 @@ test('what failed comes into a history that is full of newer changes, and is sti
   const workload = remembering(changed(givenUp));
   const failed = settled({ history: others }, workload);
   assert.deepEqual([failed.history?.length, failed.history?.at(-1)?.result, failed.history?.at(-1)?.name], [10, 'Failed', 'web']);
-  const back = settleRollbacks(failed, backOf(failed, workload), now);
+  const back = recordRollbacks(failed, backOf(failed, workload), now);
   assert.deepEqual([back.history?.length, back.history?.at(0)?.trigger, back.history?.at(-1)?.result], [10, 'Rollback', 'RolledBack']);
   assert.deepEqual(claimed(back, remembering(changed(out, {}, '1.2.3'), { trigger: 'Rollback' })), [
     'Ready=False RejectedDigest',

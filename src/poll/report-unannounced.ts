@@ -21,13 +21,13 @@ export interface UnannouncedPorts {
 const firstToldAt = 3;
 
 /** Counts images that no webhook had announced, by registry; reports the third one in a row, the sixth, the twelfth and so on. */
-export async function tellUnannounced(finds: readonly Find[], repository: Repository, ports: UnannouncedPorts): Promise<void> {
+export async function reportUnannounced(finds: readonly Find[], repository: Repository, ports: UnannouncedPorts): Promise<void> {
   for (const { policy, candidate } of onePerImage(finds.filter(isNews))) {
     if (await ports.finds.isAnnounced(repository, candidate)) continue;
     const count = await ports.finds.add(repository, candidate, ports.clock());
     if (count === undefined) continue;
     ports.metrics.unannouncedFinds.inc({ registry: ports.registryLabel(repository.registry) });
-    if (isWorthTelling(count)) tell(policy, formatTag(repository, candidate.tag), { repository, count }, ports);
+    if (isWorthReporting(count)) report(policy, formatTag(repository, candidate.tag), { repository, count }, ports);
   }
 }
 
@@ -46,11 +46,11 @@ function onePerImage(finds: readonly Find[]): Find[] {
   ].toReversed();
 }
 
-function isWorthTelling(count: number): boolean {
+function isWorthReporting(count: number): boolean {
   return count >= firstToldAt && Number.isInteger(Math.log2(count / firstToldAt));
 }
 
-function tell(
+function report(
   { apiVersion, namespace, name, uid }: ImagePolicy,
   image: string,
   { repository, count }: { repository: Repository; count: number },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeWaiting, nextPending, type PendingCandidate } from '../../src/plan/waiting.ts';
+import { describeWaiting, nextPending, type PendingCandidate } from '../../src/plan/pending-candidate.ts';
 import { digestOf } from '../model/samples.ts';
 
 const until = '2026-03-01T12:30:00Z';

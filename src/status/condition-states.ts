@@ -1,11 +1,15 @@
-import type { ConditionState } from './condition-state.ts';
-import type { Standing } from '../rollout/count-rollouts.ts';
+import type { Condition, PolicyStatus, RejectedImage } from '../model/policy-status.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { RolloutState } from '../rollout/count-rollouts.ts';
 import { isOpen } from '../rollout/current-rollouts.ts';
-import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { listFew } from '../model/list-few.ts';
-import type { PolicyStatus, RejectedImage } from '../model/policy-status.ts';
+import { type ImagePolicy, isUsable } from '../model/image-policy.ts';
+import { cut, listFew } from '../model/text.ts';
 import { describeRejection, findRejection } from '../plan/rejections.ts';
 import { formatWorkload, isSameObject } from '../model/workload.ts';
+import type { Blocked } from '../plan/plan-update.ts';
+
+/** A condition to report, before it is merged with the previous conditions. */
+export type ConditionState = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
 
 /** What the rollouts mean for the conditions of a policy. */
 export interface RolloutConditions {
@@ -26,33 +30,33 @@ export interface RolloutConditions {
  */
 export function rolloutConditions(
   { spec, status }: Pick<ImagePolicy, 'spec' | 'status'>,
-  standings: readonly Standing[],
+  rollouts: readonly RolloutState[],
 ): RolloutConditions {
   if (!isUsable(spec) || spec.rollout === undefined) return { notes: [], held: [] };
   const { onFailure } = spec.rollout;
-  const open = standings.filter(({ entries, verdict }) => verdict.kind !== 'done' && entries.some(isOpen));
+  const open = rollouts.filter(({ entries, evaluation }) => evaluation.kind !== 'done' && entries.some(isOpen));
   const failed = open.filter(({ entries }) => entries.some(({ result }) => result === 'Failed'));
-  const underway = open.filter(({ verdict }) => verdict.kind === 'progressing' || verdict.kind === 'failed');
-  const still = open.filter(({ verdict }) => verdict.kind === 'notWatched');
-  const notes = still.length === 0 ? [] : [listFew(still, ({ verdict }) => verdict.message)];
+  const underway = open.filter(({ evaluation }) => evaluation.kind === 'progressing' || evaluation.kind === 'failed');
+  const still = open.filter(({ evaluation }) => evaluation.kind === 'notWatched');
+  const notes = still.length === 0 ? [] : [listFew(still, ({ evaluation }) => evaluation.message)];
   if (failed.length > 0) {
-    const message = listFew(failed, (standing) => describeFailure(standing, status));
+    const message = listFew(failed, (rollout) => describeFailure(rollout, status));
     const held = onFailure === 'Hold' ? [{ type: 'Held', status: 'True', reason: 'RolloutFailed', message } as const] : [];
     return { instead: stalled('RolloutFailed', message), notes, held };
   }
   if (underway.length > 0) {
-    const message = listFew(underway, ({ verdict }) => verdict.message);
+    const message = listFew(underway, ({ evaluation }) => evaluation.message);
     return { instead: progressing(message), notes, held: [] };
   }
-  const rejection = putBack(standings, status);
+  const rejection = rolledBackImage(rollouts, status);
   if (rejection !== undefined) return { instead: stalled('RejectedDigest', describeRejection(rejection)), notes, held: [] };
   return { notes, held: [] };
 }
 
 /** The rejection of the image that failed, for the first container that was rolled back from a rejected image. */
-function putBack(standings: readonly Standing[], status: PolicyStatus): RejectedImage | undefined {
+function rolledBackImage(rollouts: readonly RolloutState[], status: PolicyStatus): RejectedImage | undefined {
   const { history = [] } = status;
-  for (const newest of standings.flatMap(({ entries }) => entries)) {
+  for (const newest of rollouts.flatMap(({ entries }) => entries)) {
     if (newest.trigger !== 'Rollback') continue;
     const failed = history.find((one) => one.result === 'RolledBack' && isSameObject(one, newest) && one.container === newest.container);
     const rejection = failed && findRejection(status, failed.digest);
@@ -61,7 +65,7 @@ function putBack(standings: readonly Standing[], status: PolicyStatus): Rejected
   return undefined;
 }
 
-function describeFailure({ workload, entries }: Standing, status: ImagePolicy['status']): string {
+function describeFailure({ workload, entries }: RolloutState, status: ImagePolicy['status']): string {
   const failed = entries.filter(({ result }) => result === 'Failed');
   const known = failed.map(({ digest }) => findRejection(status, digest)?.message).find((message) => message !== undefined);
   const controller = workload.rollout?.givenUp?.message;
@@ -81,4 +85,43 @@ function progressing(message: string): ConditionState[] {
     { type: 'Ready', status: 'False', reason: 'Progressing', message },
     { type: 'Reconciling', status: 'True', reason: 'Progressing', message },
   ];
+}
+
+type BlockedCondition = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
+
+const maxMessageLength = 1024;
+
+/** The types of the conditions that say what is blocked; each is present only while something is. */
+export const blockedTypes: readonly string[] = ['Held', 'ApprovalRequired'];
+const holds: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'TargetPaused']);
+
+/** Whether guards set this condition: the same type may also be set for other reasons. */
+export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean {
+  return type === 'ApprovalRequired' || (type === 'Held' && holds.has(reason));
+}
+
+/** One condition of each type, covering what is blocked across all targets. */
+export function blockedConditions(blocked: readonly Blocked[]): BlockedCondition[] {
+  const held = conditionOf(
+    'Held',
+    blocked.filter(({ reason }) => holds.has(reason)),
+  );
+  const approvals = conditionOf(
+    'ApprovalRequired',
+    blocked.filter(({ reason }) => reason === 'ApprovalRequired'),
+  );
+  return [...held, ...approvals];
+}
+
+/** One sentence for all targets, the first reason first; undefined where nothing is blocked. At most as long as a condition message may be. */
+export function describeBlocked(blocked: readonly Blocked[]): { readonly reason: Reason; readonly message: string } | undefined {
+  const [first] = blocked;
+  if (first === undefined) return undefined;
+  const messages = new Set(blocked.map(({ message }) => message));
+  return { reason: first.reason, message: cut([...messages].join('; '), maxMessageLength) };
+}
+
+function conditionOf(type: string, blocked: readonly Blocked[]): BlockedCondition[] {
+  const found = describeBlocked(blocked);
+  return found === undefined ? [] : [{ type, status: 'True', ...found }];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { policyJobId } from '../../src/queue/jobs.ts';
-import { alarmJob } from '../../src/reconcile/alarm-job.ts';
+import { waitJob } from '../../src/reconcile/wait-job.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
 
 const until = '2026-03-01T12:30:00Z';
@@ -11,23 +11,23 @@ const waiting = (policy: Partial<ImagePolicy> = {}, other: object = {}) =>
   policyOf({ status: { waiting: { ...pendingImage, ...other } }, ...policy });
 
 test('rings when the wait is over, and belongs to that moment', () => {
-  assert.deepEqual(alarmJob(waiting()), {
+  assert.deepEqual(waitJob(waiting()), {
     schema: 1,
     policy: { namespace: 'shop', name: 'web', uid: policyOf().uid },
     generation: 1,
     source: 'WaitOver',
-    cause: 'alarm:2026-03-01T12:30:00Z',
+    cause: 'wait:2026-03-01T12:30:00Z',
     receivedAt: '2026-03-01T12:30:00.000Z',
-    alarm: { until, at: '2026-03-01T12:30:00.000Z' },
+    wait: { until, at: '2026-03-01T12:30:00.000Z' },
   });
 });
 
 test('a job that is tried again at that time gets a minute before somebody else looks', () => {
-  assert.equal(alarmJob(waiting({}, { reason: 'RegistryThrottled' }))?.alarm?.at, '2026-03-01T12:31:00.000Z');
+  assert.equal(waitJob(waiting({}, { reason: 'RegistryThrottled' }))?.wait?.at, '2026-03-01T12:31:00.000Z');
 });
 
 test('the same wait is the same job, another one is another', () => {
-  const id = (policy: ImagePolicy) => policyJobId(alarmJob(policy) ?? { policy: policyOf(), cause: '' });
+  const id = (policy: ImagePolicy) => policyJobId(waitJob(policy) ?? { policy: policyOf(), cause: '' });
   assert.equal(id(waiting({ generation: 2 })), id(waiting()));
   assert.notEqual(id(waiting({}, { until: '2026-03-01T12:31:00Z' })), id(waiting()));
 });
@@ -38,4 +38,4 @@ const silent: [name: string, policy: ImagePolicy][] = [
   ['not understood', waiting({ spec: { problem: { reason: 'InvalidPolicy', message: '' } } })],
   ['a time that is none', waiting({}, { until: 'soon' })],
 ];
-for (const [name, policy] of silent) test(`no alarm: ${name}`, () => assert.equal(alarmJob(policy), undefined));
+for (const [name, policy] of silent) test(`no wait: ${name}`, () => assert.equal(waitJob(policy), undefined));

@@ -1,6 +1,6 @@
 /** Computes the status after rollouts are found to be done, failed or rolled back. Pure: called again with the newest status after a conflict. */
 import type { Rollback } from '../rollout/automatic-rollback.ts';
-import { countRollouts, nextSettlement, standingsOf } from '../rollout/count-rollouts.ts';
+import { countRollouts, nextCompletion, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { isOpen, type RolloutOwner, type Rollout } from '../rollout/current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
@@ -10,14 +10,14 @@ import { isWorthWriting } from './next-status.ts';
 import { maxListed, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
 import { addRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
-import { rolloutConditions } from './rollout-conditions.ts';
-import { cut, toSeconds } from '../model/status-text.ts';
+import { rolloutConditions } from './condition-states.ts';
+import { cut, toSeconds } from '../model/text.ts';
 import { findContainer, formatWorkload, identityOf, isSameObject, workloadKey } from '../model/workload.ts';
 
 /** The evaluation of one rollout. */
 export interface Finding {
   readonly rollout: Rollout;
-  readonly verdict: RolloutEvaluation;
+  readonly evaluation: RolloutEvaluation;
   /** The digests that the registry reports for tags whose digest the history does not know. */
   readonly digests: ReadonlyMap<string, string>;
 }
@@ -29,23 +29,23 @@ const ownReasons: ReadonlySet<string> = new Set(['UpToDate', 'Progressing', 'Rol
  * The status with the results that are now known. Failed images are rejected, unless failures are ignored. An image that rolled out after all is no longer rejected
  * once no workload is left on which it failed. Failures that are missing from the history are added to it.
  */
-export function settleFindings(status: PolicyStatus, findings: readonly Finding[], settings: RolloutSettings, now: Date): PolicyStatus {
+export function recordFindings(status: PolicyStatus, findings: readonly Finding[], settings: RolloutSettings, now: Date): PolicyStatus {
   let { history = [], rejected = [] } = status;
-  for (const { rollout, verdict, digests } of findings) {
-    if (verdict.kind !== 'done' && verdict.kind !== 'failed') continue;
-    const result = verdict.kind === 'done' ? 'RolledOut' : 'Failed';
+  for (const { rollout, evaluation, digests } of findings) {
+    if (evaluation.kind !== 'done' && evaluation.kind !== 'failed') continue;
+    const result = evaluation.kind === 'done' ? 'RolledOut' : 'Failed';
     for (const found of rollout.entries) {
       const known = history.find((one) => isSameEntry(one, found));
       const entry = known ?? found;
       if (!isOpen(entry) || entry.result === result || (known === undefined && result === 'RolledOut')) continue;
       const digest = entry.digest ?? digests.get(entry.tag);
-      const settled = withResult({ ...entry, ...(digest !== undefined && { digest }) }, result);
-      history = known === undefined ? withFailure(history, settled) : history.map((one) => (one === known ? settled : one));
-      if (verdict.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
+      const recorded = withResult({ ...entry, ...(digest !== undefined && { digest }) }, result);
+      history = known === undefined ? withFailure(history, recorded) : history.map((one) => (one === known ? recorded : one));
+      if (evaluation.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
         rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
-      if (verdict.kind === 'failed' && digest !== undefined && settings.onFailure !== 'Ignore' && entry.trigger !== 'Rollback') {
-        const message = cut(verdict.message, 1024);
-        rejected = addRejection(rejected, { digest, tag: entry.tag, reason: verdict.reason, message, at: toSeconds(now) });
+      if (evaluation.kind === 'failed' && digest !== undefined && settings.onFailure !== 'Ignore' && entry.trigger !== 'Rollback') {
+        const message = cut(evaluation.message, 1024);
+        rejected = addRejection(rejected, { digest, tag: entry.tag, reason: evaluation.reason, message, at: toSeconds(now) });
       }
     }
   }
@@ -75,7 +75,7 @@ function fit(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
 }
 
 /** The status after a rollback to the previous images: the failed changes are RolledBack, and each rollback is an entry of its own. */
-export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollback[], now: Date): PolicyStatus {
+export function recordRollbacks(status: PolicyStatus, rollbacks: readonly Rollback[], now: Date): PolicyStatus {
   const { history = [] } = status;
   const resultOf = ({ entry }: Rollback) => history.find((one) => isSameEntry(one, entry))?.result;
   const isNew = (entry: HistoryEntry) => !history.some((one) => isSameEntry(one, entry));
@@ -90,7 +90,7 @@ export function settleRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
     const back = added.find((entry) => isSameObject(state, entry) && state.container === entry.container);
     return back === undefined
       ? state
-      : { ...state, image: back.to, state: 'Kept' as const, message: cut(`put back: ${back.from} failed`, 1024) };
+      : { ...state, image: back.to, state: 'Kept' as const, message: cut(`rolled back: ${back.from} failed`, 1024) };
   });
   return {
     ...withLists(status, { history: fit([...added.slice(0, maxListed / 2), ...marked]) }),
@@ -135,30 +135,30 @@ export function withRolloutConditions(
   view: WorkloadView,
   now: Date,
 ): PolicyStatus | undefined {
-  const settled = withSettlement({ ...policy, status: found }, view, now);
-  const standings = standingsOf({ ...policy, status: settled }, view, now);
-  const counts = countRollouts(settled, standings);
-  const changed = counts === undefined ? settled : { ...settled, rollouts: counts };
+  const recorded = withCompletion({ ...policy, status: found }, view, now);
+  const rollouts = rolloutStatesOf({ ...policy, status: recorded }, view, now);
+  const counts = countRollouts(recorded, rollouts);
+  const changed = counts === undefined ? recorded : { ...recorded, rollouts: counts };
   const ready = policy.status.conditions?.find(({ type }) => type === 'Ready');
   const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(ready?.reason ?? '');
   if (!isOurs) return isWorthWriting(policy.status, changed, now) ? changed : undefined;
-  const states = rolloutConditions({ spec: policy.spec, status: changed }, standings);
+  const states = rolloutConditions({ spec: policy.spec, status: changed }, rollouts);
   const running = describeRunning(changed, view);
-  const ending = { kind: 'unchanged', reason: 'UpToDate', message: running, running } as const;
+  const result = { kind: 'unchanged', reason: 'UpToDate', message: running, running } as const;
   const isLeft = ready?.reason === 'RejectedDigest' && states.instead === undefined;
-  const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, ending, now, states) };
+  const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, result, now, states) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
 
 /** The status with the time up to which all changes are complete. */
-function withSettlement(policy: RolloutOwner, view: WorkloadView, now: Date): PolicyStatus {
+function withCompletion(policy: RolloutOwner, view: WorkloadView, now: Date): PolicyStatus {
   const { spec, status } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return status;
-  const standings = standingsOf(policy, view, now);
-  const counts = countRollouts(status, standings);
-  const settlement = nextSettlement(status, standings, spec.rollout);
-  if (counts === undefined || settlement === undefined || settlement.due > now) return status;
-  return { ...status, rollouts: { ...counts, settledAt: settlement.settledAt } };
+  const rollouts = rolloutStatesOf(policy, view, now);
+  const counts = countRollouts(status, rollouts);
+  const completion = nextCompletion(status, rollouts, spec.rollout);
+  if (counts === undefined || completion === undefined || completion.due > now) return status;
+  return { ...status, rollouts: { ...counts, settledAt: completion.settledAt } };
 }
 
 /** Whether two entries describe the same change, whatever its result. */

@@ -7,15 +7,15 @@ import type { FreshStatePorts } from './fresh-state.ts';
  * Ports that see the wait that a delayed job is about, even where our watch lags; undefined when the policy no longer waits for that. Throws WaitError when the
  * job runs too early because clocks differ: otherwise it would complete, and the same wait makes no second one.
  */
-export async function answerAlarm<P extends FreshStatePorts>(
-  alarm: NonNullable<PolicyJob['alarm']>,
+export async function endWait<P extends FreshStatePorts>(
+  wait: NonNullable<PolicyJob['wait']>,
   { namespace, name }: PolicyJob['policy'],
   ports: P,
   signal: AbortSignal,
 ): Promise<P | undefined> {
-  const at = new Date(alarm.at);
-  if (ports.clock() < at) throw new WaitError('MinAge', at, 'the alarm rang too early');
-  const isAbout = (policy: ImagePolicy | undefined) => policy?.status.waiting?.until === alarm.until;
+  const at = new Date(wait.at);
+  if (ports.clock() < at) throw new WaitError('MinAge', at, 'the job ran before the wait was over');
+  const isAbout = (policy: ImagePolicy | undefined) => policy?.status.waiting?.until === wait.until;
   if (isAbout(ports.findPolicy(namespace, name))) return ports;
   const read = await ports.readPolicy(namespace, name, signal);
   if (!isAbout(read)) return undefined;

@@ -1,0 +1,28 @@
+const few = 10;
+
+/** The first ten of a list as text, and how many more there are: a policy may have hundreds of targets. */
+export function listFew<T>(items: readonly T[], describe: (item: T) => string): string {
+  const more = items.length > few ? [`and ${items.length - few} more`] : [];
+  return [...items.slice(0, few).map(describe), ...more].join('; ');
+}
+
+/** Times in a status have whole seconds (metav1.Time). */
+export function toSeconds(date: Date): string {
+  return date.toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** Cuts a text to the length of its field, with an ellipsis: the API server would reject the whole status for a longer one. */
+export function cut(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+}
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const pattern = /^(?:\d+[hms])+$/;
+
+/** The milliseconds of a duration such as `90s`, `10m`, `1h30m`; undefined if it is not one. */
+export function parseDuration(text: string): number | undefined {
+  if (!pattern.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+)([hms])/g)) total += Number(amount) * units[unit as keyof typeof units];
+  return total;
+}
