@@ -11,7 +11,7 @@ import { openTrustRoot } from './compose/trust-root.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
 import { buildOperationsApp } from './operations/app.ts';
-import type { Check } from './operations/readiness.ts';
+import type { Check } from './telemetry/readiness.ts';
 import type { Telemetry } from './telemetry/open-telemetry.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 

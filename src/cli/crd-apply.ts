@@ -16,9 +16,9 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json', termi
   // Loaded only now: printing should not wait for the Kubernetes client.
   const [{ createKubeClient }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] = await Promise.all([
     import('../kube/client.ts'),
-    import('../kube/switch-crd.ts'),
-    import('../kube/crd-versions.ts'),
-    import('../kube/version-uses.ts'),
+    import('../kube/crd/switch-crd.ts'),
+    import('../kube/crd/crd-versions.ts'),
+    import('../kube/crd/version-uses.ts'),
   ]);
   const onProgress = (message: string) => {
     if (output === 'text') terminal.err(`${message}\n`);

@@ -1,8 +1,8 @@
 import { crdName } from '../api-versions/group.ts';
 import { version as v1alpha1 } from '../api-versions/v1alpha1.ts';
 import { describeError } from '../model/errors.ts';
-import type { Migration } from '../kube/migrate-storage.ts';
-import type { Retirement } from '../kube/retire-version.ts';
+import type { Migration } from '../kube/crd/migrate-storage.ts';
+import type { Retirement } from '../kube/crd/retire-version.ts';
 import type { Terminal } from './command.ts';
 import { type CrdValues, clusterOf, concurrencyOf, durationOf, isV1alpha1 } from './crd-options.ts';
 import { reportProgress } from './migration-progress.ts';
@@ -17,9 +17,9 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json', ter
   // Loaded only now: help should not wait for the Kubernetes client.
   const [{ createKubeClient }, { readCrd }, { migrateStorage }, { retireVersion }] = await Promise.all([
     import('../kube/client.ts'),
-    import('../kube/crd-versions.ts'),
-    import('../kube/migrate-storage.ts'),
-    import('../kube/retire-version.ts'),
+    import('../kube/crd/crd-versions.ts'),
+    import('../kube/crd/migrate-storage.ts'),
+    import('../kube/crd/retire-version.ts'),
   ]);
   const style = output === 'json' ? 'json' : terminal.interactive ? 'line' : 'lines';
   const progress = reportProgress({ write: terminal.err, style, now: () => performance.now() });

@@ -10,8 +10,8 @@ import type { Settings } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import { agreeOnSecret } from '../kube/agree-on-secret.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { readCrd } from '../kube/crd-versions.ts';
-import { syncCaBundle } from '../kube/sync-ca-bundle.ts';
+import { readCrd } from '../kube/crd/crd-versions.ts';
+import { syncCaBundle } from '../kube/crd/sync-ca-bundle.ts';
 import { openCluster } from './cluster.ts';
 import type { Foundation } from './foundation.ts';
 

@@ -7,7 +7,7 @@ import { convertReview } from '../api-versions/convert-review.ts';
 import { makeProvisional } from '../certificates/make-certificate.ts';
 import { ConfigError } from '../config.ts';
 import { describeError } from '../model/errors.ts';
-import type { Check } from '../operations/readiness.ts';
+import type { Check } from '../telemetry/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
 import { drainListener } from './drain-listener.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';

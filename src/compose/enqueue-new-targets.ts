@@ -4,7 +4,7 @@ import { matchesTarget, resolveTarget } from '../model/resolve-target.ts';
 import type { Workload } from '../model/workload.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
 import type { Enqueuer } from '../reconcile/enqueuer.ts';
-import type { ClusterCache } from './cluster-cache.ts';
+import type { ClusterCache } from '../cluster/cluster-cache.ts';
 
 type Cache = Pick<ClusterCache, 'policiesOf' | 'workloads'>;
 type Change = ObjectChange<Workload>;

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Settings } from '../config.ts';
-import type { Check } from '../operations/readiness.ts';
+import type { Check } from '../telemetry/readiness.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/tracing.ts';

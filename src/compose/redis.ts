@@ -1,7 +1,7 @@
 /** The connection that pushes go through, and what is known of Redis. */
 import type { Settings } from '../config.ts';
 import { describeError } from '../model/errors.ts';
-import type { Check } from '../operations/readiness.ts';
+import type { Check } from '../telemetry/readiness.ts';
 import { connectProducer, type RedisConnection, type RedisPlace } from '../queue/connection.ts';
 import { watchWaiting, type WaitingWatch } from '../queue/oldest-waiting.ts';
 import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';

@@ -1,4 +1,4 @@
-import type { AccessCache } from './access-cache.ts';
+import type { AccessCache } from '../cluster/access-cache.ts';
 import type { Foundation } from './foundation.ts';
 import type { RedisConnection } from '../queue/connection.ts';
 import { createRegistryTurns } from '../queue/registry-turns.ts';

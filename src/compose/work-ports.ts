@@ -1,7 +1,5 @@
-import { plural } from '../api-versions/group.ts';
 import { readPolicy, type ReadContext } from '../api-versions/read-policy.ts';
 import { readStatus } from '../api-versions/read-status.ts';
-import { apiVersion } from '../api-versions/v1.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
 import { pullAccess } from '../model/image-source.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
@@ -33,16 +31,15 @@ import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../async/keyed-mutex.ts';
 import { createSharedAnswers } from '../reconcile/shared-answers.ts';
 import { createTagMemory } from '../reconcile/tag-memory.ts';
-import type { AccessCache } from './access-cache.ts';
-import { awaitTargets } from './await-targets.ts';
-import { createPolicyCheck } from './check-policy.ts';
-import type { ClusterCache } from './cluster-cache.ts';
+import type { AccessCache } from '../cluster/access-cache.ts';
+import { awaitTargets } from '../cluster/await-targets.ts';
+import { policyResource } from '../cluster/policy-watches.ts';
+import { createPolicyCheck } from '../cluster/check-policy.ts';
+import type { ClusterCache } from '../cluster/cluster-cache.ts';
 import type { Foundation } from './foundation.ts';
-import type { NamespaceConsents } from './namespace-consents.ts';
+import type { NamespaceConsents } from '../cluster/namespace-consents.ts';
 import { pollPlacesOf } from './poll-places.ts';
 import type { TrustRoot } from './trust-root.ts';
-
-export const policyResource = { apiVersion, resource: plural };
 
 /** What policies are read with. */
 export function readContextOf({ settings, aliases }: Foundation): ReadContext {

@@ -17,30 +17,30 @@ import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
 import { createEnqueuer } from '../reconcile/enqueuer.ts';
-import { createAccessCache } from './access-cache.ts';
+import { createAccessCache } from '../cluster/access-cache.ts';
 import { announceChange, announceConsent } from './enqueue-new-targets.ts';
-import { createClusterCache } from './cluster-cache.ts';
+import { createClusterCache } from '../cluster/cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
 import {
-  areTelling,
+  areConnected,
   checkKinds,
   checkReflector,
+  logWatchErrors,
   untilKnown,
-  watchErrors,
   watchPolicies,
   watchedNamespaces,
   workloadReflectors,
   type PolicyWatch,
-} from './reflectors.ts';
+} from '../cluster/policy-watches.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import { trimRedis } from './trim-redis.ts';
 import { redisPlaceOf } from './redis.ts';
-import { createNamespaceConsents } from './namespace-consents.ts';
+import { createNamespaceConsents } from '../cluster/namespace-consents.ts';
 import { openRegistries } from './registries.ts';
 import type { JobRunner } from './run-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
-import { createWorkPorts, type Adapters } from './work-ports.ts';
+import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 
 /** So many that hundreds of images are out before the first status is written. */
 const concurrency = { push: 256, policy: 256, poll: 32 } as const;
@@ -66,16 +66,18 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue connection error');
   const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
   const queues = createWorkQueues(queue, Date.now);
+  const namespaces = watchedNamespaces(config.watch.namespaces);
   const cache = createClusterCache({
     client,
     discovery: createDiscovery(client, config.customTargets),
-    namespaces: watchedNamespaces(foundation),
-    onError: watchErrors(foundation),
+    namespaces,
+    onError: logWatchErrors(logger),
     now: Date.now,
     random: Math.random,
   });
-  const access = createAccessCache(foundation, client);
-  const consents = createNamespaceConsents(foundation, client);
+  const watched = { namespaces: config.watch.namespaces, logger };
+  const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
+  const consents = createNamespaceConsents({ ...watched, crossNamespace: config.crossNamespace }, client);
   const registry = openRegistries(foundation, access, quick);
   const recorder = createEventRecorder({
     client,
@@ -85,8 +87,8 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     lull: { quietMs: 500, atMostMs: 5_000 },
   });
   let reflectors: PolicyWatch[] = [];
-  const allReflectors = () => [...reflectors, ...workloadReflectors(foundation, cache)];
-  const isWatching = () => areTelling(reflectors);
+  const allReflectors = () => [...reflectors, ...workloadReflectors(namespaces, cache)];
+  const isWatching = () => areConnected(reflectors);
   const policyWatchOf: Adapters['policyWatchOf'] = (namespace) =>
     reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
   // Watches live on when the job that began them is over: what they ask is nobody's span.
@@ -164,7 +166,8 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
           {},
           'crossNamespace: legacy lets policies update workloads of other namespaces without consent: run "image-watcher consents", then use consent',
         );
-      reflectors = watchedNamespaces(foundation).map((namespace) => watchPolicies(namespace, foundation, client, cache));
+      const readContext = readContextOf(foundation);
+      reflectors = namespaces.map((namespace) => watchPolicies(namespace, { readContext, logger }, client, cache));
       void workWhenSynced();
       return Promise.resolve();
     },

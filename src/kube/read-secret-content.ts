@@ -4,7 +4,9 @@ import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import { readObject } from './read-object.ts';
 import { objectPath } from './resource-path.ts';
-import type { SecretRead } from './secret-cache.ts';
+
+/** A Secret as it was read; `why` there is none. */
+export type SecretRead = { readonly data: Readonly<Record<string, string>>; readonly resourceVersion: string } | { readonly why: string };
 
 interface RawSecret {
   readonly metadata: { readonly resourceVersion: string };

@@ -2,7 +2,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from '@prometheus-io/client';
 import { addEventsApi, type ApiOptions } from './events-api.ts';
-import { describeReadiness, type Check } from './readiness.ts';
+import { describeReadiness, type Check } from '../telemetry/readiness.ts';
 
 export interface OperationsOptions {
   /** The state of everything that this process depends on, as it is known now; never waits. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { maxKindsPerNamespace } from '../../src/plan/kind-quota.ts';
+import { maxKindsPerNamespace } from '../../src/cluster/kind-quota.ts';
 import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
 import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { pushImage } from '../harness/push-image.ts';

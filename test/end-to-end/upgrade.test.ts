@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { retireVersion } from '../../src/kube/retire-version.ts';
+import { retireVersion } from '../../src/kube/crd/retire-version.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';

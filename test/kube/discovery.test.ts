@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { createDiscovery, discoveryFreshMs } from '../../src/kube/discovery.ts';
-import { rediscoveryPauseMs } from '../../src/kube/kind-watch.ts';
+import { rediscoveryPauseMs } from '../../src/cluster/kind-watch.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { installKind, known, removeKind, type CustomKind } from './targets/custom-definition.ts';
 

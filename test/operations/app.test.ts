@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { buildOperationsApp } from '../../src/operations/app.ts';
-import type { Check } from '../../src/operations/readiness.ts';
+import type { Check } from '../../src/telemetry/readiness.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 function start(t: TestContext, checks: Check[] = []) {

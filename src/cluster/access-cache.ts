@@ -1,0 +1,116 @@
+/** What is known of Secrets and service accounts: enough to say without a request whose Secrets a policy may use, and to read each only when it changed. */
+import type { SecretRef } from '../model/image-source.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
+import { projectMetadata } from '../kube/project-metadata.ts';
+import { projectServiceAccount, serviceAccountResource, type ServiceAccount } from '../kube/project-service-account.ts';
+import { readSecretContent } from '../kube/read-secret-content.ts';
+import { listPath } from '../kube/resource-path.ts';
+import { createSecretCache, type SecretCache } from './secret-cache.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
+
+export interface AccessCache {
+  /** The content of a Secret; what was read is kept while it is known to be unchanged. */
+  readonly readSecret: SecretCache;
+  /** The names of a service account's imagePullSecrets. */
+  readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
+  /** `shop/harbor@1234`: changes when the Secret does, as far as it is watched. */
+  readonly versionOf: (secret: SecretRef) => string;
+  /** Calls back when a Secret or service account of a namespace changed. */
+  subscribe(listener: (changed: SecretRef) => void): void;
+  /** Resolves when there is nothing more to wait for: everything is listed, or forbidden. */
+  start(): Promise<void>;
+  checks(): Check[];
+  measure(metrics: Metrics): void;
+  stop(): Promise<void>;
+}
+
+const secretResource = { apiVersion: 'v1', resource: 'secrets' } as const;
+/** Many, large, and never what a registry or a signature is read with. */
+const notOurTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token';
+
+/** What is watched: the namespaces (none: all of them), and the Secret that registries are read with where a policy has no other. */
+export interface AccessCacheOptions {
+  readonly namespaces: readonly string[];
+  readonly fallback: SecretRef;
+  readonly logger: Logger;
+}
+
+/** Opens nothing before `start`. */
+export function createAccessCache({ namespaces, fallback, logger }: AccessCacheOptions, client: KubeClient): AccessCache {
+  const secrets = createObjectStore<StoredObject>();
+  const accounts = createObjectStore<ServiceAccount>();
+  /** By namespace; '' stands for all. */
+  const secretWatches = new Map<string, OptionalWatch>();
+  const accountWatches: OptionalWatch[] = [];
+  const watches = () => [...secretWatches.values(), ...accountWatches];
+
+  const watchSecrets = (namespace: string | undefined, fieldSelector: string) => {
+    const watch = startOptionalWatch({
+      name: `secrets${suffixOf(namespace)}`,
+      without: 'contents of Secrets are read again every 30 s, and policies do not notice a changed Secret before their next poll',
+      client,
+      path: listPath(secretResource, namespace),
+      fieldSelector,
+      metadataOnly: true,
+      project: projectMetadata,
+      store: secrets,
+      logger,
+    });
+    secretWatches.set(namespace ?? '', watch);
+  };
+
+  const watchAccounts = (namespace: string | undefined) => {
+    const watch = startOptionalWatch({
+      name: `serviceaccounts${suffixOf(namespace)}`,
+      without: 'the imagePullSecrets of service accounts are not used',
+      client,
+      path: listPath(serviceAccountResource, namespace),
+      project: projectServiceAccount,
+      store: accounts,
+      logger,
+    });
+    accountWatches.push(watch);
+  };
+
+  const isWatched = ({ namespace }: SecretRef) => (secretWatches.get('') ?? secretWatches.get(namespace))?.isCurrent() ?? false;
+
+  return {
+    readSecret: createSecretCache({ read: (secret) => readSecretContent(client, secret), watched: secrets, isWatched }),
+    pullSecretsOf: (namespace, name) => accounts.get(namespace, name)?.pullSecrets ?? [],
+    versionOf(secret) {
+      const { namespace, name } = secret;
+      const version = isWatched(secret) ? (secrets.get(namespace, name)?.resourceVersion ?? 'none') : 'unknown';
+      return `${namespace}/${name}@${version}`;
+    },
+    subscribe(listener) {
+      secrets.subscribe(({ object }) => listener(object));
+      accounts.subscribe(({ object }) => listener(object));
+    },
+    async start() {
+      for (const namespace of namespaces.length > 0 ? namespaces : [undefined]) {
+        watchSecrets(namespace, notOurTypes);
+        watchAccounts(namespace);
+      }
+      // It may live where nothing else is our business: then it is watched alone.
+      if (namespaces.length > 0 && !namespaces.includes(fallback.namespace)) {
+        watchSecrets(fallback.namespace, `metadata.name=${fallback.name}`);
+      }
+      await Promise.all(watches().map(({ settled }) => settled));
+    },
+    checks: () => watches().map((watch) => watch.check()),
+    measure(metrics) {
+      for (const { name, reflector } of watches()) metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
+    },
+    async stop() {
+      await Promise.all(watches().map(({ reflector }) => reflector.stop()));
+    },
+  };
+}
+
+function suffixOf(namespace: string | undefined): string {
+  return namespace === undefined ? '' : ` in ${namespace}`;
+}

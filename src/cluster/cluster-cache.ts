@@ -1,0 +1,82 @@
+import type { ImagePolicy, PolicyTarget } from '../model/image-policy.ts';
+import { createPolicyIndex } from './policy-index.ts';
+import { createKindQuota } from './kind-quota.ts';
+import type { Workload } from '../model/workload.ts';
+import { createKindWatches } from './kind-watches.ts';
+import type { KindWatchOptions } from './kind-watch.ts';
+import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
+import { createHealingIndex } from '../reconcile/healing-index.ts';
+import type { TargetState } from '../reconcile/plan-with.ts';
+import { createTargetIndex, type TargetIndex } from '../reconcile/needs-reconcile.ts';
+
+export type ClusterCache = ReturnType<typeof createClusterCache>;
+
+/** What is told of a changed workload, and of a kind that is known at last. */
+export interface CacheListeners {
+  readonly onWorkload: (change: ObjectChange<Workload>) => void;
+  readonly onKindReady: () => void;
+}
+
+/**
+ * What is known of the cluster, with the indexes that answer "who watches this repository", "who targets this workload" and "whom may a Secret heal". Policies
+ * decide which kinds are watched.
+ */
+export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 'onReady'>) {
+  const policies = createObjectStore<ImagePolicy>();
+  const listeners = new Set<CacheListeners>();
+  const workloads = createKindWatches({
+    ...options,
+    onChange(change) {
+      for (const { onWorkload } of listeners) onWorkload(change);
+    },
+    onReady() {
+      for (const { onKindReady } of listeners) onKindReady();
+    },
+  });
+  const byRepository = createPolicyIndex();
+  const byTarget = createTargetIndex();
+  const healing = createHealingIndex();
+  const quota = createKindQuota();
+  policies.subscribe(({ type, object, previous }) => {
+    for (const index of [byRepository, byTarget, healing]) {
+      if (type === 'deleted') index.remove(object);
+      else index.put(object);
+    }
+    if (type === 'deleted') return quota.remove(object);
+    // Statuses change a hundred times as often.
+    if (previous?.spec === object.spec) return;
+    quota.put(object);
+    const kinds = quota.allowedOf(object);
+    workloads.want(kinds);
+    workloads.retry(kinds);
+  });
+  const findPolicy = (namespace: string, name: string) => policies.get(namespace, name);
+  return {
+    policies,
+    workloads,
+    findPolicy,
+    findWorkload: workloads.findWorkload,
+    listWorkloads: workloads.listWorkloads,
+    targetState(target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>): TargetState {
+      const problem = quota.problemOf(policy.namespace, target);
+      return problem === undefined ? workloads.state(target, target.namespace) : { problem };
+    },
+    matchPolicies: byRepository.match,
+    /** Policies that a changed Secret may heal, in one namespace or (undefined) in all. */
+    healedBySecretIn: (namespace: string | undefined) =>
+      healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
+    policiesOf: (...asked: Parameters<TargetIndex['policiesOf']>) =>
+      byTarget.policiesOf(...asked).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
+    listen(added: CacheListeners) {
+      listeners.add(added);
+    },
+    /** Kinds that no policy names any more are forgotten; those that were too many for their namespace, and are no more, are watched. */
+    watchWanted() {
+      const kinds = quota.allowed();
+      workloads.keepOnly(kinds);
+      workloads.want(kinds);
+    },
+    /** Resolves when the workloads of all kinds are known, or have failed to be; never rejects. */
+    settled: () => workloads.settled(quota.allowed()),
+  };
+}

@@ -1,0 +1,113 @@
+import { readPolicy, type ReadContext } from '../api-versions/read-policy.ts';
+import { describeError } from '../model/errors.ts';
+import { kindKey } from '../model/workload.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/kube-error.ts';
+import { readMetadata } from '../kube/parse-watch-event.ts';
+import { startReflector, type Reflector } from '../kube/reflector.ts';
+import { listPath } from '../kube/resource-path.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import type { ClusterCache } from './cluster-cache.ts';
+import { plural } from '../api-versions/group.ts';
+import { apiVersion } from '../api-versions/v1.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** Where the policies are. */
+export const policyResource = { apiVersion, resource: plural };
+
+export interface NamedReflector {
+  readonly name: string;
+  readonly reflector: Reflector;
+}
+
+/** The watch of the policies of one namespace, or of all. */
+export interface PolicyWatch extends NamedReflector {
+  /** undefined: all. */
+  readonly namespace: string | undefined;
+  /** Resolves when the first list is there, or is forbidden: other namespaces need not wait for what may never come. */
+  readonly settled: Promise<void>;
+}
+
+/** The namespaces of the setting as watches take them: undefined stands for all. */
+export function watchedNamespaces(namespaces: readonly string[]): readonly (string | undefined)[] {
+  return namespaces.length > 0 ? namespaces : [undefined];
+}
+
+/** Logs that a watch failed. */
+export function logWatchErrors(logger: Logger) {
+  return (error: unknown, nextTryMs: number | undefined) =>
+    logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
+}
+
+/** Watches the policies, in one namespace or (undefined) in all. */
+export function watchPolicies(
+  namespace: string | undefined,
+  { readContext, logger }: { readonly readContext: ReadContext; readonly logger: Logger },
+  client: KubeClient,
+  { policies }: Pick<ClusterCache, 'policies'>,
+): PolicyWatch {
+  const logError = logWatchErrors(logger);
+  const forbidden = Promise.withResolvers<void>();
+  const reflector = startReflector({
+    client,
+    path: listPath(policyResource, namespace),
+    project(raw) {
+      const { namespace, name } = readMetadata(raw);
+      return readPolicy(raw, readContext, policies.get(namespace, name));
+    },
+    store: policies,
+    onError(error, nextTryMs) {
+      logError(error, nextTryMs);
+      if (isKubeError(error, 403)) forbidden.resolve();
+    },
+  });
+  return {
+    name: `policies${namespace === undefined ? '' : ` in ${namespace}`}`,
+    namespace,
+    reflector,
+    settled: Promise.race([reflector.synced, forbidden.promise]),
+  };
+}
+
+/** Resolves when all policies are known that may be: with none to be known, there is nothing to work with. */
+export async function untilKnown(watches: readonly PolicyWatch[]): Promise<void> {
+  await Promise.all([Promise.race(watches.map(({ reflector }) => reflector.synced)), ...watches.map(({ settled }) => settled)]);
+}
+
+/** Whether changes of all policies reach us that may: one namespace that is forbidden must not hold up the others. */
+export function areConnected(watches: readonly PolicyWatch[]): boolean {
+  const states = watches.map(({ reflector }) => reflector.state());
+  return states.some(({ connected }) => connected) && states.every(({ connected, isForbidden }) => connected || isForbidden);
+}
+
+/** The watches of workloads, as far as they have begun. */
+export function workloadReflectors(
+  namespaces: readonly (string | undefined)[],
+  { workloads }: Pick<ClusterCache, 'workloads'>,
+): NamedReflector[] {
+  return workloads.watches().flatMap((watch) => {
+    const watched = watch.current();
+    return (watched?.reflectors ?? []).map((reflector, index) => {
+      const namespace = namespaces[index];
+      return { name: `${watched?.target.resource}${namespace === undefined ? '' : ` in ${namespace}`}`, reflector };
+    });
+  });
+}
+
+/** For /readyz: reported, but never a reason to be not ready. */
+export function checkReflector({ name, reflector }: NamedReflector): Check {
+  const { synced, connected, lastError, objects, quietMs = 0 } = reflector.state();
+  const detail = lastError ?? (synced ? `${objects} objects, quiet for ${Math.floor(quietMs / 1_000)} s` : 'listing');
+  return { name: `kubernetes ${name}`, ok: synced && connected, required: false, detail };
+}
+
+/** The same for kinds that the API server does not know. */
+export function checkKinds({ workloads }: Pick<ClusterCache, 'workloads'>): Check[] {
+  const missing = workloads.watches().filter((watch) => watch.current() === undefined);
+  return missing.map(({ kind }) => ({
+    name: `kubernetes ${kindKey(kind)}`,
+    ok: false,
+    required: false,
+    detail: 'the API server does not serve this kind, or has not said where',
+  }));
+}

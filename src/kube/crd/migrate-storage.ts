@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KubeClient } from '../client.ts';
+import { crdPath, requireCrd, storageVersionOf } from './crd-versions.ts';
+import { fieldManager } from '../../model/last-update.ts';
+import type { CustomResourceDefinition } from './merge-crd.ts';
+import { listPath, objectPath } from '../resource-path.ts';
+import { retryOnConflict } from '../retry.ts';
+import { type RefusedObject, rewriteAll, type RewriteCounts } from './rewrite-all.ts';
+
+/** What the migration found and did. */
+export interface Migration {
+  readonly storageVersion: string;
+  /** Objects found by the first pass; 0 where storedVersions already said that there is nothing to do. */
+  readonly total: number;
+  readonly rewritten: number;
+  readonly refused: readonly RefusedObject[];
+  readonly storedVersions: readonly string[];
+}
+
+export interface MigrationOptions {
+  readonly name: string;
+  readonly concurrency: number;
+  readonly onProgress: (counts: RewriteCounts, pass: number) => void;
+  readonly pageSize?: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Waits until each API server knows the definition as it is now. */
+  readonly learn?: (signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/**
+ * API servers learn of a changed definition by a watch, and until then store what is rewritten in the former version, without a word. They wait as long themselves
+ * where they depend on each other (`customresource_handler.go`).
+ */
+const learnMs = 2_000;
+const maxPasses = 5;
+
+/**
+ * Stores every object in the storage version, then takes the others out of `status.storedVersions`. A pass that rewrote something is followed by another one over
+ * what has changed since: only a pass that found nothing to rewrite, while the definition stayed the same, proves that all is done (a write that began before the
+ * storage version changed may end later). It can be stopped at any time and run again. With refused objects `storedVersions` stays as it is.
+ */
+export async function migrateStorage(client: KubeClient, options: MigrationOptions): Promise<Migration> {
+  const { name, concurrency, onProgress, signal, learn = () => delay(learnMs, undefined, { signal }) } = options;
+  const known = new Map<string, string>();
+  let rewritten = 0;
+  let total = 0;
+  let generation: number | undefined;
+  for (let pass = 1; pass <= maxPasses; pass++) {
+    const crd = await requireCrd(client, name, signal);
+    const storageVersion = storageVersionOf(crd);
+    const stored = crd.status?.storedVersions ?? [];
+    if (stored.join() === storageVersion) return { storageVersion, total, rewritten, refused: [], storedVersions: stored };
+    refuseWithoutConversion(crd);
+    if (crd.metadata.generation !== generation) {
+      known.clear();
+      await learn(signal);
+    }
+    ({ generation } = crd.metadata);
+    const resource = { apiVersion: `${crd.spec.group}/${storageVersion}`, resource: crd.spec.names.plural };
+    const counts = await rewriteAll(client, {
+      listPath: listPath(resource),
+      pathOf: (namespace, object) => objectPath(resource, namespace, object),
+      known,
+      concurrency,
+      onProgress: (counts) => onProgress(counts, pass),
+      signal,
+      ...(options.pageSize !== undefined && { pageSize: options.pageSize }),
+    });
+    rewritten += counts.rewritten;
+    if (pass === 1) total = counts.total;
+    const { refused } = counts;
+    if (refused.length > 0) return { storageVersion, total, rewritten, refused, storedVersions: stored };
+    if (counts.rewritten === 0 && (await pruneStoredVersions(client, crd, signal))) {
+      return { storageVersion, total, rewritten, refused, storedVersions: [storageVersion] };
+    }
+  }
+  throw new Error(
+    `in each of ${maxPasses} passes something had to be rewritten, or the definition changed: look for another API server or program that still works with the old definition, and run it again`,
+  );
+}
+
+/** False when the definition is not the one with which the pass began any more: then the pass says nothing. */
+async function pruneStoredVersions(client: KubeClient, began: CustomResourceDefinition, signal: AbortSignal | undefined): Promise<boolean> {
+  const storedVersions = [storageVersionOf(began)];
+  return retryOnConflict(async () => {
+    const { metadata, status } = await requireCrd(client, began.metadata.name, signal);
+    if (metadata.generation !== began.metadata.generation) return false;
+    // Another migration was quicker.
+    if (status?.storedVersions?.join() === storedVersions.join()) return true;
+    await client.request({
+      method: 'PATCH',
+      path: `${crdPath(metadata.name)}/status`,
+      query: { fieldManager },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion: metadata.resourceVersion }, status: { storedVersions } },
+      signal,
+    });
+    return true;
+  }, Infinity);
+}
+
+/** Without a webhook the API server would only rename the version, and drop all fields that it does not know in the new one. */
+function refuseWithoutConversion({ metadata, spec, status }: CustomResourceDefinition): void {
+  const others = (status?.storedVersions ?? []).filter(
+    (version) => !spec.versions.some(({ name, storage }) => storage && name === version),
+  );
+  if (others.length === 0 || spec.conversion?.strategy === 'Webhook') return;
+  throw new Error(
+    `the CustomResourceDefinition ${metadata.name} has no conversion webhook, but objects may be stored as ${others.join(', ')}: rewriting them would drop their fields. Run "crd apply" first`,
+  );
+}

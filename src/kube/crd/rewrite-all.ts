@@ -1,0 +1,105 @@
+import { describeError } from '../../model/errors.ts';
+import type { KubeClient } from '../client.ts';
+import { KubeError, isKubeError } from '../kube-error.ts';
+import { listPages } from '../list-pages.ts';
+import { rewriteObject } from './rewrite-object.ts';
+import { isTransient, pause } from '../retry.ts';
+
+/** An object that could not be rewritten, and what the API server said. */
+export interface RefusedObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly message: string;
+}
+
+/** How far a pass over all objects has come; `total` is what is known of their number. */
+export interface RewriteCounts {
+  readonly total: number;
+  readonly rewritten: number;
+  readonly unchanged: number;
+  readonly gone: number;
+  readonly refused: readonly RefusedObject[];
+}
+
+export interface RewriteOptions {
+  /** The objects of all namespaces, in the version through which they are written. */
+  readonly listPath: string;
+  readonly pathOf: (namespace: string, name: string) => string;
+  /** By uid: the resourceVersion with which an object is known to be stored rightly. Those are left out, and what is rewritten is added. */
+  readonly known: Map<string, string>;
+  readonly concurrency: number;
+  readonly onProgress: (counts: RewriteCounts) => void;
+  readonly random?: () => number;
+  readonly pageSize?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Listed {
+  readonly metadata: { readonly namespace: string; readonly name: string; readonly uid: string; readonly resourceVersion: string };
+}
+
+const maxListTries = 7;
+const maxFailuresInARow = 20;
+
+/**
+ * Rewrites every stored object once, in pages; objects that are known leave the count. An object that is refused does not stop the others. Throws when the API server cannot list them, or fails for so many
+ * in a row that it is not about the objects; what was done stays done.
+ */
+export async function rewriteAll(client: KubeClient, options: RewriteOptions): Promise<RewriteCounts> {
+  const { listPath, pathOf, known, concurrency, onProgress, random = Math.random, pageSize = 500, signal } = options;
+  const done = new Set<string>();
+  const counts = { total: 0, rewritten: 0, unchanged: 0, gone: 0, refused: [] as RefusedObject[] };
+  let failuresInARow = 0;
+
+  const rewrite = async ({ metadata: { namespace, name, uid, resourceVersion } }: Listed) => {
+    try {
+      const rewrite = await rewriteObject(client, { path: pathOf(namespace, name), resourceVersion, random, signal });
+      counts[rewrite.result] += 1;
+      if (rewrite.resourceVersion !== undefined) known.set(uid, rewrite.resourceVersion);
+      failuresInARow = 0;
+    } catch (error) {
+      signal?.throwIfAborted();
+      counts.refused.push({ namespace, name, message: error instanceof KubeError ? error.detail : describeError(error) });
+      failuresInARow = isTransient(error) ? failuresInARow + 1 : 0;
+      if (failuresInARow >= maxFailuresInARow)
+        throw new Error(`the API server failed for ${failuresInARow} objects in a row`, { cause: error });
+    }
+    done.add(uid);
+    onProgress(counts);
+  };
+
+  for (let attempt = 0; ; attempt++) {
+    const doneBefore = done.size;
+    try {
+      for await (const { items, remaining } of listPages(client, { path: listPath, pageSize, ...(signal && { signal }) })) {
+        const page = (items as readonly Listed[]).filter(
+          ({ metadata: { uid, resourceVersion } }) => !done.has(uid) && known.get(uid) !== resourceVersion,
+        );
+        counts.total = Math.max(counts.total, done.size + page.length + remaining);
+        await eachOf(page, concurrency, rewrite);
+      }
+      return counts;
+    } catch (error) {
+      // 410: the list took so long that its moment is forgotten. A new one begins at the start, but what is done is not asked for again.
+      const isForList = error instanceof KubeError && (isKubeError(error, 410) || isTransient(error));
+      if (!isForList) throw error;
+      if (done.size > doneBefore) attempt = 0;
+      else if (attempt + 1 >= maxListTries) throw error;
+      if (!isKubeError(error, 410)) await pause(error, attempt, { random, signal });
+    }
+  }
+}
+
+/** Runs at most `concurrency` at once; the first error ends it when those that run have ended. */
+async function eachOf<T>(items: readonly T[], concurrency: number, run: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const errors: unknown[] = [];
+  const work = async () => {
+    for (const item of left) {
+      if (errors.length > 0) return;
+      await run(item).catch((error: unknown) => void errors.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  if (errors.length > 0) throw errors[0];
+}

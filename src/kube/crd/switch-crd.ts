@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AppliedCrd, type ApplyOptions, type DesiredCrd, writeCrd } from './apply-crd.ts';
+import { checkConversion } from './check-conversion.ts';
+import type { KubeClient } from '../client.ts';
+import { crdPath, readCrd, storageVersionOf } from './crd-versions.ts';
+import { fieldManager } from '../../model/last-update.ts';
+import { isKubeError } from '../kube-error.ts';
+import { type ConversionClient, type CustomResourceDefinition, mergeCustomResourceDefinition } from './merge-crd.ts';
+import { type ProbeSample, probeConversion } from './probe-conversion.ts';
+
+/** A definition whose objects a webhook converts, and how to find out whether it does. */
+export interface CrdSwitch {
+  readonly name: string;
+  /** The manifest for what the cluster has; throws where that must not be replaced. */
+  readonly plan: (existing: CustomResourceDefinition | undefined) => CustomResourceDefinition;
+  /** Objects to try the conversion with, by version. */
+  readonly samples: Readonly<Record<string, ProbeSample['object'] & { readonly apiVersion: string }>>;
+  /** Does not ask the endpoint before anything is written. */
+  readonly skipProbe: boolean;
+  readonly timeoutMs: number;
+}
+
+/** Whom to tell is not optional: there is much to tell. */
+export type SwitchOptions = ApplyOptions & { readonly onProgress: (message: string) => void };
+
+/**
+ * Applies a definition in steps that can be taken back: the endpoint has to answer; then the webhook is installed while objects are still stored as before, and the
+ * API server has to convert all of them; only then the storage version changes. When it does not convert, the definition of before is put back. Where neither the
+ * webhook nor the storage version changes, it is one write.
+ */
+export async function switchCustomResourceDefinition(client: KubeClient, change: CrdSwitch, options: SwitchOptions): Promise<AppliedCrd> {
+  const { name, plan, skipProbe } = change;
+  const quiet = { ...options, onProgress: () => undefined };
+  const desired: DesiredCrd = (existing) => mergeCustomResourceDefinition(existing, plan(existing));
+  const existing = await readCrd(client, name, options.signal);
+  const wanted = desired(existing);
+  const switches = isSwitch(existing, wanted);
+  if (switches && !skipProbe) await probe(client, change, wanted, options);
+  if (switches && existing) await tryWithOldStorage(client, change, desired, options);
+  const { action, after } = await writeCrd(client, name, desired, quiet);
+  options.onProgress(`CustomResourceDefinition ${name}: ${action}`);
+  if (!existing && switches && !skipProbe) await check(client, change, after, options);
+  return { action: switches && action === 'unchanged' ? 'updated' : action };
+}
+
+async function probe(client: KubeClient, { samples }: CrdSwitch, wanted: CustomResourceDefinition, options: SwitchOptions): Promise<void> {
+  const desiredApiVersion = `${wanted.spec.group}/${storageVersionOf(wanted)}`;
+  const object = Object.values(samples).find(({ apiVersion }) => apiVersion !== desiredApiVersion);
+  if (!object) throw new Error(`no sample of another version than ${desiredApiVersion}`);
+  await probeConversion(client, clientOf(wanted) ?? {}, { object, desiredApiVersion }, options.signal);
+  options.onProgress('the conversion endpoint answers');
+}
+
+async function tryWithOldStorage(client: KubeClient, change: CrdSwitch, desired: DesiredCrd, options: SwitchOptions): Promise<void> {
+  const quiet = { ...options, onProgress: () => undefined };
+  const staged: DesiredCrd = (existing) => withStorageOf(existing, desired(existing));
+  const { before, after } = await writeCrd(client, change.name, staged, quiet);
+  try {
+    await check(client, change, after, options);
+  } catch (error) {
+    if (before && before.metadata.resourceVersion !== after.metadata.resourceVersion)
+      await restore(client, before, after, options.onProgress);
+    throw error;
+  }
+}
+
+async function check(
+  client: KubeClient,
+  { samples, timeoutMs }: CrdSwitch,
+  crd: CustomResourceDefinition,
+  options: SwitchOptions,
+): Promise<void> {
+  const version = crd.spec.versions.find(({ storage, served }) => !storage && served !== false)?.name;
+  const sample = version === undefined ? undefined : samples[version];
+  // A single served version: nobody reads objects in another one.
+  if (!sample) return;
+  const count = await checkConversion(client, { crd, sample, timeoutMs, onProgress: options.onProgress, signal: options.signal });
+  options.onProgress(`the API server converts (${count} objects are there)`);
+}
+
+/** Nothing was stored in a new version yet, so the old definition is still right. */
+async function restore(
+  client: KubeClient,
+  before: CustomResourceDefinition,
+  after: CustomResourceDefinition,
+  onProgress: (message: string) => void,
+) {
+  const { resourceVersion } = after.metadata;
+  const body = { ...before, metadata: { ...before.metadata, resourceVersion } };
+  try {
+    await client.request({ method: 'PUT', path: crdPath(before.metadata.name), query: { fieldManager }, body });
+    onProgress(`CustomResourceDefinition ${before.metadata.name}: restored as it was`);
+  } catch (error) {
+    if (!isKubeError(error, 409)) throw error;
+    onProgress(`CustomResourceDefinition ${before.metadata.name}: somebody else has changed it meanwhile, and it was left so`);
+  }
+}
+
+function isSwitch(existing: CustomResourceDefinition | undefined, wanted: CustomResourceDefinition): boolean {
+  const client = clientOf(wanted);
+  if (!client) return false;
+  return !existing || storageVersionOf(existing) !== storageVersionOf(wanted) || !isDeepStrictEqual(clientOf(existing), client);
+}
+
+function clientOf({ spec }: CustomResourceDefinition): ConversionClient | undefined {
+  return spec.conversion?.strategy === 'Webhook' ? spec.conversion.webhook?.clientConfig : undefined;
+}
+
+function withStorageOf(existing: CustomResourceDefinition | undefined, wanted: CustomResourceDefinition): CustomResourceDefinition {
+  if (!existing) return wanted;
+  const old = storageVersionOf(existing);
+  if (!wanted.spec.versions.some(({ name }) => name === old)) return wanted;
+  return {
+    ...wanted,
+    spec: { ...wanted.spec, versions: wanted.spec.versions.map((version) => ({ ...version, storage: version.name === old })) },
+  };
+}

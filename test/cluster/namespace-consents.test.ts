@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, test, type TestContext } from 'node:test';
+import { createNamespaceConsents } from '../../src/cluster/namespace-consents.ts';
+import type { CrossNamespace } from '../../src/plan/consent.ts';
+import { createKubeClient } from '../../src/kube/client.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { kubeconfigWithGrants, type Rule } from '../harness/service-account.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+const { signal } = new AbortController();
+let cluster: ControlPlane;
+before(async () => {
+  cluster = await startControlPlane({ fsync: false });
+});
+after(() => cluster.stop());
+
+const say = (namespace: string, value: string | null) =>
+  cluster.request('PATCH', `/api/v1/namespaces/${namespace}`, {
+    metadata: { annotations: { 'operator.technomad.dev/allow-policies-from': value } },
+  });
+
+let accounts = 0;
+/** With these verbs on Namespaces. */
+async function start(context: TestContext, verbs: string[], watched: string[] = [], crossNamespace: CrossNamespace = 'consent') {
+  const account = { namespace: 'default', name: `reader-${accounts++}` };
+  const rules: Rule[] = verbs.length === 0 ? [] : [{ apiGroups: [''], resources: ['namespaces'], verbs }];
+  const kubeconfig = await kubeconfigWithGrants(cluster, account, [{ rules }]);
+  const client = createKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
+  const consents = createNamespaceConsents({ namespaces: watched, crossNamespace, logger: createLogger('silent') }, client);
+  const changed: string[] = [];
+  consents.subscribe((namespace) => changed.push(namespace));
+  context.after(async () => {
+    await consents.stop();
+    await client.close();
+  });
+  await consents.start();
+  return { consents, changed };
+}
+
+test('a watch tells what Namespaces say and when they say something else, without further requests', async (context) => {
+  const [open, silent] = await Promise.all([cluster.namespace('open'), cluster.namespace('silent')]);
+  await say(open, 'shop');
+  const { consents, changed } = await start(context, ['list', 'watch']);
+  await waitFor('the watch', () => consents.checks().every(({ ok }) => ok), { timeoutMs: 120_000 });
+  const known = () => [open, silent, 'missing'].map(consents.namespaceConsent);
+  assert.deepEqual(known(), ['shop', null, null]);
+  assert.deepEqual(changed, [open]);
+  // Reading is forbidden, and not needed.
+  await consents.readNamespaceConsents([open, silent], signal);
+  await cluster.request('PATCH', `/api/v1/namespaces/${silent}`, { metadata: { labels: { other: 'thing' } } });
+  await say(open, null);
+  await waitFor('the withdrawal', () => consents.namespaceConsent(open) === null);
+  assert.deepEqual(changed, [open, open]);
+});
+
+test('without the right to watch nothing is known but what is read, and that each time anew', async (context) => {
+  const open = await cluster.namespace('open');
+  await say(open, 'shop');
+  const { consents } = await start(context, ['get']);
+  assert.equal(consents.namespaceConsent(open), undefined);
+  await consents.readNamespaceConsents([open, 'missing'], signal);
+  assert.deepEqual([consents.namespaceConsent(open), consents.namespaceConsent('missing')], ['shop', undefined]);
+  await say(open, '');
+  await consents.readNamespaceConsents([open], signal);
+  assert.equal(consents.namespaceConsent(open), '');
+});
+
+test('without any right nothing is known, which is no failure', async (context) => {
+  const open = await cluster.namespace('open');
+  const { consents } = await start(context, []);
+  await consents.readNamespaceConsents([open], signal);
+  assert.equal(consents.namespaceConsent(open), undefined);
+  await assert.rejects(consents.readNamespaceConsent(open, signal), { reason: 'NoConsent' });
+});
+
+test('where some namespaces are watched they are read at the start and when it is time again, and no right to list is asked for', async (context) => {
+  const [open, other] = await Promise.all([cluster.namespace('open'), cluster.namespace('other')]);
+  await say(open, 'shop');
+  const { consents, changed } = await start(context, ['get'], [open]);
+  assert.deepEqual([consents.namespaceConsent(open), consents.namespaceConsent(other)], ['shop', undefined]);
+  await say(open, 'ops');
+  await consents.refresh();
+  assert.deepEqual([consents.namespaceConsent(open), changed], ['ops', [open, open]]);
+  assert.deepEqual(consents.checks(), []);
+});
+
+test('where consent decides nothing, nobody asks for it', async (context) => {
+  const { consents } = await start(context, ['list', 'watch'], [], 'deny');
+  assert.deepEqual(consents.checks(), []);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { policyKey, type ImagePolicy } from '../../src/model/image-policy.ts';
+import { parseImageReference } from '../../src/model/image-reference.ts';
+import { createPolicyIndex } from '../../src/cluster/policy-index.ts';
+import { policyOf, specOf } from '../model/samples.ts';
+
+const watching = (name: string, image: string, namespace = 'shop') =>
+  policyOf({ namespace, name, spec: specOf({ repository: parseImageReference(image).repository }) });
+
+function indexOf(...policies: ImagePolicy[]) {
+  const index = createPolicyIndex();
+  for (const policy of policies) index.put(policy);
+  return { ...index, names: (image: string) => index.match(parseImageReference(image).repository).map(policyKey) };
+}
+
+test('finds the policies of exactly this repository, in the order of their names', () => {
+  const index = indexOf(
+    watching('b', 'team/app'),
+    watching('a', 'docker.io/team/app'),
+    watching('longer', 'team/app-foo'),
+    watching('shorter', 'team/ap'),
+    watching('elsewhere', 'ghcr.io/team/app'),
+    watching('a', 'team/app', 'ops'),
+  );
+  assert.deepEqual(index.names('index.docker.io/team/app'), ['ops/a', 'shop/a', 'shop/b']);
+  assert.deepEqual(index.names('team/app-foo'), ['shop/longer']);
+  assert.deepEqual(index.names('team'), []);
+  assert.deepEqual(index.names('nginx'), []);
+});
+
+test('a policy is found where it points now', () => {
+  const index = indexOf(watching('a', 'team/app'), watching('a', 'team/other'));
+  assert.deepEqual([index.names('team/app'), index.names('team/other')], [[], ['shop/a']]);
+  index.put(policyOf({ name: 'a', spec: { problem: { reason: 'InvalidPolicy', message: 'broken' } } }));
+  assert.deepEqual(index.names('team/other'), []);
+});
+
+test('a removed policy is not found; removing it twice does no harm', () => {
+  const index = indexOf(watching('a', 'team/app'), watching('b', 'team/app'));
+  index.remove({ namespace: 'shop', name: 'a' });
+  index.remove({ namespace: 'shop', name: 'a' });
+  index.remove({ namespace: 'shop', name: 'unknown' });
+  assert.deepEqual(index.names('team/app'), ['shop/b']);
+});
