@@ -5,19 +5,19 @@
  * | ----------------------------------------- | ------------------------------ | -------------------------------- |
  * | another repository                        | ignored                        | ignored                          |
  * | an older candidate                        | change                         | change                           |
- * | the candidate itself                      | keep: UpToDate or Retagged     | change when the digest differs   |
- * | a newer candidate                         | keep: OlderThanRunning         | keep: OlderThanRunning           |
+ * | the candidate itself                      | no: UpToDate or Retagged       | change when the digest differs   |
+ * | a newer candidate                         | no: OlderThanRunning           | keep: OlderThanRunning           |
  * | an equal candidate, earlier by name       | change, unless it is one image | change, unless it is one image   |
- * | an equal candidate, later by name         | keep: UpToDate                 | keep: UpToDate                   |
- * | the candidate's digest, without a tag     | keep: UpToDate                 | keep: UpToDate                   |
+ * | an equal candidate, later by name         | no: UpToDate                   | keep: UpToDate                   |
+ * | the candidate's digest, without a tag     | no: UpToDate                   | keep: UpToDate                   |
  * | no candidate, a lower version             | change                         | change                           |
- * | no candidate, a higher version (semver)   | keep: OlderThanRunning         | keep: OlderThanRunning           |
+ * | no candidate, a higher version (semver)   | no: OlderThanRunning           | keep: OlderThanRunning           |
  * | no candidate, policy never applied a tag  | change                         | change                           |
  * | no candidate, we rolled back to it, or a  | change                         | change                           |
  * |   workload that was created anew          |                                |                                  |
- * | no candidate otherwise                    | keep: NotComparable            | keep: NotComparable              |
+ * | no candidate otherwise                    | no: NotComparable              | keep: NotComparable              |
  *
- * With allowDowngrade, what would be kept as OlderThanRunning is changed.
+ * With allowDowngrade, what would stay as OlderThanRunning is changed.
  */
 import { compareBuild, parse } from 'semver';
 import {

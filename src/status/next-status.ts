@@ -42,12 +42,12 @@ export function nextStatus(
   if (result.kind === 'ignored' || isOverdue) return undefined;
   if (result.kind !== 'postponed' && isOvertaken(policy, result)) return addChanges(policy.status, result, cause, now);
   const { waiting: current, ...rest } = policy.status;
-  const isBeside = saysNothing(policy.status, result, cause);
-  const settled = result.kind === 'postponed' ? result : resolvePending(result, current);
-  const old = settled.kind === 'postponed' ? rest : withPendingApproval(rest, settled);
+  const isBeside = leavesConditions(policy.status, result, cause);
+  const resolved = result.kind === 'postponed' ? result : resolvePending(result, current);
+  const old = resolved.kind === 'postponed' ? rest : withPendingApproval(rest, resolved);
   const found = {
     ...old,
-    ...(settled.kind === 'postponed' ? postponed(settled, current) : { ...reconciled(old, settled, cause, now), ...answered(cause) }),
+    ...(resolved.kind === 'postponed' ? postponed(resolved, current) : { ...reconciled(old, resolved, cause, now), ...answered(cause) }),
   };
   const rollouts = view && rolloutStatesOf({ ...policy, status: found }, view, now);
   const counts = rollouts && countRollouts(found, rollouts);
@@ -56,7 +56,7 @@ export function nextStatus(
     ...found,
     ...(counts !== undefined && { rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
-    ...(isBeside ? keptWait(current, result) : { conditions: nextConditions(policy, settled, now, states) }),
+    ...(isBeside ? keptWait(current, result) : { conditions: nextConditions(policy, resolved, now, states) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
@@ -72,7 +72,11 @@ function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { s
 }
 
 /** An older tag that changes nothing neither resolves a Stalled condition of the selected one nor ends its wait. */
-function saysNothing({ conditions = [], waiting }: PolicyStatus, result: Outcome | Postponement, { isHinted }: ReconcileCause): boolean {
+function leavesConditions(
+  { conditions = [], waiting }: PolicyStatus,
+  result: Outcome | Postponement,
+  { isHinted }: ReconcileCause,
+): boolean {
   if (isHinted !== true || result.kind !== 'unchanged' || result.selection !== undefined) return false;
   const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
   return isStalled || (result.pending === undefined && waiting?.tag !== undefined && waiting.tag !== result.tag);
