@@ -44,31 +44,42 @@ function* innerFields(schema: JsonSchema, path: string): Generator<Field> {
   if (schema.items !== undefined) yield* innerFields(schema.items, `${path}[]`);
 }
 
-/** The type of a field with its bounds: `list of text, 1–64 entries`. */
+/** The type of a field with its bounds: `list of string, 1–64 entries`. */
 export function describeType(schema: JsonSchema): string {
   const { items, additionalProperties } = schema;
-  if (schema.anyOf !== undefined) return schema.anyOf.map(describeType).join(' or ');
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(describeType))].join(' or ');
   const bounds = describeBounds(schema)
     .map((bound) => `, ${bound}`)
     .join('');
   if (items !== undefined) return `list of ${describeEntry(items)}${bounds}`;
-  if (typeof additionalProperties === 'object') return `names with ${describeType(additionalProperties)}${bounds}`;
+  if (typeof additionalProperties === 'object') return `map of ${describeEntry(additionalProperties)}${bounds}`;
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
   return `${nameOf(schema)}${bounds}`;
 }
 
 function describeEntry(items: JsonSchema): string {
   const entry = describeType(items);
-  return entry.includes(',') ? `(${entry})` : entry;
+  return /,| or /.test(entry) ? `(${entry})` : entry;
 }
 
+const formats: Readonly<Record<string, string>> = {
+  'date-time': 'time',
+  duration: 'duration',
+  uri: 'URL',
+  ipv4: 'IP address',
+  ipv6: 'IP address',
+  cidrv4: 'CIDR',
+  cidrv6: 'CIDR',
+};
+
 function nameOf({ type, format, properties }: JsonSchema): string {
-  if (format === 'date-time') return 'time';
+  const known = formats[format ?? ''];
+  if (known !== undefined) return known;
   if (type === 'object') {
     const names = Object.keys(properties ?? {});
-    return names.length === 1 ? `object with ${names.join()}` : 'object';
+    return names.length === 1 ? `\`{${names.join()}}\`` : 'object';
   }
-  return { string: 'text', boolean: 'true or false', integer: 'whole number', number: 'number' }[type ?? ''] ?? String(type);
+  return String(type);
 }
 
 const unbounded = 9_007_199_254_740_991;
@@ -84,7 +95,7 @@ function describeBounds(schema: JsonSchema): string[] {
     range(least, most, ''),
     exclusiveMinimum === undefined ? '' : `more than ${exclusiveMinimum}`,
     schema['x-kubernetes-list-type'] === 'set' ? 'each once' : '',
-    pattern === undefined || schema.format !== undefined ? '' : `as \`${pattern}\``,
+    pattern === undefined || schema.format !== undefined ? '' : `matching \`${pattern}\``,
   ].filter((bound) => bound !== '');
 }
 

@@ -8,8 +8,8 @@ export const credentials = z
   .strictObject({
     secret: z
       .strictObject({
-        name: z.string().min(1).default('oci-registry-creds').describe('Name of the Secret.'),
-        namespace: z.string().min(1).default('operators').describe('Namespace of the Secret.'),
+        name: z.string().min(1).default('oci-registry-creds').describe('The name of the Secret.'),
+        namespace: z.string().min(1).default('operators').describe('The namespace of the Secret.'),
       })
       .describe('A Secret of type kubernetes.io/dockerconfigjson.')
       .prefault({}),
@@ -17,14 +17,16 @@ export const credentials = z
       .string()
       .min(1)
       .optional()
-      .describe('A config.json of Docker with credentials in its auths, read again when it changes; credential helpers are not run.'),
+      .describe('A Docker config.json with credentials under auths. It is read again when it changes; credential helpers are not run.'),
     cloud: z
       .array(z.enum(clouds).describe('A cloud.'))
       .max(clouds.length)
       .default([...clouds])
       .describe(
-        'The clouds whose registries are read with the identity of this program: the AWS role, the Google service account, the Azure workload identity.',
+        'The clouds whose registries are accessed with the identity of image-watcher: its AWS role, Google service account or Azure workload identity.',
       ),
   })
-  .describe('The credentials for images whose policy has none that the registry accepts, in this order.')
+  .describe(
+    'The credentials of image-watcher itself. They are tried in this order for images whose policy has no credentials that the registry accepts.',
+  )
   .prefault({});

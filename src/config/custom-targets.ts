@@ -46,7 +46,7 @@ export const customTargets = z
         apiVersion: z
           .string()
           .regex(/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/[a-z](?:[a-z0-9-]*[a-z0-9])?$/, 'group and version: helm.toolkit.fluxcd.io/v2')
-          .describe('Group and version.'),
+          .describe('The API group and version.'),
         kind: z
           .string()
           .regex(/^[A-Z][A-Za-z0-9]*$/, 'a kind as Kubernetes writes it, such as HelmRelease')
@@ -56,7 +56,7 @@ export const customTargets = z
           .min(1)
           .max(64)
           .describe(
-            'The fields that policies may write: a path or a pattern, whose repository is in the field `repository` beside it; `{path, repository: PATH}` where that is elsewhere; `{path, image: REPOSITORY}` where the resource names none; `{path}` for a whole image reference. See [Fields of custom resources](targets.md#fields-of-custom-resources).',
+            'The fields that policies may write. A path or a pattern for a tag whose repository is in the field `repository` beside it; `{path, repository: PATH}` if the repository is in another field; `{path, image: REPOSITORY}` if the resource does not name the repository; `{path}` for a whole image reference. See [Fields of custom resources](targets.md#fields-of-custom-resources).',
           ),
       })
       .superRefine((target, context) => {
@@ -67,4 +67,6 @@ export const customTargets = z
   )
   .max(256)
   .default([])
-  .describe("Fields of custom resources that policies may write besides the built-in ones; never of Kubernetes' own API groups.");
+  .describe(
+    "Fields of custom resources that policies may write, in addition to the built-in ones. Kubernetes' own API groups are not allowed.",
+  );

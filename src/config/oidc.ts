@@ -28,28 +28,32 @@ const claims = z
     }
   })
   .describe(
-    'What the token must say besides: for each claim its value, or a list of values of which it must be one; a claim that is a list must contain one. Compared whole, as text. Needed for issuers that many customers share (GitHub Actions, GitLab.com, Buildkite, Codefresh).',
+    'Further claims that the token must have: for each claim a value, or a list of values of which one must match. If the claim is a list, it must contain one of them. Values are compared as text, in full. Required for issuers that many customers share (GitHub Actions, GitLab.com, Buildkite, Codefresh).',
   );
 
 /** Tokens of an OpenID provider; Google's unless another is named. */
 export const oidc = z
   .strictObject({
-    audience: z.string().min(1).max(1_024).describe('What the token must be for: by default of Pub/Sub, the URL of the receiver.'),
+    audience: z
+      .string()
+      .min(1)
+      .max(1_024)
+      .describe('The required audience of the token. For Pub/Sub this is the URL of the receiver, unless the subscription names another.'),
     email: z
       .string()
       .min(1)
       .max(320)
       .optional()
-      .describe("The service account that the token must be of; Google's tokens need it, or `sub` among the claims."),
+      .describe('The email of the service account that the token must be for. For Google, either this or the claim `sub` is required.'),
     claims: claims.optional(),
-    issuer: z.string().min(1).max(1_024).optional().describe('Who makes the tokens; Google unless given.'),
+    issuer: z.string().min(1).max(1_024).optional().describe('The issuer of the tokens; the default is Google.'),
     jwksUri: z
       .url({ protocol: /^https?$/, error: 'an https URL' })
       .optional()
-      .describe("The address of the issuer's public keys; needed for every issuer but Google."),
+      .describe("The URL of the issuer's public keys (JWKS). Required for every issuer except Google."),
   })
   .superRefine(namesItsSender, always)
-  .describe('The sender proves itself by a bearer token that an OpenID provider made.');
+  .describe('The sender authenticates with a bearer token of an OpenID provider.');
 
 interface Draft {
   readonly [key: string]: unknown;

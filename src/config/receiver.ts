@@ -13,9 +13,9 @@ const sns = z
       .array(z.string().regex(topicPattern, 'the ARN of a topic: arn:aws:sns:eu-west-1:123456789012:name').describe('The ARN of a topic.'))
       .min(1)
       .max(32)
-      .describe('The topics that are heard; subscriptions of others are not confirmed.'),
+      .describe('The topics whose messages are accepted. Subscriptions of other topics are not confirmed.'),
   })
-  .describe('The sender is Amazon SNS and proves itself by its signature.');
+  .describe('The sender is Amazon SNS; its messages are authenticated by their signatures.');
 
 /** What the names of images begin with. */
 const beginning = z
@@ -36,28 +36,32 @@ const repositories = z
     'between 1 and 1,000 repositories, by their keys',
   )
   .describe(
-    'Of Artifactory and Nexus: for each repository by its key, or * for all others, what the names of its images begin with where they are pulled (a host with an optional port and path), or a list of it; {key} stands for the key. See [Artifactory](receivers.md#artifactory-artifactory).',
+    'For Artifactory and Nexus: maps the key of a repository (or * for all others) to what the names of its images begin with when they are pulled: a host with an optional port and path, or a list of them. {key} stands for the key. See [Artifactory](receivers.md#artifactory-artifactory).',
   );
 
 /** A receiver of webhooks. */
 export const receiver = z
   .strictObject({
-    name: name.describe('The last part of its URL: POST /webhooks/NAME.'),
-    provider: z.enum(providerIds, { error: `one of ${providerIds.join(', ')}` }).describe('Who sends: the form of what is received.'),
+    name: name.describe('The name, which is the last part of the URL: POST /webhooks/NAME.'),
+    provider: z
+      .enum(providerIds, { error: `one of ${providerIds.join(', ')}` })
+      .describe('The kind of sender, which determines the payload format.'),
     secrets: z
       .array(secretReference)
       .min(1)
       .max(16)
       .optional()
-      .describe('Secrets that the sender has one of; several of them while one is replaced.'),
+      .describe('The secrets of the sender. Each of them is accepted, so that a secret can be rotated.'),
     oidc: oidc.optional(),
     sns: sns.optional(),
-    unauthenticated: z.boolean().default(false).describe('Whether anybody may send, without a secret, a token or a signature.'),
-    registry: host.optional().describe('The registry that is meant, whatever the payload says; needed for senders that do not name one.'),
+    unauthenticated: z.boolean().default(false).describe('Whether everybody may send, without a secret, a token or a signature.'),
+    registry: host
+      .optional()
+      .describe('The registry of all pushes; overrides the one in the payload. Required for senders that do not name one.'),
     repositories: repositories.optional(),
     requestsPerMinute: requestsPerMinute
       .optional()
-      .describe('How many requests it takes in a minute; listen.requestsPerMinute unless given.'),
+      .describe('The maximum number of requests per minute; the default is listen.requestsPerMinute.'),
   })
   .describe('A receiver of webhooks.')
   .superRefine(authenticatesSomehow, always)

@@ -17,19 +17,22 @@ export const host = z
   .regex(/^[^\s/@]+$/, 'a host with an optional port, without a scheme: registry.example.com:5000');
 /** 0 is any free one. */
 export const port = z.int().min(0).max(65_535);
-/** Text such as "10m", read as milliseconds. */
-export const duration = z.string().transform((text, context) => {
-  const milliseconds = parseDuration(text);
-  if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
-  context.addIssue({ code: 'custom', message: `"${text}" is not a duration such as 30s, 10m or 1h30m` });
-  return z.NEVER;
-});
+/** A string such as "10m", read as milliseconds. */
+export const duration = z
+  .string()
+  .meta({ format: 'duration' })
+  .transform((text, context) => {
+    const milliseconds = parseDuration(text);
+    if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
+    context.addIssue({ code: 'custom', message: `"${text}" is not a duration such as 30s, 10m or 1h30m` });
+    return z.NEVER;
+  });
 /** A secret is never in the file itself. */
 export const secretReference = z
   .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
     error: 'a reference to a secret: {env: NAME} or {file: PATH}',
   })
-  .describe('Where a secret is: {env: NAME} or {file: PATH}; files are read again when they change.');
+  .describe('A reference to a secret: {env: NAME} or {file: PATH}. Files are read again when they change.');
 
 /** A header of HTTP. */
 export const headerName = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, 'the name of a header');

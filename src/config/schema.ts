@@ -15,20 +15,20 @@ const registry = z.strictObject({
     .max(32)
     .default([])
     .describe('Other names of the same registry, in payloads and in the images of workloads.'),
-  insecure: z.boolean().default(false).describe('Whether it is spoken to in plain http; never assumed.'),
-  caFile: z.string().min(1).optional().describe('The authorities that its certificate is checked with, PEM.'),
+  insecure: z.boolean().default(false).describe('Whether to use plain http. Without this setting, https is always used.'),
+  caFile: z.string().min(1).optional().describe('A PEM file with the certificate authorities that its certificate is verified with.'),
   requestsPerSecond: z
     .number()
     .positive()
     .max(10_000)
     .optional()
-    .describe('How many requests are sent to it at most, of all replicas together; no limit unless given.'),
+    .describe('The maximum number of requests per second, over all replicas together; no limit by default.'),
   concurrency: z
     .int()
     .min(1)
     .max(1_000)
     .optional()
-    .describe('How many requests it gets at the same time at most, of all replicas together; 8 of each replica unless given.'),
+    .describe('The maximum number of concurrent requests, over all replicas together. The default is 8 per replica.'),
 });
 
 /** The whole of it. */
@@ -36,29 +36,43 @@ export const configSchema = z.strictObject({
   listen: z
     .strictObject({
       host: z.string().default('0.0.0.0').describe('The address to listen on.'),
-      port: port.default(8080).describe('The port; 0 is any free one. PORT overrides it.'),
-      bodyLimitBytes: z.int().min(1024).max(67_108_864).default(1_048_576).describe('The longest payload; longer ones are answered 413.'),
+      port: port.default(8080).describe('The port; 0 means any free port. The environment variable PORT overrides it.'),
+      bodyLimitBytes: z
+        .int()
+        .min(1024)
+        .max(67_108_864)
+        .default(1_048_576)
+        .describe('The maximum size of a request body; a larger body is answered 413.'),
       maxHeaderBytes: z
         .int()
         .min(4_096)
         .max(1_048_576)
         .default(16_384)
-        .describe('All headers of a request together; more are answered 431.'),
+        .describe('The maximum size of all headers of a request together; larger headers are answered 431.'),
       requestsPerMinute: requestsPerMinute
         .default(60_000)
-        .describe('How many requests one receiver takes in a minute, of all replicas together; more are answered 429.'),
-      headersTimeout: duration.default(10_000).describe('How long the headers of a request may take.'),
-      requestTimeout: duration.default(20_000).describe('How long a request may take with its body; slower ones are answered 408.'),
+        .describe(
+          'The maximum number of requests per minute for one receiver, over all replicas together; requests beyond it are answered 429.',
+        ),
+      headersTimeout: duration.prefault('10s').describe('How long the headers of a request may take.'),
+      requestTimeout: duration
+        .prefault('20s')
+        .describe('How long a request may take, including its body; a slower request is answered 408.'),
       confirmWithin: duration
         .refine((value) => value <= 10_000, 'at most 10s: no sender waits longer')
-        .default(2_000)
+        .prefault('2s')
         .describe(
-          'How long the answer to a delivery may wait for Redis to confirm that it is stored, 10s at most; after that it is 503. Senders wait 3 s (Harbor) to 10 s.',
+          'How long a delivery may wait for Redis to confirm that it is stored, at most 10s; after that the answer is 503. Senders wait between 3 s (Harbor) and 10 s.',
         ),
       keepAliveTimeout: duration
-        .default(72_000)
-        .describe('How long a connection may be idle; longer than the load balancer in front keeps it.'),
-      maxConnections: z.int().min(1).max(1_000_000).default(10_000).describe('How many connections there may be; more are closed at once.'),
+        .prefault('72s')
+        .describe('How long a connection may be idle. Must be longer than the idle timeout of the load balancer in front.'),
+      maxConnections: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .default(10_000)
+        .describe('The maximum number of connections; further ones are closed at once.'),
     })
     .describe('The public listener, for webhooks only.')
     .superRefine(headersComeFirst, always)
@@ -66,12 +80,12 @@ export const configSchema = z.strictObject({
   operations: z
     .strictObject({
       host: z.string().default('0.0.0.0').describe('The address to listen on.'),
-      port: port.default(9090).describe('The port; 0 is any free one.'),
+      port: port.default(9090).describe('The port; 0 means any free port.'),
       auth: z
         .enum(['kubernetes', 'proxy', 'none'])
         .default('kubernetes')
         .describe(
-          'Who may ask. kubernetes: a bearer token and its rights. proxy: whom a trusted proxy names. none: anybody, on loopback only.',
+          'Who may use it. kubernetes: callers with a bearer token, with the permissions that Kubernetes grants them. proxy: the users that a trusted proxy names. none: everybody, on loopback only.',
         ),
       proxy: z
         .strictObject({
@@ -79,80 +93,82 @@ export const configSchema = z.strictObject({
           groupsHeader: headerName
             .optional()
             .describe(
-              'The header that names the groups, separated by commas; the proxy has to set it in every request. Without it users have no groups.',
+              'The header that names the groups, separated by commas. The proxy must set it in every request. Without this setting, users have no groups.',
             ),
           secret: secretReference
             .optional()
-            .describe('What only the proxy knows, at least 16 characters: {env: NAME} or {file: PATH}. Required with auth: proxy.'),
+            .describe(
+              'A secret that only the proxy knows, at least 16 characters: {env: NAME} or {file: PATH}. Required with auth: proxy.',
+            ),
           secretHeader: headerName.default('X-Proxy-Secret').describe('The header in which the proxy sends the secret.'),
           trustedPeers: z
             .array(network.describe('An address or a network.'))
             .max(64)
             .default(['127.0.0.0/8', '::1'])
-            .describe('Where the proxy connects from; requests from elsewhere are refused, even with the secret.'),
+            .describe('The addresses that the proxy connects from. Requests from other addresses are rejected, even with the secret.'),
         })
-        .describe('The proxy in front, with auth: proxy.')
+        .describe('The authenticating proxy, for auth: proxy.')
         .prefault({}),
     })
-    .describe('The listener of the cluster: health, metrics and the API.')
+    .describe('The listener for the cluster: health, metrics and the API.')
     .superRefine(openOnlyOnLoopback)
     .superRefine(proxyIsKnown)
     .prefault({}),
   conversion,
   namespace: name
     .optional()
-    .describe('The namespace this program runs in; what the service account says unless given, else image-watcher.'),
+    .describe('The namespace in which image-watcher runs. The default is the namespace of its service account, or else image-watcher.'),
   redis: z
     .strictObject({
       url: z
         .url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' })
         .default('redis://redis:6379/0')
-        .describe('Where Redis is: redis:// or, with TLS, rediss://. REDIS_URL overrides it.'),
+        .describe('The URL of Redis: redis://, or rediss:// for TLS. The environment variable REDIS_URL overrides it.'),
       password: secretReference
         .optional()
-        .describe(
-          'Its password, instead of one in `url`: {env: NAME} or {file: PATH}, read at the start. The user, if there is one, stays in `url`.',
-        ),
+        .describe('The password, if it is not in `url`: {env: NAME} or {file: PATH}, read at the start. A user name stays in `url`.'),
       sentinels: z
         .array(host.describe('A host, with its port if it is not 26379.'))
         .max(64)
         .default([])
         .describe(
-          'The Sentinels that know where Redis is: then the host of `url` is the name of their group. They are asked over TLS where `url` begins with rediss:. Their own password, if they have one, is in REDIS_SENTINEL_PASSWORD.',
+          'The addresses of Redis Sentinels. With Sentinels, the host in `url` is the name of their group. They are reached over TLS if `url` begins with rediss:. Their own password, if they have one, is in the environment variable REDIS_SENTINEL_PASSWORD.',
         ),
-      cluster: z.boolean().default(false).describe('Whether it is a Redis Cluster: then `url` is any of its nodes.'),
+      cluster: z.boolean().default(false).describe('Whether Redis is a Redis Cluster; `url` is then any of its nodes.'),
       prefix: z
         .string()
         .min(1)
         .max(64)
         .default('{image-watcher}')
-        .describe('What all keys begin with; the braces keep them in one slot of a Cluster.'),
+        .describe('The prefix of all keys. The braces keep all keys in one slot of a Cluster.'),
       durability: z
         .enum(['warn', 'enforce', 'ignore'])
         .default('warn')
-        .describe('What to do when Redis may lose what it accepted (no AOF, or eviction): log it, take no pushes (503), or nothing.'),
-      minReplicas: z.int().min(0).max(16).default(0).describe('How many replicas must have a push before it is accepted.'),
+        .describe(
+          'What to do if Redis can lose accepted pushes (no AOF, or eviction). warn: log a warning. enforce: answer deliveries with 503. ignore: nothing.',
+        ),
+      minReplicas: z.int().min(0).max(16).default(0).describe('The number of Redis replicas that must have a push before it is accepted.'),
     })
-    .describe('Redis, which keeps what was accepted.')
+    .describe('Redis stores the accepted pushes and the queue.')
     .superRefine(redisIsOfOneForm)
     .prefault({}),
   receivers: z
     .array(receiver)
     .max(1_000)
-    .describe('Who may announce pushes, each under a URL of its own.')
+    .describe('The endpoints that accept pushes. Each receiver has its own URL.')
     .superRefine(namesAreUnique, always)
     .default([]),
   registries: z
     .array(registry.describe('A registry.'))
     .max(1_000)
-    .describe('Registries that need something else than the defaults; others may be used all the same.')
+    .describe('Registries that need other settings than the defaults. A registry does not have to be listed to be used.')
     .superRefine(hostsAreUnambiguous, always)
     .default([]),
   allowedRegistries: z
     .array(host.describe('A host.'))
     .max(1_000)
     .default([])
-    .describe('The hosts that policies may name; empty: all but link-local and metadata addresses.'),
+    .describe('The registry hosts that policies may use. If the list is empty: all hosts except link-local and metadata addresses.'),
   credentials,
   verification: z
     .strictObject({
@@ -160,9 +176,11 @@ export const configSchema = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe('The certificate authorities and logs that keyless signatures are verified with: a trusted_root.json of Sigstore.'),
+        .describe(
+          'A trusted_root.json of Sigstore, with the certificate authorities and transparency logs that keyless signatures are verified with.',
+        ),
     })
-    .describe('What signatures of images are verified with, besides the keys of the policies.')
+    .describe('What image signatures are verified with, in addition to the keys in the policies.')
     .prefault({}),
   watch: z
     .strictObject({
@@ -170,25 +188,23 @@ export const configSchema = z.strictObject({
         .array(z.string().min(1).describe('A namespace.'))
         .max(1_000)
         .default([])
-        .describe('The namespaces whose policies and workloads are watched; empty: all.'),
+        .describe('The namespaces whose policies and workloads are watched. If the list is empty: all namespaces.'),
     })
-    .describe('What is watched.')
+    .describe('Which part of the cluster is watched.')
     .prefault({}),
   poll: z
     .strictObject({
       interval: duration
-        .default(3_600_000)
-        .describe(
-          'How often registries are asked for what no webhook announced, where the policy says nothing else: 30s, 10m, 1h30m. 1h unless given.',
-        ),
+        .prefault('1h')
+        .describe('How often registries are polled for images that no webhook announced. A policy can override it.'),
     })
-    .describe('The fallback for webhooks that never came.')
+    .describe('Polling finds images whose webhooks never arrived.')
     .prefault({}),
   crossNamespace: z
     .enum(['deny', 'consent', 'allow', 'legacy'])
     .default('consent')
     .describe(
-      'Whether policies may have targets in other namespaces: never, with the consent of their owners (an annotation), or always. legacy, for a while after an upgrade from the older operator: as consent, but policies that say nothing that v1alpha1 could not say keep their one Deployment where nobody answered.',
+      'Whether policies may have targets in other namespaces. deny: no. consent: only with the consent of the owners of the target (an annotation). allow: yes. legacy (temporarily, after an upgrade from the v1alpha1 operator): like consent, but a policy that uses only what v1alpha1 can express keeps its one Deployment while the owners have neither consented nor refused.',
     ),
   customTargets,
   guards: z
@@ -199,19 +215,19 @@ export const configSchema = z.strictObject({
         .max(10)
         .default(5)
         .describe(
-          'How often a container may be changed to one and the same image within an hour: more means that something changes it back.',
+          'How often a container may be changed to the same image within an hour. More changes than that mean that something else keeps reverting the image.',
         ),
     })
-    .describe('What keeps changes from doing harm.')
+    .describe('Limits for changes.')
     .prefault({}),
   log: z
     .strictObject({
       level: z
         .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
         .default('info')
-        .describe('The least important level that is written. LOG_LEVEL overrides it.'),
+        .describe('The lowest level that is written. The environment variable LOG_LEVEL overrides it.'),
     })
-    .describe('The log, JSON on the standard output.')
+    .describe('The log: JSON lines on standard output.')
     .prefault({}),
   traces,
 });

@@ -11,21 +11,21 @@ export const traces = z
       .url({ protocol: /^https?$/, hostname: /./, error: 'a URL such as http://collector:4318' })
       .refine((url) => !/^https?:\/\/[^/]*@/.test(url), 'must not hold a password: use headers')
       .describe(
-        'The base of an OTLP/HTTP receiver: http://collector:4318; traces are posted to /v1/traces below it. OTEL_EXPORTER_OTLP_ENDPOINT overrides it.',
+        'The base URL of an OTLP/HTTP collector: http://collector:4318. Traces are posted to /v1/traces below it. The environment variable OTEL_EXPORTER_OTLP_ENDPOINT overrides it.',
       ),
     headers: z
       .record(headerName, secretReference)
       .default({})
-      .describe('Headers of each export, such as Authorization, each with where its value is: {env: NAME} or {file: PATH}.'),
+      .describe('The headers of each export, such as Authorization. Each value is a reference: {env: NAME} or {file: PATH}.'),
     sampleRatio: z
       .number()
       .min(0)
       .max(1)
       .default(1)
-      .describe('The share of traces that is kept, from 0 to 1; what belongs to one push is kept or left together.'),
+      .describe('The share of traces that is exported, from 0 to 1. All spans of one push are either exported or dropped together.'),
   })
   .optional()
-  .describe('Traces of each push, from the webhook to the rollout, over OTLP; off unless an endpoint is given.');
+  .describe('Traces of each push, from the webhook to the rollout, over OTLP. Off unless an endpoint is set.');
 
 /** The same with its headers; undefined: no traces. */
 export interface TraceSettings {

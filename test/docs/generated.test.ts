@@ -65,15 +65,15 @@ describe('nothing is forgotten', () => {
 });
 
 for (const [schema, expected] of [
-  [{ type: 'string', minLength: 1, maxLength: 9 }, 'text, 1–9 characters'],
-  [{ type: 'string', minLength: 1 }, 'text, not empty'],
-  [{ type: 'string', pattern: '^a|b$' }, 'text, as `^a|b$`'],
+  [{ type: 'string', minLength: 1, maxLength: 9 }, 'string, 1–9 characters'],
+  [{ type: 'string', minLength: 1 }, 'string, not empty'],
+  [{ type: 'string', pattern: '^a|b$' }, 'string, matching `^a|b$`'],
   [{ type: 'string', enum: ['A', 'B'] }, '`A`, `B`'],
-  [{ type: 'integer', minimum: 0 }, 'whole number, at least 0'],
-  [{ type: 'array', maxItems: 3, items: { type: 'string', maxLength: 2 } }, 'list of (text, at most 2 characters), at most 3 entries'],
-  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'boolean' } }, 'list of true or false, each once'],
-  [{ type: 'object', maxProperties: 2, additionalProperties: { type: 'string' } }, 'names with text, at most 2 entries'],
-  [{ anyOf: [{ type: 'string' }, { type: 'number', exclusiveMinimum: 0 }] }, 'text or number, more than 0'],
+  [{ type: 'integer', minimum: 0 }, 'integer, at least 0'],
+  [{ type: 'array', maxItems: 3, items: { type: 'string', maxLength: 2 } }, 'list of (string, at most 2 characters), at most 3 entries'],
+  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'boolean' } }, 'list of boolean, each once'],
+  [{ type: 'object', maxProperties: 2, additionalProperties: { type: 'string' } }, 'map of string, at most 2 entries'],
+  [{ anyOf: [{ type: 'string' }, { type: 'number', exclusiveMinimum: 0 }] }, 'string or number, more than 0'],
 ] satisfies [JsonSchema, string][]) {
   test(expected, () => assert.equal(describeType(schema), expected));
 }
