@@ -1,9 +1,9 @@
 /** ImagePolicy v1: what users write, what is stored, and what the code works with. */
 import { z } from 'zod';
+import { statusSchema } from '../model/policy-status.ts';
 import { group } from './group.ts';
 import { has, withRules } from './rules.ts';
 import { specSchema } from './v1-spec.ts';
-import { statusSchema } from './v1-status.ts';
 
 export const version = 'v1';
 export const apiVersion = `${group}/${version}`;

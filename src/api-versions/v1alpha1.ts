@@ -1,6 +1,6 @@
 /** ImagePolicy v1alpha1: the shape that exists in clusters today. The code works with v1; this is the source of the CRD and of the conversion. */
 import { z } from 'zod';
-import { condition } from './condition.ts';
+import { conditions, statusSchema as v1Status } from '../model/policy-status.ts';
 import { group } from './group.ts';
 
 export const version = 'v1alpha1';
@@ -50,13 +50,13 @@ export const specSchema = z
   })
   .describe('What to watch and what to update.');
 
-/** `status` as the service writes it. */
+/** `status` as the service writes it: the fields of v1 that it has as well, and all of v1 in one field. */
 export const statusSchema = z
   .object({
-    observedGeneration: z.int().min(0).optional().describe('The generation of the policy for which all tags were last looked at.'),
-    lastCheckedTime: z.iso.datetime().optional().describe('When the registry was last asked for this policy.'),
-    lastAppliedTag: z.string().max(128).optional().describe('The tag that this policy last applied.'),
-    conditions: z.array(condition).max(32).optional().describe('Ready, and Reconciling and Stalled while they are true.'),
+    observedGeneration: v1Status.shape.observedGeneration,
+    lastCheckedTime: v1Status.shape.lastCheckTime,
+    lastAppliedTag: v1Status.shape.lastAppliedTag,
+    conditions: conditions.exactOptional().describe('Ready, and Reconciling, Stalled and others while they are true.'),
     v1: z
       .looseObject({})
       .optional()

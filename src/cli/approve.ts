@@ -1,4 +1,4 @@
-import { readStatus } from '../api-versions/read-status.ts';
+import { readStatus } from '../model/policy-status.ts';
 import { actionAnnotations } from '../model/policy-actions.ts';
 import type { Command } from './command.ts';
 import { parsePolicyCommand, policyHelp, statusOf, tell, withPolicy } from './policy-client.ts';

@@ -1,6 +1,5 @@
-import { readStatus } from '../api-versions/read-status.ts';
 import { actionAnnotations } from '../model/policy-actions.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
+import { readStatus, type PolicyStatus } from '../model/policy-status.ts';
 import type { Command } from './command.ts';
 import { parsePolicyCommand, policyHelp, statusOf, tell, withPolicy } from './policy-client.ts';
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { readStatus } from '../api-versions/read-status.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
+import { readStatus, type PolicyStatus } from '../model/policy-status.ts';
 import type { Terminal } from './command.ts';
 import { statusOf, type PolicyClient } from './policy-client.ts';
 

@@ -1,8 +1,7 @@
 import { readPolicy, type ReadContext } from '../api-versions/read-policy.ts';
-import { readStatus } from '../api-versions/read-status.ts';
+import { readStatus } from '../model/policy-status.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
 import { pullAccess } from '../model/image-source.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
 import { resolveTarget } from '../model/resolve-target.ts';
 import { verificationSecrets } from '../model/verification.ts';
 import type { Workload } from '../model/workload.ts';
@@ -116,7 +115,7 @@ export function createWorkPorts(
       const cached = cache.policies.get(policy.namespace, policy.name);
       // One of the same name that was created anew is another.
       const newest = cached?.uid === policy.uid ? cached : policy;
-      const written = await patchStatus<PolicyStatus>({
+      const written = await patchStatus({
         client,
         path: objectPath(policyResource, policy.namespace, policy.name),
         current: newest,

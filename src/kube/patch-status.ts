@@ -5,20 +5,23 @@ import { isKubeError } from './kube-error.ts';
 import { readObject } from './read-object.ts';
 
 /** What is known of the object before the first try; with `uid`, another object of the same name counts as "deleted". */
-export interface KnownStatus<S> {
+export interface KnownStatus {
   readonly resourceVersion: string;
-  readonly status: S | undefined;
+  readonly status?: unknown;
   readonly generation?: number | undefined;
   readonly uid?: string;
 }
 
-export interface StatusPatch<S extends object> {
+export interface StatusPatch {
   readonly client: KubeClient;
   /** Of the object, without `/status`. */
   readonly path: string;
-  readonly current: KnownStatus<S>;
-  /** The new status for a status, and the generation of its object; pure, because it is called again after a conflict. Undefined or an equal status: nothing to write. */
-  readonly update: (status: S, generation: number | undefined) => S | undefined;
+  readonly current: KnownStatus;
+  /**
+   * The new status for the status that is known or that the server has, and the generation of its object; pure, because it is called again after a
+   * conflict. Undefined or an equal status: nothing to write.
+   */
+  readonly update: (status: unknown, generation: number | undefined) => object | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -33,7 +36,7 @@ const maxTries = 20;
  * Writes what `update` changes, guarded by resourceVersion, in one request where nobody else wrote meanwhile. Returns the object as it is afterwards;
  * undefined when there was nothing to write on the known state or the object is gone. Throws the last 409 after twenty tries: that many jobs and replicas may write at once, and each conflict means that one of them succeeded.
  */
-export async function patchStatus<S extends object>({ client, path, current, update, signal }: StatusPatch<S>): Promise<unknown> {
+export async function patchStatus({ client, path, current, update, signal }: StatusPatch): Promise<unknown> {
   let known = current;
   let object: RawObject | undefined;
   for (let tries = 1; ; tries++) {
@@ -55,21 +58,19 @@ export async function patchStatus<S extends object>({ client, path, current, upd
       if (!object || (current.uid !== undefined && object.metadata.uid !== current.uid)) return undefined;
       if (isKubeError(error, 404) || tries === maxTries) throw error;
       const { resourceVersion, generation } = object.metadata;
-      known = { resourceVersion, generation, status: object.status as S | undefined };
+      known = { resourceVersion, generation, status: object.status };
     }
   }
 }
 
-function diffStatus<S extends object>(
-  { status, generation }: KnownStatus<S>,
-  update: StatusPatch<S>['update'],
-): Record<string, unknown> | undefined {
-  const before = toJson(status ?? {});
-  const after = update((status ?? {}) as S, generation);
+function diffStatus({ status = {}, generation }: KnownStatus, update: StatusPatch['update']): Record<string, unknown> | undefined {
+  const before = toJson(status);
+  const after = update(status, generation);
   return after && diffMergePatch(before, toJson(after));
 }
 
 /** As the server will see it: without undefined, dates as text. */
-function toJson(value: object): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+function toJson(value: unknown): Record<string, unknown> {
+  const json: unknown = JSON.parse(JSON.stringify(value));
+  return typeof json === 'object' && json !== null ? { ...json } : {};
 }

@@ -5,7 +5,7 @@
  * undo each other are counted where they happen.
  */
 import { tryParseImageReference } from './image-reference.ts';
-import type { TriggerSource } from './policy-status.ts';
+import { type TriggerSource, isTriggerSource } from './policy-status.ts';
 import { toSeconds } from './text.ts';
 import { type ContainerChange, findContainer, readVolumeName, type Workload, type WorkloadContainer } from './workload.ts';
 
@@ -41,17 +41,6 @@ const maxSkewMs = 300_000;
 const maxImages = 8;
 const maxTimes = 10;
 const maxImageLength = 512;
-const triggers: Readonly<Record<TriggerSource, true>> = {
-  Webhook: true,
-  Poll: true,
-  PolicyChange: true,
-  TargetChange: true,
-  SecretChange: true,
-  WaitOver: true,
-  Approval: true,
-  Rollback: true,
-  Request: true,
-};
 
 /** The annotation for a container, an image volume, or a group of fields; undefined if the API server would reject its name. */
 export function updateAnnotation(container: string): string | undefined {
@@ -114,7 +103,7 @@ export function formatLastUpdate({ policy, at, trigger, from, to, tag, digest, e
 /** Parses the value of the annotation; undefined if we would not have written it: anybody may write there. */
 export function parseLastUpdate(value: unknown): LastUpdate | undefined {
   const { policy, at, trigger, from, to, tag, digest, earlier } = parseObject(value);
-  if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTrigger(trigger)) return undefined;
+  if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTriggerSource(trigger)) return undefined;
   if (!isShort(from, maxImageLength) || !isShort(to, maxImageLength)) return undefined;
   const changes = Array.isArray(earlier) ? earlier.slice(0, maxImages).flatMap(readChange) : [];
   const image = { from, to, ...(isShort(tag, 128) && { tag }), ...(isShort(digest, 160) && { digest }) };
@@ -177,10 +166,6 @@ function isShort(value: unknown, max: number): value is string {
 /** Whole seconds and a year with four digits: adding to the latest possible Date gives an invalid one. */
 function isTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) && !Number.isNaN(Date.parse(text));
-}
-
-function isTrigger(value: unknown): value is TriggerSource {
-  return typeof value === 'string' && Object.hasOwn(triggers, value);
 }
 
 /** The name under which the API server records our changes; it distinguishes them from manual ones. */

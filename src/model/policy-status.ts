@@ -1,150 +1,257 @@
-/** The `status` of a policy, as the program works with it: the shape of v1. All times are RFC 3339. */
-export interface PolicyStatus {
-  readonly observedGeneration?: number;
-  readonly conditions?: readonly Condition[];
-  readonly latest?: LatestImage;
-  readonly trigger?: Trigger;
-  /** The last time that the registry was asked for this policy. */
-  readonly lastCheckTime?: string;
-  readonly lastHandledRequest?: string;
-  readonly lastHandledRollback?: string;
-  readonly waiting?: Waiting;
-  readonly targets?: readonly ContainerState[];
-  readonly targetCounts?: TargetCounts;
-  readonly rollouts?: RolloutCounts;
-  /** Also set for policies that were updated before there was a history. */
-  readonly lastAppliedTag?: string;
-  /** The latest first. */
-  readonly history?: readonly HistoryEntry[];
-  readonly rejected?: readonly RejectedImage[];
-  readonly reverted?: readonly Reversion[];
-  readonly pendingApproval?: { readonly tag: string; readonly digest: string };
-}
+/**
+ * The `status` of an ImagePolicy, in the shape of v1: the one description from which its types, the schema of the CustomResourceDefinition, the reader and
+ * the conversion are derived. Whoever writes a status keeps to these limits: the API server rejects the whole status for one value that is too long.
+ */
+import { z } from 'zod';
 
-/** metav1.Condition. */
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration?: number;
-}
-
-/** What can cause a reconcile. */
-export type TriggerSource =
-  | 'Webhook'
-  | 'Poll'
-  | 'PolicyChange'
-  | 'TargetChange'
-  | 'SecretChange'
-  | 'WaitOver'
-  | 'Approval'
-  | 'Rollback'
-  | 'Request';
-
-/** The image that the policy selects. */
-export interface LatestImage {
-  readonly tag: string;
-  readonly digest?: string;
-  /** When the image was created, if the strategy uses that. */
-  readonly createdAt?: string;
-  readonly selectedAt: string;
-}
-
-/** The cause of the last reconcile that changed or found something. */
-export interface Trigger {
-  readonly source: TriggerSource;
-  readonly receiver?: string;
-  readonly event?: string;
-  readonly receivedAt?: string;
-  readonly handledAt: string;
-}
-
-/** An image or a retry that waits until a time. */
-export interface Waiting {
-  readonly tag?: string;
-  readonly digest?: string;
-  /** When the wait began. */
-  readonly since?: string;
-  readonly until: string;
-  readonly reason: string;
-}
-
-/** One container of one target, or (without a container) a target that cannot show one. */
-export interface ContainerState {
-  /** Only for custom resources. */
-  readonly apiVersion?: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid?: string;
-  readonly container?: string;
-  readonly image?: string;
-  readonly state: 'UpToDate' | 'Kept' | 'Problem';
-  readonly message?: string;
-}
-
-export interface TargetCounts {
-  readonly total: number;
-  readonly upToDate: number;
-  readonly problems: number;
-}
-
-/** Counts of the workloads that run what the policy applied. */
-export interface RolloutCounts {
-  readonly progressing: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly rolledBack: number;
-  /** Changes up to this time are complete: what happens to their workloads later is not part of a rollout. */
-  readonly settledAt?: string;
-}
-
-/** One change of one container. */
-export interface HistoryEntry {
-  /** Only for custom resources. */
-  readonly apiVersion?: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** Absent in entries of earlier versions. */
-  readonly uid?: string;
-  readonly container: string;
-  /** Absent if unknown, because the change was found afterwards. */
-  readonly from?: string;
-  readonly to: string;
-  readonly tag: string;
-  readonly digest?: string;
-  readonly trigger: TriggerSource;
-  readonly at: string;
-  readonly result: 'Applied' | 'RolledOut' | 'RolledBack' | 'Failed';
-  /** Why a failed change is not rolled back, and when that was found. */
-  readonly rollbackRefused?: { readonly reason: string; readonly message: string; readonly at: string };
-}
-
-/** An image that is not applied again. */
-export interface RejectedImage {
-  readonly digest: string;
-  readonly tag?: string;
-  readonly reason: string;
-  readonly message?: string;
-  readonly at: string;
-}
-
-/** How often a GitOps tool reverted the changes of a container. */
-export interface Reversion {
-  /** Only for custom resources. */
-  readonly apiVersion?: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly container: string;
-  readonly tag: string;
-  readonly digest?: string;
-  readonly count: number;
-  readonly at: string;
-}
-
-/** The maximum length of a list in the status, which would otherwise grow with every change. */
+/** The maximum length of the lists of changes and of images, which would otherwise grow with every change. */
 export const maxListed = 10;
+/** The maximum number of containers that are listed; `targetCounts` counts all. */
+export const maxTargetsListed = 20;
+/** The maximum lengths of texts. */
+export const maxLengths = {
+  tag: 128,
+  digest: 160,
+  image: 1_024,
+  message: 1_024,
+  reason: 64,
+  request: 253,
+  receiver: 63,
+  event: 128,
+} as const;
+
+const text = (max: number, description: string) => z.string().max(max).describe(description);
+const tag = (description: string) => text(maxLengths.tag, description);
+const digest = (description: string) => text(maxLengths.digest, description);
+const image = (description: string) => text(maxLengths.image, description);
+const message = (description: string) => text(maxLengths.message, description);
+const reason = text(maxLengths.reason, 'A stable word for programs.');
+const count = (description: string) => z.int().min(0).describe(description);
+/** RFC 3339, as this service writes it. */
+const time = (description: string) => z.iso.datetime().describe(description);
+/** A time that other writers set as well: the API server checks it, and the reader accepts any text. */
+const foreignTime = (description: string) => z.string().meta({ format: 'date-time', description });
+
+const workload = {
+  apiVersion: text(317, 'API version of the workload; only of custom resources.').exactOptional(),
+  kind: text(63, 'Kind of the workload.'),
+  namespace: text(63, 'Namespace of the workload.'),
+  name: text(253, 'Name of the workload.'),
+};
+// Entries of earlier versions have no uid.
+const uid = text(63, 'Its uid: a workload that is created anew under the name is another.').exactOptional();
+const container = (description: string) => text(71, description);
+
+const triggerSource = z
+  .enum(['Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'SecretChange', 'WaitOver', 'Approval', 'Rollback', 'Request'])
+  .describe('What caused the reconcile.');
+
+/** metav1.Condition; the same in every version. */
+export const conditionSchema = z
+  .object({
+    type: text(316, 'Ready, Reconciling or Stalled, and others while they are true.'),
+    status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
+    reason: text(1_024, 'A stable word for programs.'),
+    message: text(32_768, 'A sentence for people: what is the case and what to do.'),
+    lastTransitionTime: foreignTime('When the status of the condition changed last.'),
+    observedGeneration: z.int().min(0).exactOptional().describe('The generation of the policy that the condition speaks of.'),
+  })
+  .describe('One aspect of the state of the policy.');
+/** The conditions of a policy, in every version. */
+export const conditions = z.array(conditionSchema).max(32);
+
+const latest = z
+  .object({
+    tag: tag('The selected tag.'),
+    digest: digest('What the tag pointed to.').exactOptional(),
+    createdAt: time('When the image was created, by its own word; known where select.newest asks for it.').exactOptional(),
+    selectedAt: time('When it was selected first.'),
+  })
+  .describe('What the policy selects.');
+
+const trigger = z
+  .object({
+    source: triggerSource,
+    receiver: text(maxLengths.receiver, 'The receiver of the webhook.').exactOptional(),
+    event: text(maxLengths.event, 'The id of the event, for "image-watcher events".').exactOptional(),
+    receivedAt: time('When it was received.').exactOptional(),
+    handledAt: time('When the look that it caused ended.'),
+  })
+  .describe('What caused the last look that changed something or found something new.');
+
+const waiting = z
+  .object({
+    tag: tag('The tag that waits.').exactOptional(),
+    digest: digest('The digest that waits.').exactOptional(),
+    since: time('Since when it waits: the first sight of the digest.').exactOptional(),
+    until: time('When it is looked at again.'),
+    reason,
+  })
+  .describe('What is selected but not applied before a time.');
+
+const containerState = z
+  .object({
+    ...workload,
+    uid,
+    container: container(
+      'The container, or "volumes/NAME" for an image volume; absent when there is none that runs the image.',
+    ).exactOptional(),
+    image: image('The image that it runs.').exactOptional(),
+    state: z
+      .enum(['UpToDate', 'Kept', 'Problem'])
+      .describe('UpToDate, Kept (something else runs, for the reason in the message), Problem.'),
+    message: message('A sentence for people.').exactOptional(),
+  })
+  .describe('One container of one workload.');
+
+const targetCounts = z
+  .object({
+    total: count('All containers.'),
+    upToDate: count('Those that run what is selected.'),
+    problems: count('Those that cannot be brought there.'),
+  })
+  .describe(`All targets in numbers; the list of targets holds only the first ${maxTargetsListed}.`);
+
+const rollouts = z
+  .object({
+    progressing: count('Those that are not out yet.'),
+    done: count('Those that are out.'),
+    failed: count('Those whose rollout failed, and which still run the failed image.'),
+    rolledBack: count('Those that went back to an older image.'),
+    settledAt: time('Changes up to this time are over: what happens to their workloads later is no rollout.').exactOptional(),
+  })
+  .describe(
+    `The rollouts of workloads that run what the policy gave them, in numbers; the history names only the last ${maxListed} changes.`,
+  );
+
+const change = z
+  .object({
+    ...workload,
+    uid,
+    container: container('The container, or "volumes/NAME" for an image volume.'),
+    from: image('The image before; absent where it is not known, because the change was found afterwards.').exactOptional(),
+    to: image('The image after.'),
+    tag: tag('The tag that was applied.'),
+    digest: digest('The digest that was applied.').exactOptional(),
+    trigger: triggerSource,
+    at: time('When it was changed.'),
+    result: z.enum(['Applied', 'RolledOut', 'RolledBack', 'Failed']).describe('What became of it.'),
+    rollbackRefused: z
+      .object({ reason, message: message('Why, in a sentence.'), at: time('Since when that is known.') })
+      .exactOptional()
+      .describe('Why it failed and is not rolled back.'),
+  })
+  .describe('One change of one container.');
+
+const rejected = z
+  .object({
+    digest: digest('The digest that is not tried again.'),
+    tag: tag('The tag it had.').exactOptional(),
+    reason,
+    message: message('Why, in a sentence.').exactOptional(),
+    at: time('When it was rejected.'),
+  })
+  .describe('An image that failed.');
+
+const reverted = z
+  .object({
+    ...workload,
+    container: container('The container, or "volumes/NAME" for an image volume.'),
+    tag: tag('The tag that was put back.'),
+    digest: digest('Its digest.').exactOptional(),
+    count: z.int().min(1).describe('How often; after the second time it is left alone.'),
+    at: time('When that was noticed.'),
+  })
+  .describe('A change that a GitOps tool has put back.');
+
+/** The schema of `status`. Every field is optional: a reader drops one that does not fit. */
+export const statusSchema = z
+  .object({
+    observedGeneration: z.int().min(0).exactOptional().describe('The generation of the policy for which all tags were last looked at.'),
+    conditions: conditions
+      .exactOptional()
+      .describe('Ready, and Reconciling, Stalled and others while they are true.')
+      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+    latest: latest.exactOptional(),
+    trigger: trigger.exactOptional(),
+    lastCheckTime: foreignTime('When the registry was last asked for this policy.').exactOptional(),
+    lastHandledRequest: text(maxLengths.request, 'The value of the annotation requested-at that was last answered.').exactOptional(),
+    lastHandledRollback: text(maxLengths.request, 'The value of the annotation rollback-to that was last answered.').exactOptional(),
+    waiting: waiting.exactOptional(),
+    targets: z
+      .array(containerState)
+      .max(maxTargetsListed)
+      .exactOptional()
+      .describe(`What the targets run: the first ${maxTargetsListed} containers.`),
+    targetCounts: targetCounts.exactOptional(),
+    rollouts: rollouts.exactOptional(),
+    lastAppliedTag: tag(
+      'The tag that was applied last; known also of policies that were updated before there was a history.',
+    ).exactOptional(),
+    history: z.array(change).max(maxListed).exactOptional().describe(`The last ${maxListed} changes, the latest first.`),
+    rejected: z.array(rejected).max(maxListed).exactOptional().describe(`The last ${maxListed} digests that failed, the latest first.`),
+    reverted: z
+      .array(reverted)
+      .max(maxListed)
+      .exactOptional()
+      .describe(`The last ${maxListed} changes that a GitOps tool has put back, the latest first.`),
+    pendingApproval: z
+      .object({ tag: tag('The tag that waits for approval.'), digest: digest('Its digest.') })
+      .exactOptional()
+      .describe('What waits for approval.'),
+  })
+  .describe('What the service found and did.');
+
+type Immutable<T> = T extends readonly (infer Entry)[]
+  ? readonly Immutable<Entry>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
+    : T;
+
+/** The status as the program works with it. */
+export type PolicyStatus = Immutable<z.output<typeof statusSchema>>;
+/** metav1.Condition. */
+export type Condition = Immutable<z.output<typeof conditionSchema>>;
+/** What can cause a reconcile. */
+export type TriggerSource = z.output<typeof triggerSource>;
+/** The image that the policy selects. */
+export type LatestImage = Immutable<z.output<typeof latest>>;
+/** The cause of the last reconcile that changed or found something. */
+export type Trigger = Immutable<z.output<typeof trigger>>;
+/** An image or a retry that waits until a time. */
+export type Waiting = Immutable<z.output<typeof waiting>>;
+/** One container of one target, or (without a container) a target that cannot show one. */
+export type ContainerState = Immutable<z.output<typeof containerState>>;
+export type TargetCounts = Immutable<z.output<typeof targetCounts>>;
+/** Counts of the workloads that run what the policy applied. */
+export type RolloutCounts = Immutable<z.output<typeof rollouts>>;
+/** One change of one container. */
+export type HistoryEntry = Immutable<z.output<typeof change>>;
+/** An image that is not applied again. */
+export type RejectedImage = Immutable<z.output<typeof rejected>>;
+/** How often a GitOps tool reverted the changes of a container. */
+export type Reversion = Immutable<z.output<typeof reverted>>;
+
+/** Whether a value is one of the causes of a reconcile. */
+export function isTriggerSource(value: unknown): value is TriggerSource {
+  return typeof value === 'string' && Object.hasOwn(triggerSource.enum, value);
+}
+
+const storedStatus = statusSchema.loose();
+
+/**
+ * Reads `status`. A field that does not fit the schema is dropped, and one that this version does not know is kept, because a status is written back.
+ * An `observedGeneration` that the object has not reached was observed before the object was restored from a backup, and is dropped as well.
+ */
+export function readStatus(raw: unknown, generation = Number.POSITIVE_INFINITY): PolicyStatus {
+  const read = storedStatus.safeParse(raw);
+  const status = read.success ? read.data : storedStatus.parse(withoutOddFields(raw, read.error));
+  const { observedGeneration = 0, ...rest } = status;
+  return observedGeneration > generation ? rest : status;
+}
+
+function withoutOddFields(raw: unknown, { issues }: z.ZodError): Readonly<Record<string, unknown>> {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return {};
+  const odd = new Set(issues.map(({ path: [field] }) => field));
+  return Object.fromEntries(Object.entries(raw).filter(([field]) => !odd.has(field)));
+}

@@ -1,7 +1,7 @@
 /** Everything that the schemas of ImagePolicy accept, CEL rules included, for property tests; a test holds them against the schemas. */
 import fc from 'fast-check';
 import type { Spec } from '../../src/api-versions/v1-spec.ts';
-import type { Status } from '../../src/api-versions/v1-status.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
 import { list, matching, some, text } from './arbitrary-parts.ts';
 
@@ -233,7 +233,7 @@ const change = some(
 );
 
 /** Every v1 status that the API server accepts. */
-export const v1StatusArbitrary: fc.Arbitrary<Status> = wire(
+export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
   some({
     observedGeneration: count,
     conditions,

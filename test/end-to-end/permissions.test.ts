@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { patchStatus } from '../../src/kube/patch-status.ts';
 import { rewriteObject } from '../../src/kube/crd/rewrite-object.ts';
+import { readStatus } from '../../src/model/policy-status.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
@@ -121,11 +122,11 @@ describe('the permissions of the chart', () => {
     // Only where two write at the same moment is a policy read again.
     const client = createKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
     const path = `${policiesPath(world.namespace, 'v1')}/all`;
-    await patchStatus<{ lastCheckTime?: string }>({
+    await patchStatus({
       client,
       path,
       current: { resourceVersion: '1', status: {} },
-      update: (status) => ({ ...status, lastCheckTime: '2026-01-01T00:00:00Z' }),
+      update: (status) => ({ ...readStatus(status), lastCheckTime: '2026-01-01T00:00:00Z' }),
     });
     await client.close();
     await playKubelet(world.cluster, namespace).cannotPull('all', image('all', '1.1.0'), 'not found');

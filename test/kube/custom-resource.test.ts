@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { applyCustomResourceDefinition } from '../../src/kube/crd/apply-crd.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import type { CustomResourceDefinition } from '../../src/kube/crd/merge-crd.ts';
-import { patchStatus } from '../../src/kube/patch-status.ts';
+import { patchStatus, type StatusPatch } from '../../src/kube/patch-status.ts';
 import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -102,16 +102,19 @@ async function create(name: string, status?: Status): Promise<{ resourceVersion:
   return { resourceVersion: created.metadata.resourceVersion, uid: created.metadata.uid, status: created.status };
 }
 
+type ThingPatch = Omit<StatusPatch, 'update'> & { readonly update: (status: Status) => Status | undefined };
+const patchThing = ({ update, ...rest }: ThingPatch) => patchStatus({ ...rest, update: (status) => update(status as Status) });
+
 test('a status is written where there was none', async () => {
   const current = await create('fresh');
-  const written = await patchStatus<Status>({ client, path: pathOf('fresh'), current, update: () => ({ count: 1, message: 'hello' }) });
+  const written = await patchThing({ client, path: pathOf('fresh'), current, update: () => ({ count: 1, message: 'hello' }) });
   assert.deepEqual((written as Thing).status, { count: 1, message: 'hello' });
   assert.deepEqual(written, await read('fresh'));
 });
 
 test('removed fields go, also inside', async () => {
   const current = await create('smaller', { count: 1, message: 'old', latest: { tag: '1', digest: 'sha256:a' }, history: [1, 2] });
-  await patchStatus<Status>({
+  await patchThing({
     client,
     path: pathOf('smaller'),
     current,
@@ -129,7 +132,7 @@ for (const { name, update } of nothing) {
   test(`nothing is written for ${name}`, async () => {
     const object = name.replaceAll(' ', '-');
     const current = await create(object, { count: 1, latest: { tag: '1' } });
-    assert.equal(await patchStatus<Status>({ client, path: pathOf(object), current, update }), undefined);
+    assert.equal(await patchThing({ client, path: pathOf(object), current, update }), undefined);
     assert.equal((await read(object)).metadata.resourceVersion, current.resourceVersion);
   });
 }
@@ -142,7 +145,7 @@ test('after a conflict the update is made again on what the other wrote', async 
     seen.push(status.count);
     return { ...status, count: (status.count ?? 0) + 1 };
   };
-  await patchStatus<Status>({ client, path: pathOf('contended'), current, update });
+  await patchThing({ client, path: pathOf('contended'), current, update });
   assert.deepEqual(seen, [1, 10]);
   assert.deepEqual((await read('contended')).status, { count: 11, message: 'theirs' });
 });
@@ -150,14 +153,14 @@ test('after a conflict the update is made again on what the other wrote', async 
 test('a conflict with somebody who wrote the same needs no write', async () => {
   const current = await create('agreed', { count: 1 });
   const theirs = await overwrite('agreed', { count: 2 });
-  const result = await patchStatus<Status>({ client, path: pathOf('agreed'), current, update: (status) => ({ ...status, count: 2 }) });
+  const result = await patchThing({ client, path: pathOf('agreed'), current, update: (status) => ({ ...status, count: 2 }) });
   assert.deepEqual(result, theirs);
 });
 
 test('no increment of several writers is lost', async () => {
   const current = await create('counted', { count: 0 });
   const increment = () =>
-    patchStatus<Status>({ client, path: pathOf('counted'), current, update: (status) => ({ ...status, count: (status.count ?? 0) + 1 }) });
+    patchThing({ client, path: pathOf('counted'), current, update: (status) => ({ ...status, count: (status.count ?? 0) + 1 }) });
   await Promise.all([increment(), increment(), increment(), increment()]);
   assert.deepEqual((await read('counted')).status, { count: 4 });
 });
@@ -172,7 +175,7 @@ test('after twenty conflicts it gives up', async () => {
       return client.request<T>(request);
     },
   };
-  const patching = patchStatus<Status>({
+  const patching = patchThing({
     client: contended,
     path: pathOf('hopeless'),
     current,
@@ -185,14 +188,14 @@ test('after twenty conflicts it gives up', async () => {
 test('a deleted object has no status to write', async () => {
   const current = await create('deleted', { count: 1 });
   await controlPlane.request('DELETE', pathOf('deleted'));
-  assert.equal(await patchStatus<Status>({ client, path: pathOf('deleted'), current, update: () => ({ count: 2 }) }), undefined);
+  assert.equal(await patchThing({ client, path: pathOf('deleted'), current, update: () => ({ count: 2 }) }), undefined);
 });
 
 test('another object of the same name is left alone', async () => {
   const current = await create('recreated', { count: 1 });
   await controlPlane.request('DELETE', pathOf('recreated'));
   await create('recreated', { count: 5 });
-  assert.equal(await patchStatus<Status>({ client, path: pathOf('recreated'), current, update: () => ({ count: 2 }) }), undefined);
+  assert.equal(await patchThing({ client, path: pathOf('recreated'), current, update: () => ({ count: 2 }) }), undefined);
   assert.deepEqual((await read('recreated')).status, { count: 5 });
 });
 
@@ -205,7 +208,7 @@ test('a definition without the status subresource is an error, not a deleted obj
     metadata: { name: 'old' },
   });
   const current = { resourceVersion: metadata.resourceVersion, status: undefined };
-  await assert.rejects(patchStatus<Status>({ client, path: `${path}/old`, current, update: () => ({ count: 1 }) }), {
+  await assert.rejects(patchThing({ client, path: `${path}/old`, current, update: () => ({ count: 1 }) }), {
     name: 'KubeError',
     status: 404,
   });

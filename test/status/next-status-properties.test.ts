@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readStatus } from '../../src/api-versions/read-status.ts';
+import { readStatus } from '../../src/model/policy-status.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import {
   gone,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { statusSchema } from '../../src/api-versions/v1-status.ts';
+import { statusSchema } from '../../src/model/policy-status.ts';
 import { nextStatus, type ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import type { Condition, ContainerState, PolicyStatus } from '../../src/model/policy-status.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { statusSchema } from '../../src/api-versions/v1-status.ts';
+import { statusSchema } from '../../src/model/policy-status.ts';
 import { rollbacksOf, whyNoRollback } from '../../src/rollout/automatic-rollback.ts';
 import { currentRollouts } from '../../src/rollout/current-rollouts.ts';
 import { evaluateRollout } from '../../src/rollout/evaluate-rollout.ts';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readStatus } from '../../src/api-versions/read-status.ts';
+import fc from 'fast-check';
+import { maxListed, maxTargetsListed, readStatus } from '../../src/model/policy-status.ts';
+import { v1StatusArbitrary } from '../api-versions/arbitraries.ts';
 
 const at = '2026-03-01T12:00:00Z';
 const place = { kind: 'Deployment', namespace: 'shop', name: 'web', container: 'web' };
@@ -23,6 +25,20 @@ const status = {
 test('a status is read as it is, with what a later version may have written', () => {
   assert.deepEqual(readStatus(status), status);
   assert.deepEqual(readStatus({ ...status, later: { a: [1] } }), { ...status, later: { a: [1] } });
+});
+
+test('every status that the definition allows is read as it is', () => {
+  fc.assert(fc.property(v1StatusArbitrary, (written) => assert.deepEqual(readStatus(written), written)));
+});
+
+test('a list of the status is read up to the length that is written, and dropped above it', () => {
+  const lists = { targets: maxTargetsListed, history: maxListed };
+  for (const [field, most] of Object.entries(lists)) {
+    const [entry] = status[field === 'targets' ? 'targets' : 'history'];
+    const fitting = { [field]: Array.from({ length: most }, () => entry) };
+    assert.deepEqual(readStatus(fitting), fitting);
+    assert.deepEqual(readStatus({ [field]: [...(fitting[field] ?? []), entry] }), {});
+  }
 });
 
 test('each field of another shape is as good as absent, and hides no other', () => {
