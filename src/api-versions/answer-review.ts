@@ -1,7 +1,7 @@
 import { describeError } from '../model/errors.ts';
 import { group } from './group.ts';
 import type { ReviewAnswer, ReviewBounds } from './convert-review.ts';
-import { measureJson } from './conversion/measure-json.ts';
+import { measureJson } from './conversion/read-json.ts';
 
 /** A ConversionReview, parsed, → what is answered. */
 export type ConvertReview = (body: unknown, bounds: ReviewBounds) => Promise<ReviewAnswer>;

@@ -4,9 +4,8 @@ import type { Server } from 'node:https';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { createAdmission, tooLong, type AdmissionOptions, type AdmittedReview } from './admit-reviews.ts';
+import { createAdmission, tooLong, type AdmissionOptions, type AdmittedReview, boundConnections } from './admit-reviews.ts';
 import { answerReview, type ConvertReview } from './answer-review.ts';
-import { boundConnections } from './bound-connections.ts';
 
 export interface ConversionOptions extends AdmissionOptions {
   readonly certificate: string;

@@ -1,9 +1,16 @@
 /** Conversion of ImagePolicy between v1alpha1 and v1: pure, and total, because one refused object makes a whole list fail. */
 import { readOldStatus, writeOldStatus } from './conversion/convert-status.ts';
-import { mergeSpec } from './conversion/merge-spec.ts';
-import { readOldSpec, writeOldSpec } from './conversion/old-spec.ts';
-import { editedOrigin, newOrigin, originAnnotation, readOrigin, writeOrigin, type Origin } from './conversion/origin.ts';
-import { projectSpec, withoutOurPattern } from './conversion/project-spec.ts';
+import { mergeSpec, projectSpec, withoutOurPattern } from './conversion/convert-spec.ts';
+import {
+  readOldSpec,
+  writeOldSpec,
+  editedOrigin,
+  newOrigin,
+  originAnnotation,
+  readOrigin,
+  writeOrigin,
+  type Origin,
+} from './conversion/old-spec.ts';
 import { isObject, textOf, withField, withPart, type JsonObject } from './conversion/read-json.ts';
 import { readSaved, savedAnnotation, writeSaved } from './conversion/saved-v1.ts';
 import * as v1 from './v1.ts';

@@ -1,7 +1,9 @@
-/** Which CustomResourceDefinition a cluster should have next, from the one it has and from what was asked for. */
 import { customResourceDefinition, type Conversion } from './crd.ts';
-import { version as v1 } from './v1.ts';
-import { version as v1alpha1 } from './v1alpha1.ts';
+import { kind } from './group.ts';
+import * as v1 from './v1.ts';
+import * as v1alpha1 from './v1alpha1.ts';
+
+/** Which CustomResourceDefinition a cluster should have next, from the one it has and from what was asked for. */
 
 /** What was asked for; whatever is left out stays as the cluster has it. */
 export interface CrdRequest {
@@ -27,17 +29,17 @@ export interface InstalledCrd {
  * a webhook stays where it is (the manifest does not mention it). Throws an Error that says what to do where v1alpha1 would go although it is needed.
  */
 export function planCrd(existing: InstalledCrd | undefined, request: CrdRequest) {
-  const installed = existing?.spec.versions.find(({ name }) => name === v1alpha1);
+  const installed = existing?.spec.versions.find(({ name }) => name === v1alpha1.version);
   if (request.v1Only) {
     refuseWhileNeeded(existing);
     return customResourceDefinition({ v1Only: true });
   }
-  const isRetired = installed?.served === false && !request.serveV1alpha1 && request.storage !== v1alpha1;
+  const isRetired = installed?.served === false && !request.serveV1alpha1 && request.storage !== v1alpha1.version;
   return customResourceDefinition({
     v1Only: isV1Only(existing) && !asksForV1alpha1(request),
     conversion: request.conversion,
-    storage: request.storage ?? v1,
-    unserved: isRetired ? [v1alpha1] : [],
+    storage: request.storage ?? v1.version,
+    unserved: isRetired ? [v1alpha1.version] : [],
   });
 }
 
@@ -49,18 +51,40 @@ export function lacksConversion(existing: InstalledCrd | undefined, request: Crd
 }
 
 function isV1Only(existing: InstalledCrd | undefined): boolean {
-  return existing !== undefined && existing.spec.versions.every(({ name }) => name === v1);
+  return existing !== undefined && existing.spec.versions.every(({ name }) => name === v1.version);
 }
 
 function asksForV1alpha1({ conversion, storage, serveV1alpha1 }: CrdRequest): boolean {
-  return conversion !== undefined || storage === v1alpha1 || serveV1alpha1 === true;
+  return conversion !== undefined || storage === v1alpha1.version || serveV1alpha1 === true;
 }
 
 function refuseWhileNeeded(existing: InstalledCrd | undefined): void {
-  if (existing?.status?.storedVersions?.includes(v1alpha1)) {
+  if (existing?.status?.storedVersions?.includes(v1alpha1.version)) {
     throw new Error('policies may still be stored as v1alpha1: run "crd apply" with a conversion webhook and "crd migrate" first');
   }
-  if (existing?.spec.versions.some(({ name, served }) => name === v1alpha1 && served !== false)) {
+  if (existing?.spec.versions.some(({ name, served }) => name === v1alpha1.version && served !== false)) {
     throw new Error('v1alpha1 is still served: run "crd migrate --retire v1alpha1" first');
   }
 }
+
+const metadata = { name: 'image-watcher-conversion-probe', namespace: 'default' };
+
+/** A policy of each version with which the conversion is tried out; none of them is ever stored. */
+export const conversionSamples = {
+  [v1.version]: {
+    apiVersion: v1.apiVersion,
+    kind,
+    metadata,
+    spec: { image: 'example.com/probe', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'probe' }], suspend: true },
+  },
+  [v1alpha1.version]: {
+    apiVersion: v1alpha1.apiVersion,
+    kind,
+    metadata,
+    spec: {
+      repository: 'example.com/probe',
+      tagPolicy: { strategy: 'SemVer' },
+      updateTarget: { kind: 'Deployment', name: 'probe', namespace: 'default' },
+    },
+  },
+} as const;

@@ -1,7 +1,54 @@
-import type { CheckContext } from './rules.ts';
+import { group, kind } from './group.ts';
+import { isDraft, type CheckContext } from './rules.ts';
+import * as v1 from './v1.ts';
+import { specSchema } from './v1.ts';
+import * as v1alpha1 from './v1alpha1.ts';
+import { problem, type Problem } from './validation/problem.ts';
+import { specProblems, unknownFields, unknownKeys } from './validation/spec-problems.ts';
+import { v1alpha1Problems } from './validation/v1alpha1-problems.ts';
 import type { Reason } from '../model/reasons.ts';
-import { specSchema } from './v1-spec.ts';
-import { specProblems } from './validation/spec-problems.ts';
+import { checkLabelKey } from './v1-fields/scalars.ts';
+
+const apiVersions = [v1.apiVersion, v1alpha1.apiVersion];
+
+/** Whether a document is meant as an ImagePolicy of ours, however wrong it is. */
+export function isPolicy(document: unknown): boolean {
+  if (!isDraft(document)) return false;
+  const { apiVersion } = document;
+  if (typeof apiVersion !== 'string') return document['kind'] === kind;
+  return apiVersion === group || apiVersion.startsWith(`${group}/`);
+}
+
+/**
+ * Everything that is wrong with a whole document that is meant as an ImagePolicy, of either version: what it is, its metadata, fields
+ * that there are not, and its spec. `status` is the service's business and not looked at. Without
+ * what the operator allows, only built-in fields of custom resources are right.
+ */
+export function validatePolicy(document: unknown, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
+  if (!isDraft(document)) return [problem([], 'is no object: write apiVersion, kind, metadata and spec')];
+  const { apiVersion, spec, metadata } = document;
+  const problems = [
+    ...kindProblems(document),
+    ...unknownKeys(document, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], []),
+    ...metadataProblems(metadata),
+  ];
+  // A version that there is not was told above; what is inside is judged by the one that people should write.
+  if (apiVersion === v1alpha1.apiVersion) {
+    return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec)];
+  }
+  const namespace = isDraft(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
+  return [...problems, ...unknownFields(specSchema, spec, ['spec']), ...specProblems(specSchema, spec, { ...operator, namespace })];
+}
+
+function kindProblems(document: Readonly<Record<string, unknown>>): Problem[] {
+  const problems: Problem[] = [];
+  const { apiVersion } = document;
+  if (typeof apiVersion !== 'string') problems.push(problem(['apiVersion'], `is missing: write ${v1.apiVersion}`));
+  else if (!apiVersions.includes(apiVersion))
+    problems.push(problem(['apiVersion'], `"${apiVersion}" is none of ${apiVersions.join(', ')}`));
+  if (document['kind'] !== kind) problems.push(problem(['kind'], `the group ${group} has only the kind ${kind}`));
+  return problems;
+}
 
 /** One thing that is wrong with a spec. */
 export interface SpecProblem {
@@ -18,4 +65,33 @@ export interface SpecProblem {
  */
 export function validateSpec(spec: unknown, context: CheckContext = {}): readonly SpecProblem[] {
   return specProblems(specSchema, spec, context).map(({ path, message, reason }) => ({ path, message, reason }));
+}
+
+const subdomain = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** What is wrong with the parts of `metadata` that people write: name, namespace, labels and annotations. */
+export function metadataProblems(metadata: unknown): Problem[] {
+  if (!isDraft(metadata)) return [problem(['metadata'], 'is missing: write at least metadata.name')];
+  const { name, generateName, namespace } = metadata;
+  const problems: Problem[] = [];
+  const add = (key: string, message: string) => void problems.push(problem(['metadata', key], message));
+  if (name === undefined || name === null) {
+    if (typeof generateName !== 'string') add('name', 'is missing: write a name, such as "web"');
+  } else if (typeof name !== 'string' || name.length > 253 || !subdomain.test(name)) {
+    add('name', `${JSON.stringify(name)} is no name: lower-case letters, digits, "-" and "." between letters or digits`);
+  }
+  if (namespace !== undefined && namespace !== null && (typeof namespace !== 'string' || !label.test(namespace))) {
+    add('namespace', `${JSON.stringify(namespace)} is no namespace: lower-case letters, digits and "-", at most 63`);
+  }
+  return [...problems, ...['labels', 'annotations'].flatMap((key) => textProblems(metadata[key], key))];
+}
+
+function textProblems(map: unknown, field: string): Problem[] {
+  if (map === undefined || map === null) return [];
+  if (!isDraft(map)) return [problem(['metadata', field], 'is not a list of names with their values')];
+  return Object.entries(map).flatMap(([key, value]) => [
+    ...(typeof value === 'string' ? [] : [problem(['metadata', field, key], `is ${JSON.stringify(value)}: write a text in quotes`)]),
+    ...checkLabelKey(key).map(() => problem(['metadata', field, key], 'is no name such as "app" or "example.com/app"')),
+  ]);
 }

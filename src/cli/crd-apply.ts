@@ -1,7 +1,6 @@
 import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../api-versions/crd.ts';
-import { conversionSamples } from '../api-versions/conversion-samples.ts';
+import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '../api-versions/plan-crd.ts';
 import { crdName } from '../api-versions/group.ts';
-import { type CrdRequest, lacksConversion, planCrd } from '../api-versions/plan-crd.ts';
 import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { UsageError, type Terminal } from './command.ts';

@@ -1,4 +1,5 @@
-import { readPolicy, type ReadContext } from '../api-versions/read-policy.ts';
+import { readPolicy } from '../api-versions/read-policy.ts';
+import type { ReadContext } from '../api-versions/read-spec.ts';
 import { describeError } from '../model/errors.ts';
 import { kindKey } from '../model/workload.ts';
 import type { KubeClient } from '../kube/client.ts';

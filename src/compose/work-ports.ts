@@ -1,7 +1,8 @@
-import { readPolicy, type ReadContext } from '../api-versions/read-policy.ts';
-import { readStatus } from '../model/policy-status.ts';
+import { readPolicy } from '../api-versions/read-policy.ts';
+import type { ReadContext } from '../api-versions/read-spec.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
 import { pullAccess } from '../model/image-source.ts';
+import { readStatus } from '../model/policy-status.ts';
 import { resolveTarget } from '../model/resolve-target.ts';
 import { verificationSecrets } from '../model/verification.ts';
 import type { Workload } from '../model/workload.ts';

@@ -1,6 +1,6 @@
 /** Everything that the schemas of ImagePolicy accept, CEL rules included, for property tests; a test holds them against the schemas. */
 import fc from 'fast-check';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Spec } from '../../src/api-versions/v1.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
 import { list, matching, some, text } from './arbitrary-parts.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
-import * as v1Spec from '../../src/api-versions/v1-spec.ts';
+import * as v1Spec from '../../src/api-versions/v1.ts';
 import * as v1Status from '../../src/model/policy-status.ts';
 import * as old from '../../src/api-versions/v1alpha1.ts';
 import { convertObject } from '../../src/api-versions/convert.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { RE2JS } from 're2js';
 import { convertObject } from '../../src/api-versions/convert.ts';
-import { matchesNothing } from '../../src/api-versions/conversion/project-spec.ts';
+import { matchesNothing } from '../../src/api-versions/conversion/convert-spec.ts';
 import { savedAnnotation } from '../../src/api-versions/conversion/saved-v1.ts';
 import { differences, down, isHidden, oldPolicy, setAnnotation, setAt, up, v1, v1Policy } from './objects.ts';
 

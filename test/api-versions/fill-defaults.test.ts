@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillDefaults } from '../../src/api-versions/conversion/fill-defaults.ts';
+import { fillDefaults } from '../../src/api-versions/convert-review.ts';
 
 const v1 = (rest: object) => ({ apiVersion: 'operator.technomad.dev/v1', kind: 'ImagePolicy', metadata: { name: 'web' }, ...rest });
 

@@ -1,8 +1,8 @@
 /** ImagePolicy objects for the tests of the conversion. */
 import assert from 'node:assert/strict';
 import { convertObject } from '../../src/api-versions/convert.ts';
-import { matchesNothing } from '../../src/api-versions/conversion/project-spec.ts';
-import { originAnnotation } from '../../src/api-versions/conversion/origin.ts';
+import { matchesNothing } from '../../src/api-versions/conversion/convert-spec.ts';
+import { originAnnotation } from '../../src/api-versions/conversion/old-spec.ts';
 import { isObject, type JsonObject } from '../../src/api-versions/conversion/read-json.ts';
 import { savedAnnotation } from '../../src/api-versions/conversion/saved-v1.ts';
 

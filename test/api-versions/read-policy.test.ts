@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readPolicy, type ReadContext } from '../../src/api-versions/read-policy.ts';
+import { readPolicy } from '../../src/api-versions/read-policy.ts';
+import type { ReadContext } from '../../src/api-versions/read-spec.ts';
 import { apiVersion } from '../../src/api-versions/v1.ts';
 import { isUsable, type PolicySpec } from '../../src/model/image-policy.ts';
 import { selectTag } from '../../src/select/select-tag.ts';

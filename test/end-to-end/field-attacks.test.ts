@@ -1,7 +1,7 @@
 /** What whoever may write an ImagePolicy tries with `fields`: each attack against the real API server, by a service that may patch all of these kinds. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Spec } from '../../src/api-versions/v1.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { installKind, known, pathOf, type CustomKind } from '../kube/targets/custom-definition.ts';

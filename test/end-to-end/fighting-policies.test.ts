@@ -1,7 +1,7 @@
 /** Two policies that select different images for the same containers, against the real API server: the loop breaker ends their fight. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Spec } from '../../src/api-versions/v1.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';

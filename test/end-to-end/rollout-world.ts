@@ -1,6 +1,6 @@
 /** A world with the real controllers, whose Deployments come up when the test says so. */
 import assert from 'node:assert/strict';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Spec } from '../../src/api-versions/v1.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Spec } from '../../src/api-versions/v1.ts';
 import { digestOf, pushImage } from '../harness/push-image.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import {

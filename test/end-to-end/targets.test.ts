@@ -1,7 +1,7 @@
 /** Every kind of workload, by name and by label, against the real API server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Spec } from '../../src/api-versions/v1.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { Redis as Connection } from 'ioredis';
 import { parse } from 'yaml';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Spec } from '../../src/api-versions/v1.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
 import { logMessages } from '../../src/telemetry/log-messages.ts';
 import { startCollector, type CollectedSpan, type Collector } from '../harness/otlp-collector.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
-import type { Spec } from '../../src/api-versions/v1-spec.ts';
+import type { Spec } from '../../src/api-versions/v1.ts';
 import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from './read-json.ts';
-import type { Origin } from './origin.ts';
+import type { Origin } from './old-spec.ts';
 
 type Check = (value: unknown) => boolean;
 type Fields = ReadonlyMap<string, Check>;

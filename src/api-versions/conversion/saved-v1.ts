@@ -1,7 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { group } from '../group.ts';
-import { measureJson } from './measure-json.ts';
-import { isNestedWithin, isObject, type JsonObject } from './read-json.ts';
+import { measureJson, isNestedWithin, isObject, type JsonObject } from './read-json.ts';
 
 /** The annotation of the v1alpha1 view that holds the complete v1 spec; a stored v1 object never has it. */
 export const savedAnnotation = `${group}/v1`;

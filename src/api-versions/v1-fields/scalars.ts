@@ -1,8 +1,9 @@
-/** The small values that the fields of v1 are made of. */
 import { z } from 'zod';
 import { parseDuration } from '../../model/text.ts';
-import { withChecks, withRules } from '../rules.ts';
-import { checkText } from '../validation/check-text.ts';
+import { withChecks, withRules, type Check, isDraft, type Finding } from '../rules.ts';
+import { maxPatternLength } from '../../model/pattern.ts';
+
+/** The small values that the fields of v1 are made of. */
 
 const maxDuration = 8_784;
 const durationPattern = '^(?:[0-9]{1,4}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,8}s)?$';
@@ -58,3 +59,40 @@ export const duration = (what: string) =>
       },
     ],
   );
+
+/** A repetition count above 128, but not the code point in `\x{1F433}`. The same syntax in RE2 and in JavaScript. */
+const largeCount = String.raw`(?:^|[^x]|[^\\]x)[{](?:[0-9]+,)?(?:129|1[3-9][0-9]|[2-9][0-9][0-9]|[0-9]{4,})(?:,[0-9]*)?[}]`;
+const hasLargeCount = new RegExp(largeCount);
+
+/** An RE2 expression. How much it compiles to is beyond CEL, but not the counts in it, which make a short text a large program. */
+export const pattern = (what: string) =>
+  withRules(z.string().min(1).max(maxPatternLength).describe(what), [
+    {
+      rule: `!self.matches(r'${largeCount}')`,
+      message: 'write repetition counts of at most 128, the length of the longest tag',
+      holds: (self) => !hasLargeCount.test(String(self)),
+    },
+  ]);
+
+/** A check that a text matches a pattern, which the schema does not demand. */
+export function checkText(pattern: RegExp, hint: string): Check {
+  return (value) =>
+    typeof value !== 'string' || value === '' || pattern.test(value) ? [] : [{ message: `"${value}" is not valid: ${hint}` }];
+}
+
+const labelNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+const prefixPattern = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/** The name of a label, with an optional prefix: `app.kubernetes.io/name`. */
+export function checkLabelKey(value: unknown): Finding[] {
+  const parts = String(value).split('/');
+  const [name = '', prefix] = parts.toReversed();
+  const isKey = parts.length <= 2 && labelNamePattern.test(name) && (prefix === undefined || prefixPattern.test(prefix));
+  return isKey ? [] : [{ message: `"${String(value)}" is no name of a label, such as "app" or "app.kubernetes.io/name"` }];
+}
+
+/** The names of all labels of a map. */
+export function checkLabelKeys(value: unknown): Finding[] {
+  if (!isDraft(value)) return [];
+  return Object.keys(value).flatMap((key) => checkLabelKey(key).map((finding) => ({ ...finding, keys: [key] })));
+}

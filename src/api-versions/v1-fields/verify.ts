@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { has, withRules } from '../rules.ts';
-import { pattern } from './pattern.ts';
-import { name } from './scalars.ts';
+import { pattern, name } from './scalars.ts';
 
 const secretRef = z
   .object({

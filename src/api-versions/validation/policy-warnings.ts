@@ -1,9 +1,7 @@
 /** What is valid in a policy of either version, and may mean something else than its author thinks: `lint` warns of it, and nobody refuses it. */
 import { compilePattern } from '../../model/pattern.ts';
 import { describePrereleases, parseVersionRange } from '../../select/version-range.ts';
-import { findingOf } from './finding-of.ts';
-import { valueAt, type Keys } from './json-path.ts';
-import { problem, type Problem } from './problem.ts';
+import { findingOf, valueAt, type Keys, problem, type Problem } from './problem.ts';
 
 /** All warnings about a policy. What is wrong with a field is told as a problem, and is no warning as well. */
 export function policyWarnings(document: unknown): Problem[] {

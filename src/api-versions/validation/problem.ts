@@ -1,5 +1,6 @@
 import type { Reason } from '../../model/reasons.ts';
-import { formatKeys, type Keys } from './json-path.ts';
+import { PermanentError } from '../../model/errors.ts';
+import type { Finding } from '../rules.ts';
 
 /** One thing that is wrong with a document: where, what to do about it, and the reason for conditions. */
 export interface Problem {
@@ -13,4 +14,34 @@ export interface Problem {
 /** A problem at a place. */
 export function problem(keys: Keys, message: string, reason: Reason = 'InvalidPolicy'): Problem {
   return { keys, path: formatKeys(keys), message, reason };
+}
+
+/** Where a value stands in a document: names of fields and places in lists. */
+export type Keys = readonly (string | number)[];
+
+/** `spec.targets[0].name`, as the API server writes it. */
+export function formatKeys(keys: Keys): string {
+  const text = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+  return text.replace(/^\./, '');
+}
+
+/** The value at a place; undefined where there is none. */
+export function valueAt(root: unknown, keys: Keys): unknown {
+  let current = root;
+  for (const key of keys) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) return undefined;
+    current = Reflect.get(current, key);
+  }
+  return current;
+}
+
+/** What a pure room has against a value: the PermanentError of building something from it, as a finding. */
+export function findingOf(build: () => unknown): Finding[] {
+  try {
+    build();
+    return [];
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    return [{ message: error.message, reason: error.reason }];
+  }
 }

@@ -1,12 +1,10 @@
 import { compilePattern } from '../../model/pattern.ts';
 import type { Finding } from '../rules.ts';
 import { specSchema } from '../v1alpha1.ts';
-import { checkImageName, describeSpelling, isSpeltRight } from './check-image-name.ts';
-import { checkRange } from './check-range.ts';
-import { findingOf } from './finding-of.ts';
-import { checkTargetKind, knownKinds } from './check-target-kind.ts';
-import { valueAt } from './json-path.ts';
-import { problem, type Problem } from './problem.ts';
+import { checkImageName, describeSpelling, isSpeltRight } from '../v1-fields/image.ts';
+import { checkRange } from './check-tags.ts';
+import { findingOf, valueAt, problem, type Problem } from './problem.ts';
+import { checkTargetKind, knownKinds } from './check-targets.ts';
 import { specProblems } from './spec-problems.ts';
 
 /** All that is wrong with the spec of a v1alpha1 policy. */

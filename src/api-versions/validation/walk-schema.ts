@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isDraft } from '../rules.ts';
-import type { Keys } from './json-path.ts';
+import type { Keys } from './problem.ts';
 
 /** A value of the right JSON type together with its schema. */
 export interface Place {
@@ -44,4 +44,12 @@ export function schemaAt(root: z.core.$ZodType, keys: Keys): z.core.$ZodType | u
 /** The schema without the wrappers that make a field optional. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrap(schema.unwrap()) : schema;
+}
+
+/** The value as the API server reads it: a field that is null is absent. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isDraft(value)) return value;
+  const present = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(present.map(([key, inner]) => [key, withoutNulls(inner)]));
 }

@@ -1,6 +1,6 @@
-import { isPolicy, validatePolicy } from '../../api-versions/validate-policy.ts';
+import { isPolicy, validatePolicy } from '../../api-versions/validate.ts';
 import { isDraft, type CheckContext } from '../../api-versions/rules.ts';
-import { valueAt, type Keys } from '../../api-versions/validation/json-path.ts';
+import { valueAt, type Keys } from '../../api-versions/validation/problem.ts';
 import { policyWarnings } from '../../api-versions/validation/policy-warnings.ts';
 import { readDocuments, type Position } from './read-documents.ts';
 

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, type Document, type Node } from 'yaml';
-import type { Keys } from '../../api-versions/validation/json-path.ts';
+import type { Keys } from '../../api-versions/validation/problem.ts';
 
 /** Where a field stands in a document (its name; of an entry of a list its start), or the innermost that is there of what it is in. */
 export function offsetOf(document: Document.Parsed, keys: Keys): number {

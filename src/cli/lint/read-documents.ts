@@ -1,6 +1,6 @@
 import { LineCounter, parseAllDocuments, type Document, type Tags } from 'yaml';
 import { describeError } from '../../model/errors.ts';
-import type { Keys } from '../../api-versions/validation/json-path.ts';
+import type { Keys } from '../../api-versions/validation/problem.ts';
 import { offsetOf } from './offset-of.ts';
 
 /** Where something stands in a text; both count from 1. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
-import { conversionSamples } from '../../../src/api-versions/conversion-samples.ts';
+import { conversionSamples } from '../../../src/api-versions/plan-crd.ts';
 import { convertReview } from '../../../src/api-versions/convert-review.ts';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { probeConversion } from '../../../src/kube/crd/probe-conversion.ts';

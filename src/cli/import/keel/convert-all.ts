@@ -1,4 +1,4 @@
-import { validatePolicy } from '../../../api-versions/validate-policy.ts';
+import { validatePolicy } from '../../../api-versions/validate.ts';
 import { convertWorkload, type Skipped } from './convert-workload.ts';
 import { mergeDrafts, type ImportedPolicy } from './merge-drafts.ts';
 import type { KeelWorkload } from './workload.ts';

@@ -1,4 +1,4 @@
-import type { Spec } from '../../../api-versions/v1-spec.ts';
+import type { Spec } from '../../../api-versions/v1.ts';
 import { describeError } from '../../../model/errors.ts';
 import { formatRepository, parseImageReference } from '../../../model/image-reference.ts';
 import { compilePattern } from '../../../model/pattern.ts';

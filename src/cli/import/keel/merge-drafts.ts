@@ -1,6 +1,5 @@
 import { kind } from '../../../api-versions/group.ts';
-import { apiVersion } from '../../../api-versions/v1.ts';
-import type { Spec } from '../../../api-versions/v1-spec.ts';
+import { apiVersion, type Spec } from '../../../api-versions/v1.ts';
 import type { Draft } from './convert-workload.ts';
 
 /** A policy for `kubectl apply`, and what to know of it. */

@@ -1,4 +1,4 @@
-import type { Spec } from '../../../api-versions/v1-spec.ts';
+import type { Spec } from '../../../api-versions/v1.ts';
 import type { KeelSettings } from './settings.ts';
 import { convertForce, convertGlob, convertNewest, convertRegexp } from './tag-selection.ts';
 import { convertVersions } from './version-selection.ts';

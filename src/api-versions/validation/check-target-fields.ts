@@ -1,10 +1,19 @@
+import { type Finding, fieldOf, type CheckContext, has } from '../rules.ts';
 import { fieldPathPattern } from '../../model/field-path.ts';
 import { checkFields } from '../../model/field-rules.ts';
 import type { TargetFields } from '../../model/image-policy.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
 import { isCustomVersion } from '../../model/workload.ts';
-import { fieldOf, type CheckContext, type Finding } from '../rules.ts';
-import { checkFieldPath } from './check-field-path.ts';
+
+const notOurs = ['apiVersion', 'kind', 'metadata', 'status'];
+
+/** A field path that may be written: not what names the object, nor its status. */
+export function checkFieldPath(value: unknown): Finding[] {
+  const [first = ''] = String(value).split(/[.[]/);
+  return notOurs.includes(first)
+    ? [{ message: `fields of ${first} are not written: name the field of the spec that holds the image` }]
+    : [];
+}
 
 /** Only fields that hold images are written: those that are built in, and what the operator allows. What is malformed or no custom resource is told elsewhere. */
 export function checkAllowedFields(spec: unknown, { customTargets = [], aliases = new Map() }: CheckContext): Finding[] {
@@ -33,4 +42,28 @@ function readPaths(fields: unknown): TargetFields | undefined {
   const hasTag = paths.tag !== undefined || paths.digest !== undefined;
   const isConsistent = paths.image === undefined ? hasTag : !hasTag && paths.repository === undefined;
   return isConsistent ? paths : undefined;
+}
+
+/** With the digest in a field of its own: only what pins digests writes it, so a stale one would go on deciding what runs, and it has no order. */
+export function checkPinnedFields(spec: unknown): Finding[] {
+  const written = fieldOf(fieldOf(spec, 'update'), 'pin');
+  const pin = written ?? (has(fieldOf(spec, 'select'), 'digest') || has(spec, 'verify') ? 'Digest' : 'Tag');
+  const targets = fieldOf(spec, 'targets');
+  if (!Array.isArray(targets)) return [];
+  return targets.flatMap((target: unknown, index): Finding[] => {
+    const fields = fieldOf(target, 'fields');
+    if (!has(fields, 'digest')) return [];
+    const keys = ['targets', index, 'fields', 'digest'];
+    if (pin === 'Tag') return [{ keys, message: 'only update.pin: Digest writes a digest: write it, or remove this field' }];
+    // Of two digests, nobody knows which one is newer.
+    const isComparable = has(fields, 'tag') || has(fieldOf(spec, 'select'), 'digest');
+    return isComparable
+      ? []
+      : [
+          {
+            keys,
+            message: 'a digest alone does not tell what is newer: name the field of the tag as well, or follow a tag with select.digest',
+          },
+        ];
+  });
 }

@@ -1,0 +1,184 @@
+/** `spec` of v1, as the program works with it. */
+import type { z } from 'zod';
+import { parseDuration } from '../model/text.ts';
+import { PermanentError } from '../model/errors.ts';
+import { checkFields, type FieldContext } from '../model/field-rules.ts';
+import type { PolicySpec, PolicyTarget, RolloutSettings, TargetFields, TargetParts, UpdateWindow } from '../model/image-policy.ts';
+import { parseImageReference, type RegistryAliases, type Repository } from '../model/image-reference.ts';
+import type { LabelSelector } from '../model/label-selector.ts';
+import type { TagStrategy } from '../model/tag-strategy.ts';
+import { type Verification, wantSigner } from '../model/verification.ts';
+import { isCustomVersion, type KindRef } from '../model/workload.ts';
+import { filterTags } from '../select/filter-tags.ts';
+import { strategies } from '../select/strategies/index.ts';
+import { specSchema } from './v1.ts';
+import { validateSpec } from './validate.ts';
+import { unknownFields } from './validation/spec-problems.ts';
+import { withoutNulls } from './validation/walk-schema.ts';
+
+/** The part of the configuration that the meaning of a policy depends on. */
+export interface ReadContext extends FieldContext {
+  readonly defaultPollIntervalMs: number;
+}
+
+type Spec = z.output<typeof specSchema>;
+type Target = Spec['targets'][number];
+
+const defaultRolloutTimeoutMs = 600_000;
+
+/** Reads a spec; throws a PermanentError that names everything that is wrong with it. */
+export function readSpec(raw: unknown, namespace: string, context: ReadContext): PolicySpec {
+  const spec = parseValid(raw, namespace, context);
+  const strategy = readStrategy(spec);
+  const repository = inField('spec.image', () => readRepository(spec.image, context.aliases));
+  const pollIntervalMs = readDuration('spec.poll.interval', spec.poll?.interval) ?? context.defaultPollIntervalMs;
+  const minAgeMs = readDuration('spec.minAge', spec.minAge);
+  const rollout = readRollout(spec.rollout);
+  const { platforms = [] } = spec;
+  // Mistakes are reported first: a newer version would not accept them either.
+  const unknown = unknownFields(specSchema, withoutNulls(raw), ['spec']);
+  if (unknown.length > 0) throw notYetSupported(unknown.map(({ path }) => path));
+  return {
+    repository,
+    strategy,
+    pin: spec.update?.pin ?? (spec.select.digest === undefined && spec.verify === undefined ? 'Tag' : 'Digest'),
+    allowDowngrade: spec.update?.allowDowngrade ?? false,
+    ...(platforms.length > 0 && { platforms }),
+    ...(minAgeMs !== undefined && { minAgeMs }),
+    mode: spec.update?.mode ?? 'Automatic',
+    windows: (spec.update?.windows ?? []).map(readWindow),
+    targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
+    ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
+    ...(spec.rollout !== undefined && { maxParallel: spec.rollout.maxParallel }),
+    pollIntervalMs,
+    ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
+    suspended: spec.suspend,
+    ...(rollout !== undefined && { rollout }),
+  };
+}
+
+function parseValid(raw: unknown, namespace: string, { customTargets, aliases }: ReadContext): Spec {
+  const problems = validateSpec(raw, { namespace, customTargets, aliases });
+  const [first] = problems;
+  if (first !== undefined) throw new PermanentError(first.reason, problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
+  return specSchema.parse(withoutNulls(raw));
+}
+
+function readStrategy({ select, tags = {} }: Spec): TagStrategy {
+  const chosen = Object.keys(select);
+  if (chosen.length !== 1) {
+    const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
+    throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical`);
+  }
+  const strategy = inField(`spec.select.${chosen.join()}`, () => buildStrategy(select), '.');
+  return inField('spec', () => filterTags(strategy, tags), '.');
+}
+
+function buildStrategy({ semver, digest, newest, alphabetical, numerical }: Spec['select']): TagStrategy {
+  if (semver !== undefined) {
+    const { range, prereleases } = semver;
+    return inField('range', () => strategies.semver({ prereleases, ...(range !== undefined && { range }) }));
+  }
+  if (digest !== undefined) return strategies.digest(digest);
+  if (newest !== undefined) return strategies.newest();
+  if (alphabetical !== undefined) return strategies.alphabetical(alphabetical);
+  if (numerical !== undefined) return strategies.numerical(numerical);
+  throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical');
+}
+
+function readRepository(image: string, aliases: RegistryAliases): Repository {
+  const { repository, tag, digest } = parseImageReference(image, aliases);
+  if (tag === undefined && digest === undefined) return repository;
+  throw invalid('write only the repository, without a tag or digest: select chooses the tag');
+}
+
+function readDuration(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
+  throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
+}
+
+function readWindow({ days, from, to, timeZone }: NonNullable<NonNullable<Spec['update']>['windows']>[number]): UpdateWindow {
+  return { from, to, timeZone, ...(days !== undefined && { days }) };
+}
+
+function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {
+  if (keys.length + keyless.length === 0) throw invalid('spec.verify.cosign: write keys, keyless or both');
+  return {
+    keys: keys.map(({ secretRef: { name, key } }) => ({ secret: name, key })),
+    signers: keyless.map((rule, index) => inField(`spec.verify.cosign.keyless[${index}]`, () => wantSigner(rule))),
+  };
+}
+
+/**
+ * Undefined where rollouts are not watched. Without the field they are watched and failures reported, but nothing is rolled back, as in v1alpha1: a stored
+ * policy does not say in which version it was written.
+ */
+function readRollout(rollout: Spec['rollout']): RolloutSettings | undefined {
+  if (rollout === undefined) return { timeoutMs: defaultRolloutTimeoutMs, onFailure: 'Ignore' };
+  if (!rollout.watch) return undefined;
+  return { timeoutMs: parseDuration(rollout.timeout) ?? defaultRolloutTimeoutMs, onFailure: rollout.onFailure };
+}
+
+interface TargetContext extends FieldContext {
+  /** The namespace of the policy. */
+  readonly namespace: string;
+  readonly repository: Repository;
+}
+
+/** The API version is kept only for custom resources, which it identifies. */
+function readTarget(target: Target, index: number, context: TargetContext): PolicyTarget {
+  const { apiVersion, kind, name, selector, namespace = context.namespace } = target;
+  const ref = { ...(isCustomVersion(apiVersion) && { apiVersion }), kind };
+  const workload = { ...ref, namespace, ...readParts(target, ref, context) };
+  if (selector !== undefined) return { ...workload, selector: readSelector(selector) };
+  if (name !== undefined) return { ...workload, name };
+  throw invalid(`spec.targets[${index}]: write either name or selector`);
+}
+
+function readParts({ containers, initContainers, volumes, fields }: Target, ref: KindRef, context: TargetContext): TargetParts {
+  return {
+    ...(containers !== undefined && { containers }),
+    ...(initContainers && { initContainers }),
+    ...(volumes === true && { volumes }),
+    ...(fields !== undefined && { fields: readFields(fields, ref, context) }),
+  };
+}
+
+function readSelector({ matchLabels, matchExpressions }: NonNullable<Target['selector']>): LabelSelector {
+  const requirements = matchExpressions?.map(({ key, operator, values }) => ({ key, operator, ...(values !== undefined && { values }) }));
+  return { ...(matchLabels !== undefined && { matchLabels }), ...(requirements !== undefined && { matchExpressions: requirements }) };
+}
+
+/** With the field of the repository, also where the policy does not name it. */
+function readFields({ image, repository, tag, digest }: NonNullable<Target['fields']>, ref: KindRef, context: TargetContext): TargetFields {
+  const written = {
+    ...(image !== undefined && { image }),
+    ...(repository !== undefined && { repository }),
+    ...(tag !== undefined && { tag }),
+    ...(digest !== undefined && { digest }),
+  };
+  const allowed = checkFields(ref, written, context.repository, context);
+  if ('fields' in allowed) return allowed.fields;
+  throw new PermanentError('FieldNotAllowed', allowed.message);
+}
+
+function notYetSupported(fields: readonly string[]): PermanentError {
+  const what = `this version does not know ${fields.join(', ')}, so it changes nothing for this policy`;
+  return new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does`);
+}
+
+function invalid(message: string): PermanentError {
+  return new PermanentError('InvalidPolicy', message);
+}
+
+/** Prefixes the message of a PermanentError that `build` throws with the path of the field. */
+function inField<T>(path: string, build: () => T, separator = ': '): T {
+  try {
+    return build();
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    throw new PermanentError(error.reason, `${path}${separator}${error.message}`, { cause: error });
+  }
+}
