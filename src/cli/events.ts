@@ -8,11 +8,11 @@ const options = { ...apiOptions, limit: { type: 'string' }, repository: { type: 
 /** `image-watcher events [ID]`. */
 export const events: Command = {
   name: 'events',
-  summary: 'show the pushes that came in, and what became of each',
+  summary: 'show the pushes that were received, and the result of each',
   help: `Usage: image-watcher events [--limit N] [--repository IMAGE] [--outcome OUTCOME] [--server URL] [--output text|json]
        image-watcher events ID [--server URL] [--output text|json]
 
-Shows the newest pushes that you may see, or one with all that is known of it.
+Shows the newest pushes that you may see, those that a receiver ignored among them, or one in full.
 
   --limit       how many (default 50, at most 500)
   --repository  of one repository only: harbor.example.com/shop/web
@@ -45,7 +45,7 @@ interface Filter {
   readonly outcome?: string | undefined;
 }
 
-/** A page of the API may be short of what was asked for: goes on until there is enough. */
+/** Reads pages until there are enough events: one page of the API may have fewer than requested. */
 async function list(values: Filter & Parameters<typeof callApi>[0]): Promise<EventView[]> {
   const limit = Number(values.limit ?? 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) throw new UsageError('--limit is a number from 1 to 500');
@@ -62,14 +62,17 @@ async function list(values: Filter & Parameters<typeof callApi>[0]): Promise<Eve
   }
 }
 
-/** A line for an event, and one for each policy: what `details` says as well. */
+/** A line for an event, one for its reason or error, and one for each policy; with `details`, digests are in full. */
 function describe(event: EventView, details: boolean): string {
   const digest = event.digest === undefined ? '' : `@${details ? event.digest : event.digest.slice(0, 19)}`;
-  const image = `${event.registry}/${event.repository}:${event.tag}${digest}`;
+  const repository = [event.registry, event.repository].filter((part) => part !== undefined).join('/') || '-';
+  const image = `${repository}${event.tag === undefined ? '' : `:${event.tag}`}${digest}`;
   const head = `${event.receivedAt}  ${event.outcome.padEnd(9)}  ${image}  ${event.receiver}  ${event.id}`;
   const policies = event.policies.map(({ namespace, name, outcome, reason, message, afterMs }) => {
     const after = afterMs === undefined ? '' : ` after ${afterMs} ms`;
     return `    ${namespace}/${name}: ${outcome}${after}${reason === undefined ? '' : ` (${reason})`}${message === undefined ? '' : `: ${message}`}`;
   });
-  return [head, ...(event.message === undefined ? [] : [`    ${event.message}`]), ...policies].join('\n');
+  const times = event.count === undefined || event.count === 1 ? '' : ` (${event.count} times)`;
+  const why = [event.reason, event.message].filter((part) => part !== undefined).join(': ');
+  return [head, ...(why === '' ? [] : [`    ${why}${times}`]), ...policies].join('\n');
 }

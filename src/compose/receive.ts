@@ -4,6 +4,7 @@ import type { PushEvent } from '../model/push-event.ts';
 import { drainListener } from './drain-listener.ts';
 import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
 import type { RedisAccess } from './redis.ts';
+import { createIgnoredLog } from '../queue/ignored-log.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createRequestCounts } from '../queue/request-counts.ts';
 import type { Config } from '../config.ts';
@@ -15,6 +16,7 @@ import type { ListenLimits } from '../receive/listen-limits.ts';
 import { openReceivers } from './receivers.ts';
 import { refuse } from './refuse.ts';
 import { storeTraced, traceDeliveries } from './trace-deliveries.ts';
+import { crowdedShare } from './trim-redis.ts';
 
 /** Builds the role. */
 export function composeReceive(foundation: Foundation, redis: RedisAccess): Part & { address(): string | undefined } {
@@ -24,6 +26,13 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
   const { confirmWithin } = config.listen;
   const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas, confirmWithin);
   const store = tracing === undefined ? (events: readonly PushEvent[]) => queue.add(events) : storeTraced(queue, tracing);
+  const ignoredLog = createIgnoredLog({
+    redis: redis.connection,
+    prefix: config.redis.prefix,
+    aliases,
+    canWrite: () => redis.health().reachable && redis.health().memoryShare <= crowdedShare,
+    onDropped: ({ receiver, provider }, why, count) => metrics.ignoredNotRecorded.inc({ receiver, provider, why }, count),
+  });
   let app: FastifyInstance | undefined;
   let secrets: { stop(): void } | undefined;
   return {
@@ -47,6 +56,8 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
           redis.noteStored(events.length);
           return store(events);
         },
+        recordIgnored: ({ name, provider, registryOverride }, ignored) =>
+          ignoredLog.add({ receiver: name, provider: provider.id, registryOverride, ignored, receivedAt: new Date() }),
         trace: tracing && traceDeliveries(tracing),
         refusal: () => refuse(redis.health(), config.redis.durability),
         now: () => new Date(),
@@ -60,6 +71,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
       if (app === undefined) return;
       await drainListener(app.server);
       await closeListener(app, confirmWithin + 1_000);
+      await ignoredLog.stop();
     },
   };
 }

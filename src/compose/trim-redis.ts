@@ -14,7 +14,7 @@ export interface RoomPorts {
 }
 
 /** Receivers refuse from 0.8 on: what is done has to go before that, for it stays until others are done after it. */
-const crowdedShare = 0.7;
+export const crowdedShare = 0.7;
 const everyMs = 1_000;
 
 /**

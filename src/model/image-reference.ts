@@ -75,6 +75,15 @@ export function normaliseRepository(registry: string, path: string, aliases?: Re
   return { registry: host, path: full };
 }
 
+/** The normal form of a repository; undefined if the names are not those of one (senders may write any text). */
+export function tryNormaliseRepository(registry: string, path: string, aliases?: RegistryAliases): Repository | undefined {
+  try {
+    return normaliseRepository(registry, path, aliases);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Parses `[host[:port]/]path[:tag][@digest]`; throws PermanentError(InvalidPolicy) with what is wrong. */
 export function parseImageReference(text: string, aliases?: RegistryAliases): ImageReference {
   const [beforeDigest = '', digest, ...tooMany] = text.trim().split('@');

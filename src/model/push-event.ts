@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isArtifactTag, isImageConfigType, isManifestType } from './artifact.ts';
 import type { IgnoredReason } from './reasons.ts';
-import { formatRepository, isDigest, isTag, normaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
+import { formatRepository, isDigest, isTag, tryNormaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
 
 /** One pushed tag, as a registry announced it and in normal form: a hint about what to evaluate, never an order. */
 export interface PushEvent {
@@ -44,6 +44,7 @@ export interface IgnoredPush {
   readonly reason: string;
   /** The reason as a metric label; `OtherEvent` by default. */
   readonly code?: IgnoredReason;
+  readonly registry?: string;
   readonly repository?: string;
   readonly tag?: string;
 }
@@ -63,13 +64,14 @@ const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]
 /** Normalises what a provider read: a PushEvent, or why the push is ignored. Pure: the clock is in the context. */
 export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEvent | IgnoredPush {
   const { repository: path, tag } = claimed;
+  const host = context.registryOverride ?? claimed.registry;
   const ignored = (code: IgnoredReason, reason: string): IgnoredPush => ({
     code,
     reason,
+    ...(host !== undefined && { registry: host }),
     repository: path,
     ...(tag !== undefined && { tag }),
   });
-  const host = context.registryOverride ?? claimed.registry;
   if (host === undefined || isBlankHost(host))
     return ignored('NoRegistry', 'the payload names no registry: set "registry" of the receiver in the configuration');
   const foreign = foreignMediaType(claimed);
@@ -79,7 +81,7 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
   if (tag === undefined || tag === '' || isDigestOfPush || digestTag.test(tag)) return ignored('NoTag', 'pushed by digest, without a tag');
   if (isArtifactTag(tag)) return ignored('Referrer', 'a signature, attestation or other referrer of an image');
   if (!isTag(tag)) return ignored('InvalidName', 'not a valid tag');
-  const repository = tryNormalise(host, path, context.aliases);
+  const repository = tryNormaliseRepository(host, path, context.aliases);
   if (repository === undefined) return ignored('InvalidName', 'not a valid repository name');
   const digest = claimed.digest !== undefined && isDigest(claimed.digest) ? claimed.digest : undefined;
   return {
@@ -116,12 +118,4 @@ export function hashId(parts: readonly string[]): string {
 /** Whether a host is blank once normalised: it does not mean Docker Hub, whatever its normal form is. */
 function isBlankHost(host: string): boolean {
   return !/[a-z0-9]/i.test(host.replace(/^\s*https?:\/\//i, '').replace(/:443\/*\s*$/, ''));
-}
-
-function tryNormalise(host: string, path: string, aliases: RegistryAliases): Repository | undefined {
-  try {
-    return normaliseRepository(host, path, aliases);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,11 @@
-/** What the API tells of an event, to those who may know it. Pure. */
-import type { EventRecord, EventState } from '../queue/event-record.ts';
+/** What the API shows of an event, to those who may see it. Pure. */
 import type { PolicyResult } from '../queue/event-log.ts';
+import type { EventRecord, IgnoredEvent, PushState } from '../queue/event-record.ts';
 
 /**
- * An event in a word. Of its policies the one that needs most attention counts: failed, stalled, retrying, waiting, working (not at an end
- * yet), updated, suspended, unchanged, ignored. Before its policies are known: queued, working, retrying, failed. unwatched: nobody wants it.
+ * An event in a word. Of its policies the one that needs most attention counts: failed, stalled, retrying, waiting, working (no result
+ * yet), updated, suspended, unchanged, ignored. Before its policies are known: queued, working, retrying, failed. unwatched: no policy watches the repository.
+ * What a receiver ignored is ignored as well, with a reason of its own.
  */
 export const eventOutcomes = [
   'failed',
@@ -25,15 +26,20 @@ export interface EventView {
   readonly id: string;
   readonly receiver: string;
   readonly provider: string;
-  readonly registry: string;
-  readonly repository: string;
-  readonly tag: string;
+  /** Names are missing only in what a receiver ignored, where its sender gives none. */
+  readonly registry?: string;
+  readonly repository?: string;
+  readonly tag?: string;
   readonly digest?: string;
   readonly receivedAt: string;
   readonly pushedAt?: string;
   readonly replayOf?: string;
   readonly outcome: EventOutcome;
+  /** Why a receiver ignored it. */
+  readonly reason?: IgnoredEvent['reason'];
   readonly message?: string;
+  /** How often a receiver ignored it; `receivedAt` is the last time. */
+  readonly count?: number;
   readonly policies: readonly PolicyView[];
 }
 
@@ -43,13 +49,15 @@ export interface PolicyView extends Partial<Omit<PolicyResult, 'kind'>> {
   readonly outcome: EventOutcome;
 }
 
-/** The namespaces of the policies that an event met. */
-export function namespacesOf({ results }: EventRecord): string[] {
-  return [...new Set([...results.keys()].map((name) => splitName(name).namespace))];
+/** The namespaces of the policies that an event matched; what a receiver ignored was never matched. */
+export function namespacesOf(record: EventRecord): string[] {
+  if (record.state === 'ignored') return [];
+  return [...new Set([...record.results.keys()].map((name) => splitName(name).namespace))];
 }
 
 /** The event with the policies of some namespaces only; `namespaces` undefined: of all. undefined when nothing is left that the caller may see. */
 export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
+  if (record.state === 'ignored') return namespaces === undefined ? { ...record.event, outcome: 'ignored', policies: [] } : undefined;
   const { event, state, why, results } = record;
   const policies = [...results]
     .map(([name, result]) => viewPolicy(name, result))
@@ -66,7 +74,7 @@ export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> |
   };
 }
 
-/** Whether the event, or what became of it at one policy, is such. */
+/** Whether the event, or its result for one of its policies, has this outcome. */
 export function hasOutcome(view: EventView, outcome: EventOutcome): boolean {
   return view.outcome === outcome || view.policies.some((policy) => policy.outcome === outcome);
 }
@@ -77,7 +85,7 @@ function viewPolicy(key: string, result: PolicyResult | undefined): PolicyView {
   return { ...splitName(key), outcome: kind, ...rest };
 }
 
-function outcomeOf(state: EventState, policies: readonly PolicyView[]): EventOutcome {
+function outcomeOf(state: PushState, policies: readonly PolicyView[]): EventOutcome {
   if (state !== 'matched') return state;
   return eventOutcomes.find((outcome) => policies.some((policy) => policy.outcome === outcome)) ?? 'working';
 }

@@ -1,4 +1,4 @@
-/** `/api/events` on the operations listener: every push and its result, for those who may know. */
+/** `/api/events` on the operations listener: every push and its results, for those who may see them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { describeError } from '../model/errors.ts';
@@ -9,7 +9,7 @@ import { createAuthenticate, type OperationsAuth } from './authenticate.ts';
 import { AccessError, type Access } from './caller.ts';
 import { isLocalHost, refusePost } from './check-origin.ts';
 import { eventOutcomes } from './event-view.ts';
-import { listEvents, readEvent, replayEvent, type EventPorts } from './events.ts';
+import { listEvents, NotReplayable, readEvent, replayEvent, type EventPorts } from './events.ts';
 
 export interface ApiOptions extends EventPorts {
   readonly auth: OperationsAuth;
@@ -90,7 +90,7 @@ function valuesIn(rawHeaders: readonly string[]) {
     rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === header);
 }
 
-/** Who may not know of an event hears the same as for one that does not exist. */
+/** An event that the caller may not see is answered like one that does not exist. */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply {
   if (error instanceof z.ZodError) {
     const [issue] = error.issues;
@@ -103,6 +103,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     if (error.cause !== undefined) logger.warn({ why: describeError(error) }, 'caller cannot be authenticated');
     return reply.code(error.status).send({ error: error.message });
   }
+  if (error instanceof NotReplayable) return reply.code(409).send({ error: error.message });
   const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 503;
   if (status < 500) return reply.code(status).send({ error: 'bad request' });
   logger.warn({ why: describeError(error), requestId: request.id }, 'events cannot be read');

@@ -1,4 +1,4 @@
-/** The questions about events that the API answers, each for what its caller may see. */
+/** What the API answers about events: for each caller, what he may see. */
 import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { EventRecord } from '../queue/event-record.ts';
 import type { EventReader, Position } from '../queue/read-events.ts';
@@ -10,7 +10,7 @@ export interface EventPorts {
   /** Stores events as a receiver does; resolves when Redis has them. */
   readonly storePushes: (events: readonly PushEvent[]) => Promise<unknown>;
   readonly now: () => Date;
-  /** A name that nobody has used. */
+  /** A text that was never used before. */
   readonly unique: () => string;
 }
 
@@ -23,11 +23,11 @@ export interface EventQuery {
 
 export interface EventPage {
   readonly events: readonly EventView[];
-  /** Where to go on; absent at the end. A page may be shorter than asked for, even empty, when much had to be looked through. */
+  /** Where the next page begins; absent at the end. A page may be shorter than requested, even empty, when many events had to be examined. */
   readonly next?: Position;
 }
 
-/** So many events are looked through for one page at most: what a rare outcome may cost. */
+/** So many events are examined for one page at most, which bounds the cost of a rare outcome. */
 const maxExamined = 2_000;
 
 /** A page of events, newest first. */
@@ -35,9 +35,9 @@ export async function listEvents({ reader }: EventPorts, access: Access, query: 
   const { limit, repository, outcome, before } = query;
   const events: EventView[] = [];
   let examined = 0;
-  for await (const batch of reader.list({ repository, before })) {
+  for await (const batch of reader.list({ repository, before, ignored: true })) {
     for (const record of batch) {
-      const view = await look(record, access);
+      const view = await viewFor(access, record);
       if (view !== undefined && (outcome === undefined || hasOutcome(view, outcome))) events.push(view);
       if (events.length >= limit || ++examined >= maxExamined) return { events, next: positionOf(record) };
     }
@@ -48,16 +48,26 @@ export async function listEvents({ reader }: EventPorts, access: Access, query: 
 /** One event; undefined when there is none that the caller may see. */
 export async function readEvent({ reader }: EventPorts, access: Access, id: string): Promise<EventView | undefined> {
   const record = await reader.get(id);
-  return record === undefined ? undefined : look(record, access);
+  return record === undefined ? undefined : viewFor(access, record);
+}
+
+/** The event cannot be replayed, because a receiver ignored it and stored nothing. */
+export class NotReplayable extends Error {
+  override readonly name = 'NotReplayable';
+
+  constructor(why: string) {
+    super(`a receiver ignored this event, so that there is no push to replay (${why}); correct the cause, and push again`);
+  }
 }
 
 /**
- * Does an event once more, as a new one on the same way. Whoever does that needs the right to update the policies that it met, or all policies where
- * that is not known. undefined when there is no such event; throws AccessError(403).
+ * Processes a push once more, as a new event. The caller needs the right to update the policies that the push matched, or all policies where
+ * they are not known. undefined when there is no such event; throws AccessError(403) or NotReplayable.
  */
 export async function replayEvent(ports: EventPorts, access: Access, id: string): Promise<PushEvent | undefined> {
   const record = await ports.reader.get(id);
-  if (record === undefined || (await look(record, access)) === undefined) return undefined;
+  if (record === undefined || (await viewFor(access, record)) === undefined) return undefined;
+  if (record.state === 'ignored') throw new NotReplayable(`${record.event.reason}: ${record.event.message}`);
   const namespaces = namespacesOf(record);
   const questions = namespaces.length > 0 ? namespaces.map((namespace) => ({ namespace })) : [{}];
   for (const where of questions) {
@@ -75,8 +85,8 @@ export async function replayEvent(ports: EventPorts, access: Access, id: string)
   return replay;
 }
 
-/** Policies are seen with the right to get them; what has none (yet) by those who may list them everywhere. */
-async function look(record: EventRecord, access: Access): Promise<EventView | undefined> {
+/** Policies are shown to those who may get them; an event without policies to those who may list them in all namespaces. */
+async function viewFor(access: Access, record: EventRecord): Promise<EventView | undefined> {
   const namespaces = namespacesOf(record);
   if (namespaces.length === 0) return (await access.may({ verb: 'list' })) ? viewEvent(record, undefined) : undefined;
   const seen = new Set<string>();

@@ -6,7 +6,7 @@ import { formatRepository } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
-import { eventKeys } from './event-keys.ts';
+import { eventKeys, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './run-together.ts';
 import { batchWrites } from '../async/batch-writes.ts';
 
@@ -27,7 +27,6 @@ export interface EventLog {
   recordResult(eventId: string, policy: string, result: PolicyResult, push?: PushEvent): Promise<void>;
 }
 
-const lifeSeconds = 7 * 24 * 3_600;
 const maxEvents = 100_000;
 const maxUnwatched = 1_000;
 /** They are removed in batches of this size, which costs less than one by one. */
@@ -53,17 +52,17 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     const score = Date.parse(event.receivedAt);
     return [
       ['HSET', hashKey(event.id), ...flatten(event), 'outcome', 'matched', 'policies', JSON.stringify(policies)],
-      ['EXPIRE', hashKey(event.id), lifeSeconds],
+      ['EXPIRE', hashKey(event.id), recordSeconds],
       ...[byTime, index].flatMap((index): Command[] => [
         ['ZADD', index, score, event.id],
-        ['ZREMRANGEBYSCORE', index, '-inf', score - lifeSeconds * 1_000],
+        ['ZREMRANGEBYSCORE', index, '-inf', score - recordSeconds * 1_000],
         ['ZREMRANGEBYRANK', index, 0, -maxEvents - 1],
-        ['EXPIRE', index, lifeSeconds],
+        ['EXPIRE', index, recordSeconds],
       ]),
       // A replay does not prove that webhooks arrive.
       ...(event.replayOf === undefined ? [['ZADD', announcements, 'GT', score, event.repository.registry]] : []),
-      ['ZREMRANGEBYSCORE', announcements, '-inf', score - lifeSeconds * 1_000],
-      ['EXPIRE', announcements, lifeSeconds],
+      ['ZREMRANGEBYSCORE', announcements, '-inf', score - recordSeconds * 1_000],
+      ['EXPIRE', announcements, recordSeconds],
     ];
   };
   const matchKeys = (event: PushEvent) => [byTime, byRepository(formatRepository(event.repository)), announcements];
@@ -87,7 +86,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
       const hash = hashKey(event.id);
       return [
         ['HSET', hash, ...flatten(event), 'outcome', 'unwatched', 'reason', 'NoPolicy', 'finishedAt', at.toISOString()],
-        ['EXPIRE', hash, lifeSeconds],
+        ['EXPIRE', hash, recordSeconds],
       ];
     });
     const places = pushes.flatMap(({ event }) => [Date.parse(event.receivedAt), event.id]);
@@ -105,7 +104,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
       const hash = hashKey(eventId);
       const keys = [hash, ...(push === undefined ? [] : matchKeys(push))];
       const match = push === undefined ? [] : matchOf(push, [policy]);
-      await write(keys, [...match, ['HSET', hash, `policy:${policy}`, JSON.stringify(result)], ['EXPIRE', hash, lifeSeconds]]);
+      await write(keys, [...match, ['HSET', hash, `policy:${policy}`, JSON.stringify(result)], ['EXPIRE', hash, recordSeconds]]);
     },
   };
 }

@@ -1,22 +1,81 @@
+/** The audit records in Redis: their keys, their shapes, and how they are read. */
 import { z } from 'zod';
+import { formatRepository } from '../model/image-reference.ts';
 import type { PushEvent } from '../model/push-event.ts';
+import { ignoredReasons, type IgnoredReason } from '../model/reasons.ts';
 import type { PolicyResult } from './event-log.ts';
 import { pushSchema } from './read-job.ts';
 
+/** How long a record is kept, in seconds. */
+export const recordSeconds = 7 * 24 * 3_600;
+
+/** A hash for each event, and sorted sets of ids by time of receipt (ms). They share one prefix, which is one Cluster slot. */
+export interface EventKeys {
+  readonly hash: (id: string) => string;
+  readonly byTime: string;
+  /** `registry/path`. */
+  readonly byRepository: (repository: string) => string;
+  readonly unwatched: string;
+  /** All that receivers ignored. */
+  readonly ignored: string;
+  /** What one receiver ignored for one reason. */
+  readonly ignoredOf: (receiver: string, reason: IgnoredReason) => string;
+  /** Registries by the time of their last push that a policy watches. */
+  readonly announcements: string;
+}
+
+/** The keys under a prefix. */
+export function eventKeys(prefix: string): EventKeys {
+  return {
+    hash: (id) => `${prefix}:event:${id}`,
+    byTime: `${prefix}:events`,
+    byRepository: (repository) => `${prefix}:events:repository:${repository}`,
+    unwatched: `${prefix}:events:unwatched`,
+    ignored: `${prefix}:events:ignored`,
+    ignoredOf: (receiver, reason) => `${prefix}:events:ignored:${receiver}:${reason}`,
+    announcements: `${prefix}:events:registries`,
+  };
+}
+
 /**
- * The state of an event. matched: its policies are known; unwatched: it has none; queued, working, retrying, failed: no worker has recorded its policies yet,
+ * The state of a push. matched: its policies are known; unwatched: it has none; queued, working, retrying, failed: no worker has recorded its policies yet,
  * and this is the state of its job.
  */
-export type EventState = 'matched' | 'unwatched' | 'queued' | 'working' | 'retrying' | 'failed';
+export type PushState = 'matched' | 'unwatched' | 'queued' | 'working' | 'retrying' | 'failed';
 
-export interface EventRecord {
+/** The record of a push that was accepted. */
+export interface PushRecord {
   readonly event: PushEvent;
-  readonly state: EventState;
-  /** The last error of an event that is retried or failed before its policies were known. */
+  readonly state: PushState;
+  /** The last error of a push that is retried or failed before its policies were known. */
   readonly why?: string;
   /** By policy (`namespace/name`); undefined while the policy has no result yet. */
   readonly results: ReadonlyMap<string, PolicyResult | undefined>;
 }
+
+/** Something that a receiver ignored: with its names as far as the sender gave them. */
+export interface IgnoredEvent {
+  readonly id: string;
+  readonly receiver: string;
+  readonly provider: string;
+  /** RFC 3339; of the last time. */
+  readonly receivedAt: string;
+  readonly reason: IgnoredReason;
+  readonly message: string;
+  readonly registry?: string;
+  readonly repository?: string;
+  readonly tag?: string;
+  /** How often it was received. */
+  readonly count: number;
+}
+
+/** The record of what a receiver ignored: no job was made of it. */
+export interface IgnoredRecord {
+  readonly event: IgnoredEvent;
+  readonly state: 'ignored';
+}
+
+export type EventRecord = PushRecord | IgnoredRecord;
 
 const names = z.array(z.string().max(512)).max(100_000);
 const resultShape = z.looseObject({
@@ -24,10 +83,27 @@ const resultShape = z.looseObject({
   at: z.string().max(40),
   afterMs: z.number(),
 });
+/** Senders chose these texts, which are shown on terminals: control characters are replaced. */
+const text = z
+  .string()
+  .max(512)
+  .transform((value) => value.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd'));
+const ignoredSchema = pushSchema.pick({ id: true, receiver: true, provider: true, receivedAt: true }).extend({
+  reason: z.enum(ignoredReasons),
+  message: text,
+  registry: text.exactOptional(),
+  repository: text.exactOptional(),
+  tag: text.exactOptional(),
+  count: z.coerce.number().int().min(1),
+});
 
 /** Reads the hash of an event; undefined where there is none, it cannot be read, or it holds only results so far. */
 export function readHash(hash: Readonly<Record<string, string>>): EventRecord | undefined {
   const { registry, repository, outcome, policies, ...fields } = hash;
+  if (outcome === 'ignored') {
+    const { data: ignored } = ignoredSchema.safeParse(hash);
+    return ignored && { event: ignored, state: 'ignored' };
+  }
   const event = pushSchema.safeParse({ ...fields, repository: { registry, path: repository } });
   if (!event.success) return undefined;
   const known = names.safeParse(parseJson(policies)).data ?? [];
@@ -35,21 +111,29 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
   return { event: event.data, state: outcome === 'unwatched' ? 'unwatched' : 'matched', results };
 }
 
-function readResult(text: string | undefined): PolicyResult | undefined {
-  const result = parseJson(text);
+function readResult(json: string | undefined): PolicyResult | undefined {
+  const result = parseJson(json);
   return resultShape.safeParse(result).success ? (result as PolicyResult) : undefined;
 }
 
-function parseJson(text: string | undefined): unknown {
+function parseJson(json: string | undefined): unknown {
   try {
-    return JSON.parse(text ?? 'null');
+    return JSON.parse(json ?? 'null');
   } catch {
     return undefined;
   }
 }
 
-/** An event that exists only in the queue; undefined where its job cannot be read. */
-export function readJob(data: unknown, state: EventState, why: string | undefined): EventRecord | undefined {
+/** A push that exists only in the queue; undefined where its job cannot be read. */
+export function readJob(data: unknown, state: PushState, why: string | undefined): PushRecord | undefined {
   const event = pushSchema.safeParse(data);
   return event.success ? { event: event.data, state, results: new Map(), ...(why && { why }) } : undefined;
+}
+
+/** Whether a record is of this repository (`registry/path`). An ignored event whose sender names no registry counts by its path. */
+export function isOfRepository(record: EventRecord, repository: string): boolean {
+  if (record.state !== 'ignored') return formatRepository(record.event.repository) === repository;
+  const { registry, repository: path } = record.event;
+  if (registry !== undefined) return `${registry}/${path}` === repository;
+  return path !== undefined && repository.slice(repository.indexOf('/') + 1) === path.toLowerCase();
 }

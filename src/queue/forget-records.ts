@@ -1,7 +1,7 @@
 /** Removes audit records when Redis is nearly full: new pushes matter more than the records of old ones. */
 import { formatRepository } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
-import { eventKeys } from './event-keys.ts';
+import { eventKeys } from './event-record.ts';
 import { runTogether } from './run-together.ts';
 
 /** What an audit record takes in Redis, including its index entries. */

@@ -1,9 +1,7 @@
 /** Reads the audit records, newest first, through their indexes: only what is requested is read, never all. */
 import { Queue, type Job, type JobType } from 'bullmq';
-import { formatRepository } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
-import { eventKeys } from './event-keys.ts';
-import { readHash, readJob, type EventRecord, type EventState } from './event-record.ts';
+import { eventKeys, isOfRepository, readHash, readJob, type EventRecord, type PushRecord, type PushState } from './event-record.ts';
 import { isUnderstood, type PushJob } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 
@@ -15,13 +13,22 @@ export interface Position {
 
 export interface EventReader {
   get(id: string): Promise<EventRecord | undefined>;
-  /** Batches of events after `before`, of one repository (`registry/path`) or of all; further batches are read as they are consumed. */
-  list(query: { readonly repository?: string | undefined; readonly before?: Position | undefined }): AsyncIterable<readonly EventRecord[]>;
+  /** Batches of events; further ones are read as they are consumed. */
+  list(query: EventQuery): AsyncIterable<readonly EventRecord[]>;
+}
+
+export interface EventQuery {
+  /** `registry/path`; of all repositories unless given. */
+  readonly repository?: string | undefined;
+  /** Only what comes after this. */
+  readonly before?: Position | undefined;
+  /** Also what receivers ignored. */
+  readonly ignored?: boolean;
 }
 
 interface Reference extends Position {
   /** For events without a record. */
-  readonly queued?: EventRecord;
+  readonly queued?: PushRecord;
 }
 
 const pageSize = 64;
@@ -31,7 +38,7 @@ const maxQueued = 1_000;
 /** Before the newest. */
 const start: Position = { at: Infinity, id: '' };
 
-/** Reads what `createEventLog` writes, and the queue of pushes for those that no worker has recorded. */
+/** Reads what `createEventLog` and `createIgnoredLog` write, and the queue of pushes for those that no worker has recorded. */
 export function createEventReader({ redis, prefix, onError }: QueueAccess): EventReader {
   const keys = eventKeys(prefix);
   const queue = new Queue<PushJob>('push', { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true });
@@ -49,13 +56,14 @@ export function createEventReader({ redis, prefix, onError }: QueueAccess): Even
       // A job's record is written before the job ends: it exists by now, or has expired.
       return state === undefined ? readRecord(id) : readJob(job.data, state, job.failedReason);
     },
-    async *list({ repository, before = start }) {
+    async *list({ repository, before = start, ignored = false }) {
       const index = repository === undefined ? keys.byTime : keys.byRepository(repository);
+      const indexes = [index, keys.unwatched, ...(ignored ? [keys.ignored] : [])];
       const queued = sortedAfter(before, await readQueued(queue));
-      const references = merge([walk(redis, index, before), walk(redis, keys.unwatched, before), each(queued)]);
+      const references = merge([...indexes.map((key) => walk(redis, key, before)), each(queued)]);
       for await (const page of pagesOf(references)) {
         const records = await readRecords(redis, page, keys.hash);
-        yield records.filter(({ event }) => repository === undefined || formatRepository(event.repository) === repository);
+        yield records.filter((record) => repository === undefined || isOfRepository(record, repository));
       }
     },
   };
@@ -76,7 +84,7 @@ async function* walk(redis: RedisConnection, index: string, before: Position): A
 }
 
 async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
-  const states: [types: JobType[], state: EventState][] = [
+  const states: [types: JobType[], state: PushState][] = [
     [['active'], 'working'],
     [['waiting', 'prioritized'], 'queued'],
     [['delayed'], 'retrying'],
@@ -94,7 +102,7 @@ async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
 }
 
 /** Undefined: the queue no longer has the job, or has completed it. */
-function stateOf(state: string): EventState | undefined {
+function stateOf(state: string): PushState | undefined {
   if (state === 'completed' || state === 'unknown') return undefined;
   if (state === 'active') return 'working';
   if (state === 'delayed') return 'retrying';

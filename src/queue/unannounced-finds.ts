@@ -1,7 +1,7 @@
 /** Images that polls found although no webhook had announced them: shared by all replicas, kept across restarts. The audit record shows what was announced. */
 import { formatRepository, type Repository, type Candidate } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
-import { eventKeys } from './event-keys.ts';
+import { eventKeys } from './event-record.ts';
 import type { EventReader } from './read-events.ts';
 
 export interface UnannouncedFinds {
@@ -23,7 +23,7 @@ export function createUnannouncedFinds(redis: RedisConnection, prefix: string, e
     async isAnnounced(repository, image) {
       let read = 0;
       for await (const records of events.list({ repository: formatRepository(repository) })) {
-        if (records.some(({ event }) => isSame(event, image))) return true;
+        if (records.some(({ event, state }) => state !== 'ignored' && isSame(event, image))) return true;
         read += records.length;
         if (read >= maxRead) return true;
       }

@@ -1,6 +1,7 @@
 /** The public listener: webhooks and nothing else. Built here, listened elsewhere, tested by inject. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { within } from '../async/deadline.ts';
+import type { IgnoredPush } from '../model/push-event.ts';
 import { acceptAnyContentType } from './any-content-type.ts';
 import { toResponseBody, type DeliveryContext, type Receiver } from './answer-delivery.ts';
 import { answerRequest, type Answer } from './answer-request.ts';
@@ -12,10 +13,15 @@ import { createRateLimit, type AddToCount } from './rate-limit.ts';
 import { createReporter, type ReportOptions } from './report-delivery.ts';
 import { boundWaiting } from './waiting-deliveries.ts';
 
+/** Records the ignored parts of a delivery. */
+export type RecordIgnored = (receiver: Receiver, ignored: readonly IgnoredPush[]) => void;
+
 /** Runs the answering of a delivery, and tells a trace of it. */
 export type TraceDelivery = (receiver: Receiver, headers: Delivery['headers'], answer: () => Promise<Answer>) => Promise<Answer>;
 
 export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting'>, ReportOptions {
+  /** Records what an authentic delivery was ignored for; returns at once and never throws. */
+  readonly recordIgnored: RecordIgnored;
   readonly trace?: TraceDelivery | undefined;
   readonly receivers: readonly Receiver[];
   readonly limits: ListenLimits;
@@ -80,6 +86,7 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
         answerRequest(delivery, (request.params as Params).token, receiver, context),
       )) ?? { status: 503, why: `no answer within ${options.confirmWithinMs} ms` };
       reporter.decided(receiver, answer, request.id);
+      if ('ignored' in answer && answer.ignored.length > 0) options.recordIgnored(receiver, answer.ignored);
       return answer;
     };
     return send(await (options.trace?.(receiver, request.headers, decide) ?? decide()), reply);

@@ -21,7 +21,7 @@ export const logMessages = {
   'push ignored': {
     levels: ['debug'],
     meaning:
-      'What a webhook announced is no push of an image that could be stored; `reason` and `why` say why. `event` is absent: nothing is stored',
+      'What a webhook announced is no push of an image that could be stored; `reason` and `why` say why. No push is stored; `image-watcher events --outcome ignored` shows it, too',
   },
   'push not watched': { levels: ['debug'], meaning: 'No policy watches the repository of a push (`NoPolicy`)' },
   'policy reconciled': {

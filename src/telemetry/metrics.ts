@@ -39,6 +39,12 @@ export function createMetrics() {
       labelNames: ['receiver', 'provider', 'reason'],
       registers,
     }),
+    ignoredNotRecorded: new Counter({
+      name: 'image_watcher_ignored_pushes_not_recorded_total',
+      help: 'Ignored pushes that are not among the events: rate (too many of one receiver and reason at once), redis (Redis slow, nearly full or away)',
+      labelNames: ['receiver', 'provider', 'why'],
+      registers,
+    }),
     rejectedDeliveries: new Counter({
       name: 'image_watcher_rejected_deliveries_total',
       help: 'Webhook requests that were refused: unauthorized, too-many, too-large, unavailable, bad-request, internal',

@@ -114,6 +114,27 @@ describe('events', () => {
     assert.equal((await ask(tokens.reader, `/api/events/${id}`)).status, 404);
   });
 
+  it('shows what a receiver ignored, with its reason, to those who may list all policies', async () => {
+    const { host } = world.quiet;
+    const { ignored } = await deliver(service, harborBody(host, 'shop/untagged', [{ tag: '', digest: `sha256:${'5'.repeat(64)}` }]));
+    assert.equal(ignored.length, 1);
+    const query = `/api/events?outcome=ignored&repository=${encodeURIComponent(`${host}/shop/untagged`)}`;
+    const [event] = await waitFor('the record', async () => {
+      const { events } = (await ask(tokens.all, query)).body;
+      return events.length > 0 && events;
+    });
+    const { id = '', reason, message, receiver, repository, policies } = event ?? {};
+    assert.deepEqual(
+      { reason, message, receiver, repository, policies },
+      { reason: 'NoTag', message: ignored[0]?.reason, receiver: 'harbor', repository: 'shop/untagged', policies: [] },
+    );
+    for (const token of [tokens.reader, tokens.editor, tokens.stranger]) {
+      assert.deepEqual((await ask(token, query)).body.events, []);
+      assert.equal((await ask(token, `/api/events/${id}`)).status, 404);
+    }
+    assert.equal((await ask(tokens.all, `/api/events/${id}/replay`, 'POST')).status, 409);
+  });
+
   it('is not there in a process that cannot ask the API server who calls, and says so', async () => {
     const receiver = await world.start({ roles: 'receive' });
     const response = await fetch(`${receiver.operationsUrl}/api/events`, { headers: { authorization: `Bearer ${tokens.all}` } });
@@ -137,6 +158,10 @@ describe('events', () => {
     assert.match(text, /updated {4}.*shop\/web:1\.1\.0.*\n {4}.*\/web: updated after \d+ ms \(Updated\)/);
     const [event] = JSON.parse(await run('events', '--token-file', tokenFile, '--outcome', 'unwatched', '-o', 'json')) as EventView[];
     assert.equal(event?.repository, 'lonely/app');
+    assert.match(
+      await run('events', '--token-file', tokenFile, '--outcome', 'ignored'),
+      /ignored {4}.*shop\/untagged {2}harbor {2}.*\n {4}NoTag: /,
+    );
     const kubeconfig = ['--kubeconfig', world.cluster.kubeconfigPath];
     assert.match(await run('replay', event.id, ...kubeconfig), /^replayed as [0-9a-f]{64}$/m);
     await waitFor(

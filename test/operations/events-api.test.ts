@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperationsAuth } from '../../src/operations/authenticate.ts';
 import type { Question } from '../../src/operations/caller.ts';
-import { at, recordOf, startApi, type TestApi } from './fake-events.ts';
+import { at, ignoredOf, recordOf, startApi, type TestApi } from './fake-events.ts';
 
 const open: OperationsAuth = { kind: 'none' };
 const records = [
@@ -31,7 +31,7 @@ async function get({ app }: TestApi, url: string, headers: Record<string, string
   return { status: response.statusCode, headers: response.headers, body, ids: body.events?.map(({ id }) => id) };
 }
 
-test('all events, newest first, each with its result', async (t) => {
+test('all events, newest first, each with its results', async (t) => {
   const api = startApi(t, open, records);
   const { status, body, headers } = await get(api, '/api/events');
   assert.equal(status, 200);
@@ -150,6 +150,43 @@ test('who may nothing sees nothing; who may list all policies also sees what has
   ]);
 });
 
+const withIgnored = [
+  recordOf('queued', 9, {}, 'queued'),
+  ignoredOf('nameless', 8, { reason: 'Malformed', message: 'not understood: the body is not JSON', count: 12 }),
+  ignoredOf('named', 7, { registry: 'r.example.com', repository: 'shop/web' }),
+  recordOf('two', 6, { 'shop/web': 'ignored' }),
+];
+
+test('what a receiver ignored is shown with its reason, and found by the outcome', async (t) => {
+  const api = startApi(t, open, withIgnored);
+  assert.deepEqual((await get(api, '/api/events')).ids, ['queued', 'nameless', 'named', 'two']);
+  const { body, ids } = await get(api, '/api/events?outcome=ignored');
+  assert.deepEqual(ids, ['nameless', 'named', 'two']);
+  assert.deepEqual(body.events?.[0], {
+    id: 'nameless',
+    receiver: 'prod',
+    provider: 'harbor',
+    receivedAt: '2026-03-01T12:00:08.000Z',
+    outcome: 'ignored',
+    reason: 'Malformed',
+    message: 'not understood: the body is not JSON',
+    count: 12,
+    policies: [],
+  });
+});
+
+test('what a receiver ignored was matched to no policy: only who may list all policies sees it', async (t) => {
+  for (const rights of [[], ['get shop'], ['get shop', 'list shop', 'update shop'], ['get *']]) {
+    const api = startApi(t, ann(...rights), withIgnored);
+    const { ids } = await get(api, '/api/events?outcome=ignored');
+    assert.deepEqual(ids, rights.length === 0 ? [] : ['two'], rights.join());
+    for (const id of ['nameless', 'named']) assert.equal((await get(api, `/api/events/${id}`)).status, 404);
+  }
+  const api = startApi(t, ann('list *'), withIgnored);
+  assert.deepEqual((await get(api, '/api/events')).ids, ['queued', 'nameless', 'named']);
+  assert.equal((await get(api, '/api/events/named')).status, 200);
+});
+
 test('401: no token, a wrong one, another scheme', async (t) => {
   const api = startApi(t, ann('get *'), records);
   for (const authorization of ['', 'Bearer', 'Bearer other', 'Basic anns-token', 'Bearer a b']) {
@@ -235,6 +272,15 @@ test('a replay needs the right to update the policies that the event met', async
   assert.equal((await replay(startApi(t, ann(...rights, 'update *'), records), 'nobody')).status, 202);
   const api = startApi(t, ann('update *'), records);
   for (const id of ['one', 'missing']) assert.equal((await replay(api, id)).status, 404);
+  assert.deepEqual(api.stored, []);
+});
+
+test('409: nothing of what a receiver ignored can be replayed', async (t) => {
+  const api = startApi(t, ann('list *', 'update *'), withIgnored);
+  const { status, body } = await replay(api, 'nameless');
+  assert.equal(status, 409);
+  assert.match(body.error ?? '', /^a receiver ignored this event.*Malformed: not understood: the body is not JSON.*push again$/);
+  assert.equal((await replay(startApi(t, ann('get shop', 'update *'), withIgnored), 'nameless')).status, 404);
   assert.deepEqual(api.stored, []);
 });
 

@@ -6,7 +6,7 @@ import { buildOperationsApp } from '../../src/operations/app.ts';
 import type { OperationsAuth } from '../../src/operations/authenticate.ts';
 import type { ApiOptions } from '../../src/operations/events-api.ts';
 import type { PolicyResult } from '../../src/queue/event-log.ts';
-import type { EventRecord, EventState } from '../../src/queue/event-record.ts';
+import type { EventRecord, IgnoredRecord, PushRecord, PushState } from '../../src/queue/event-record.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
@@ -17,8 +17,8 @@ export function recordOf(
   id: string,
   seconds: number,
   results: Record<string, PolicyResult['kind'] | undefined>,
-  state: EventState = 'matched',
-): EventRecord {
+  state: PushState = 'matched',
+): PushRecord {
   const event: PushEvent = {
     id,
     receiver: 'prod',
@@ -27,15 +27,31 @@ export function recordOf(
     tag: '1.0.0',
     receivedAt: new Date(at + seconds * 1_000).toISOString(),
   };
-  const toFate = (kind: PolicyResult['kind']): PolicyResult => ({
+  const toResult = (kind: PolicyResult['kind']): PolicyResult => ({
     kind,
     reason: 'Updated',
     message: `${kind}!`,
     at: event.receivedAt,
     afterMs: 5,
   });
-  const entries = Object.entries(results).map(([name, kind]): [string, PolicyResult | undefined] => [name, kind && toFate(kind)]);
+  const entries = Object.entries(results).map(([name, kind]): [string, PolicyResult | undefined] => [name, kind && toResult(kind)]);
   return { event, state, results: new Map(entries) };
+}
+
+/** Something that a receiver ignored, so many seconds after noon. */
+export function ignoredOf(id: string, seconds: number, more: Partial<IgnoredRecord['event']> = {}): IgnoredRecord {
+  const receivedAt = new Date(at + seconds * 1_000).toISOString();
+  const event = {
+    id,
+    receiver: 'prod',
+    provider: 'harbor',
+    receivedAt,
+    reason: 'NoTag',
+    message: 'pushed by digest',
+    count: 1,
+    ...more,
+  } as const;
+  return { event, state: 'ignored' };
 }
 
 export interface TestApi {

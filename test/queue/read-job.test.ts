@@ -96,16 +96,43 @@ describe('the record of an event', () => {
   const hash = { ...event, registry: repository.registry, repository: repository.path, policies: '["shop/web"]' };
   const result = { kind: 'updated', at: receivedAt, afterMs: 12 };
 
+  const readPush = (written: Record<string, string>) => {
+    const record = readHash(written);
+    assert.ok(record?.state !== 'ignored');
+    return record;
+  };
+
   test('is read as it was written', () => {
-    const record = readHash({ ...hash, 'policy:shop/web': JSON.stringify(result) });
+    const record = readPush({ ...hash, 'policy:shop/web': JSON.stringify(result) });
     assert.deepEqual([record?.state, record?.event, record?.results.get('shop/web')], ['matched', { ...event, repository }, result]);
   });
 
-  test('that cannot be read is none, and what of it cannot be read is not told', () => {
+  test('that cannot be read is none, and what of it cannot be read is left out', () => {
     assert.equal(readHash({ ...hash, tag: '../x' }), undefined);
     assert.equal(readHash({ ...hash, receivedAt: 'soon' }), undefined);
-    for (const policies of ['{', '5', '[1]', 'null', '{"length":3}']) assert.equal(readHash({ ...hash, policies })?.results.size, 0);
+    for (const policies of ['{', '5', '[1]', 'null', '{"length":3}']) assert.equal(readPush({ ...hash, policies })?.results.size, 0);
     for (const text of ['{', '[]', 'null', '{"kind":"owned"}', '{"kind":"updated","at":5,"afterMs":1}'])
-      assert.deepEqual([...(readHash({ ...hash, 'policy:shop/web': text })?.results ?? [])], [['shop/web', undefined]]);
+      assert.deepEqual([...(readPush({ ...hash, 'policy:shop/web': text })?.results ?? [])], [['shop/web', undefined]]);
+  });
+
+  const ignored = { ...event, outcome: 'ignored', reason: 'NoTag', message: 'pushed by digest', count: '3', tag: 'a b' };
+
+  test('of what a receiver ignored: with any text for a name, but nothing that a terminal would obey', () => {
+    const record = readHash({ ...ignored, repository: '\u001b[2Jshop\u202e\n', registry: 'R' });
+    assert.ok(record?.state === 'ignored');
+    const { reason, message, registry, repository, tag, count } = record.event;
+    assert.deepEqual(
+      { reason, message, registry, repository, tag, count },
+      {
+        reason: 'NoTag',
+        message: 'pushed by digest',
+        registry: 'R',
+        repository: '\ufffd[2Jshop\ufffd\ufffd',
+        tag: 'a b',
+        count: 3,
+      },
+    );
+    for (const wrong of [{ reason: 'Invented' }, { count: 'many' }, { message: 'x'.repeat(600) }, { id: '../x' }, { receivedAt: 'soon' }])
+      assert.equal(readHash({ ...ignored, ...wrong }), undefined);
   });
 });

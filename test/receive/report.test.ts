@@ -33,6 +33,34 @@ test('metrics: what was ignored and what was refused, by bounded reasons', async
   assert.match(text, /image_watcher_delivery_seconds_count\{receiver="prod",provider="harbor"\} 9/);
 });
 
+test('what is ignored is recorded of those who are let in only, and beside the answer', async (t) => {
+  const world = await startApp(t, { requestsPerMinute: 5 }, { refusal: () => 'Redis is full' });
+  const { event_data: data, ...rest } = push();
+  const pull = JSON.stringify({ ...push(), type: 'PULL_ARTIFACT' });
+  const untagged = { ...rest, event_data: { ...data, resources: [...data.resources, { ...data.resources[0], tag: undefined }] } };
+  const statuses: number[] = [];
+  const send = async (request: Parameters<typeof post>[1]) => statuses.push((await post(world, request)).statusCode);
+  await send({ body: pull, headers: { authorization: 'wrong' } });
+  await send({ body: '{', headers: { authorization: 'wrong' } });
+  assert.deepEqual(world.ignored, []);
+  await send({ body: pull });
+  await send({ body: '{' });
+  // Refused as a whole: the sender has to come again, and then it is recorded.
+  await send({ body: JSON.stringify(untagged) });
+  for (let more = 0; more < 3; more++) await send({ body: pull });
+  assert.deepEqual(statuses, [401, 401, 200, 200, 503, 200, 200, 429]);
+  assert.deepEqual(
+    world.ignored.map(({ code = 'OtherEvent' }) => code),
+    ['OtherEvent', 'Malformed', 'OtherEvent', 'OtherEvent'],
+  );
+  const open = await startApp(t);
+  const { statusCode, payload } = await post(open, { body: JSON.stringify(untagged) });
+  assert.deepEqual([statusCode, open.stored.length], [202, 1], payload);
+  assert.deepEqual(open.ignored, [
+    { code: 'NoTag', reason: open.ignored[0]?.reason, registry: 'Harbor.example.com:443', repository: 'Shop/web' },
+  ]);
+});
+
 test('no secret is ever told: not in the log, not in metrics, not in an answer', async (t) => {
   const secret = hashId(['a secret that looks like nothing else']);
   const worlds = [

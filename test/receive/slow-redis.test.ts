@@ -46,6 +46,29 @@ test('a disk that takes a second now and then: every push is accepted, and the r
   assert.deepEqual((await stored()).sort(), accepted.sort());
 });
 
+test('what is ignored while Redis hangs is answered as always, and counted as not recorded', { timeout: 120_000 }, async (t) => {
+  const { redis, service } = await start(t);
+  const send = (name: string) => {
+    const body = JSON.stringify({ ...push(), type: name });
+    return fetch(`${service.publicUrl}/webhooks/prod`, { method: 'POST', body });
+  };
+  const written = async () => Number(/:(\d+)/.exec(await askRedis(redis.port, 'ZCARD {image-watcher}:events:ignored'))?.[1]);
+  assert.equal((await send('PULL_ARTIFACT')).status, 200);
+  await waitFor('the record', async () => (await written()) === 1);
+  redis.freeze();
+  const statuses = await Promise.all(Array.from({ length: 200 }, async (_, index) => (await send(`EVENT_${index}`)).status));
+  assert.deepEqual([...new Set(statuses)], [200]);
+  await waitFor('the records to be given up', async () => {
+    const text = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+    return Number(/ignored_pushes_not_recorded_total\{receiver="prod",provider="harbor",why="redis"\} (\d+)/.exec(text)?.[1]) > 0;
+  });
+  redis.thaw();
+  await waitFor('new ones to be recorded', async () => {
+    await send(`AGAIN`);
+    return (await written()) > 1;
+  });
+});
+
 test(
   'a Redis that hangs: 503 when the time is over; it goes on by itself, and what is sent again is stored once',
   { timeout: 120_000 },

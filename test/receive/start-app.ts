@@ -1,7 +1,7 @@
 /** The real Fastify app for one receiver, without a port; requests come by `inject`. */
 import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import type { PushEvent } from '../../src/model/push-event.ts';
+import type { IgnoredPush, PushEvent } from '../../src/model/push-event.ts';
 import { buildReceiveApp, type ReceiveOptions } from '../../src/receive/app.ts';
 import type { Receiver } from '../../src/receive/answer-delivery.ts';
 import type { ListenLimits } from '../../src/receive/listen-limits.ts';
@@ -14,6 +14,8 @@ export interface TestApp {
   readonly app: FastifyInstance;
   /** What was stored so far. */
   readonly stored: PushEvent[];
+  /** What was recorded as ignored so far. */
+  readonly ignored: IgnoredPush[];
   /** Every line that was logged, at any level. */
   readonly logged: string[];
   readonly metrics: Metrics;
@@ -47,6 +49,7 @@ export async function startApp(
   options: Partial<ReceiveOptions> = {},
 ): Promise<TestApp> {
   const stored: PushEvent[] = [];
+  const ignored: IgnoredPush[] = [];
   const logged: string[] = [];
   const metrics = createMetrics();
   const app = await buildReceiveApp({
@@ -60,6 +63,7 @@ export async function startApp(
       stored.push(...events);
       return events;
     },
+    recordIgnored: (_receiver, parts) => void ignored.push(...parts),
     refusal: () => undefined,
     now: () => new Date('2026-03-01T12:00:00.000Z'),
     logger: createLogger('trace', { write: (line: string) => void logged.push(line) }),
@@ -67,5 +71,5 @@ export async function startApp(
     ...options,
   });
   t.after(() => app.close());
-  return { app, stored, logged, metrics };
+  return { app, stored, ignored, logged, metrics };
 }
