@@ -8,7 +8,7 @@ import type { SecretReference } from './config/scalars.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
 import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
-import { provesNothing } from './receive/providers/url-only.ts';
+import { provesNothing } from './receive/providers/headers.ts';
 import type { AzureIdentity } from './registry/credentials/azure.ts';
 
 export type Config = z.output<typeof configSchema>;

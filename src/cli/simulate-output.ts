@@ -1,6 +1,6 @@
 import { formatRepository } from '../model/image-reference.ts';
 import type { IgnoredPush } from '../model/push-event.ts';
-import type { SimulatedPush, SimulatedReceiver, Simulation } from '../receive/simulate-delivery.ts';
+import type { AcceptedPush, SimulatedReceiver, Simulation } from '../receive/read-delivery.ts';
 
 /** Whether the request would be let in. `by URL only`: its sender proves nothing, the secret is the end of the URL. */
 export type Authenticated = 'yes' | 'no' | 'by URL only' | 'not tried';
@@ -57,7 +57,7 @@ export function formatSimulation(receiver: SimulatedReceiver, simulation: Simula
   return `${lines.join('\n')}\n`;
 }
 
-function formatPush({ event, idempotencyKey }: SimulatedPush): string[] {
+function formatPush({ event, idempotencyKey }: AcceptedPush): string[] {
   const { repository, tag, digest, pushedAt } = event;
   return [
     row('push', `${formatRepository(repository)}:${tag}`),

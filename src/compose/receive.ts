@@ -12,7 +12,7 @@ import { minSecretLength, type SecretNews } from '../config/secrets.ts';
 import { watchSecrets } from '../config/watch-secrets.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { buildReceiveApp } from '../receive/app.ts';
-import type { ListenLimits } from '../receive/listen-limits.ts';
+import type { ListenLimits } from '../receive/request-limits.ts';
 import { openReceivers } from './receivers.ts';
 import { refuse } from './refuse.ts';
 import { storeTraced, traceDeliveries } from './trace-deliveries.ts';

@@ -2,14 +2,13 @@
 import type { ReceiverConfig } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import type { Receiver } from '../receive/answer-delivery.ts';
-import { createConfirmation } from '../receive/confirm-subscription.ts';
+import { createConfirmation, createSigningCertificates } from '../receive/sns-client.ts';
 import { fetchText } from '../receive/fetch-text.ts';
-import { googleIssuers, googleKeys, readDemands } from '../receive/issuers.ts';
+import { googleIssuers, googleKeys, readRequiredClaims } from '../receive/issuers.ts';
 import { createKeySet, type KeySet } from '../receive/key-set.ts';
 import { createOidcProof } from '../receive/oidc-proof.ts';
-import type { VerifyProof } from '../receive/proof.ts';
+import type { VerifyProof } from '../receive/authenticate.ts';
 import { providers } from '../receive/providers/index.ts';
-import { createSigningCertificates } from '../receive/signing-certificates.ts';
 import { createSnsProof } from '../receive/sns-proof.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -38,7 +37,7 @@ export function openReceivers({ settings, logger }: Foundation): { receivers: re
     if (oidc !== undefined) {
       const issuers = oidc.issuer === undefined ? googleIssuers : [oidc.issuer];
       const findKey = keySetOf(oidc.jwksUri ?? googleKeys).find;
-      const claims = readDemands(oidc.claims ?? {});
+      const claims = readRequiredClaims(oidc.claims ?? {});
       proofs.push(createOidcProof({ issuers, audience: oidc.audience, email: oidc.email, claims, findKey, now: () => new Date() }));
     }
     if (sns !== undefined) proofs.push(createSnsProof({ topics: sns.topics, findSigningKey, confirm }));

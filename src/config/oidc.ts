@@ -1,6 +1,6 @@
 /** `receivers[].oidc`. */
 import { z } from 'zod';
-import { googleIssuers, missingCustomerClaims, readDemands } from '../receive/issuers.ts';
+import { googleIssuers, missingCustomerClaims, readRequiredClaims } from '../receive/issuers.ts';
 import { always } from './scalars.ts';
 import { isLoopback } from './rules.ts';
 
@@ -66,7 +66,7 @@ function namesItsSender(draft: Draft | null, context: z.RefinementCtx): void {
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   const isGoogle = googleIssuers.some((known) => known === issuer);
   const demanded = claims.safeParse(draft['claims']);
-  const missing = missingCustomerClaims(String(issuer), readDemands(demanded.data ?? {}));
+  const missing = missingCustomerClaims(String(issuer), readRequiredClaims(demanded.data ?? {}));
   if (isGoogle && email === undefined && missing !== undefined) {
     report('email', 'missing: anybody can have a token of Google for any audience; name the service account of the push subscription');
   }

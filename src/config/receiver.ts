@@ -1,8 +1,8 @@
 /** `receivers[]`. */
 import { z } from 'zod';
 import { providerIds } from '../receive/providers/index.ts';
-import { canBegin } from '../receive/pulled-names.ts';
-import { topicPattern } from '../receive/sns-topic.ts';
+import { isNamePrefix } from '../receive/read-delivery.ts';
+import { topicPattern } from '../receive/sns-proof.ts';
 import { oidc } from './oidc.ts';
 import { authenticatesSomehow, repositoriesAreKnown } from './rules.ts';
 import { always, host, name, requestsPerMinute, secretReference } from './scalars.ts';
@@ -23,7 +23,7 @@ const beginning = z
   .min(1)
   .max(255)
   .refine(
-    canBegin,
+    isNamePrefix,
     'a host with an optional port and path, without a scheme, in lower case: docker.example.com:5001, or example.jfrog.io/docker; {key} stands for the key',
   );
 const repositories = z

@@ -1,17 +1,12 @@
-/** The story of one delivery: who is it, what does it say, is it stored. Everything but the HTTP around it. */
-import { acceptPush, isPushEvent, type IgnoredPush, type PushEvent } from '../model/push-event.ts';
+/** The story of a delivery: authenticate its sender, count it, read its payload, store its pushes. Everything except HTTP. */
 import type { RegistryAliases } from '../model/image-reference.ts';
-import type { Authentication } from './authenticate.ts';
-import { limitEntries } from './providers/entries.ts';
-import { MalformedBody, OversizedDelivery, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
-import { pulledNames, type PulledNames } from './pulled-names.ts';
-import type { StartWaiting } from './waiting-deliveries.ts';
+import type { IgnoredPush, PushEvent } from '../model/push-event.ts';
+import { authenticate, type Authentication } from './authenticate.ts';
+import { MalformedBody, OversizedDelivery, type Delivery } from './providers/provider.ts';
+import { readDelivery, readPushes, type ReceiverNames } from './read-delivery.ts';
 
 /** A configured endpoint for one sender. */
-export interface Receiver extends Authentication {
-  readonly name: string;
-  readonly registryOverride?: string | undefined;
-  readonly repositories?: PulledNames | undefined;
+export interface Receiver extends Authentication, ReceiverNames {
   readonly requestsPerMinute?: number | undefined;
 }
 
@@ -25,9 +20,11 @@ export interface DeliveryContext {
   readonly refusal: () => string | undefined;
   readonly startWaiting: StartWaiting;
   readonly now: () => Date;
+  /** Counts a request of a receiver: 0 if it is within the rate limit, otherwise the seconds until the next one is. */
+  readonly countRequest: (receiver: Receiver) => Promise<number>;
 }
 
-export type DeliveryAnswer =
+export type Answer =
   | {
       readonly status: 202 | 200;
       readonly accepted: readonly PushEvent[];
@@ -35,33 +32,42 @@ export type DeliveryAnswer =
       readonly malformed?: string;
       readonly handshake?: Readonly<Record<string, unknown>>;
     }
-  | { readonly status: 413 | 503; readonly why: string };
+  | { readonly status: 401; readonly why: string; readonly claim?: string | undefined }
+  | { readonly status: 413 | 503; readonly why: string }
+  | { readonly status: 429; readonly retryAfterSeconds: number };
 
-/** So many of the ignored entries are listed in an answer; the rest is counted. */
+/** How many of the ignored entries an answer lists; it counts the others. */
 const maxListed = 20;
-/** Longer than any repository or tag can be. */
+/** Longer than any repository or tag. */
 const maxNameLength = 256;
 
-/** Reads an authentic delivery, stores its pushes, and says what to answer. */
-export async function answerDelivery(delivery: Delivery, receiver: Receiver, context: DeliveryContext): Promise<DeliveryAnswer> {
+/** Answers a delivery. Requests that are not authenticated are not counted, so that they cannot use up the receiver's rate limit. */
+export async function answerDelivery(
+  delivery: Delivery,
+  token: string | undefined,
+  receiver: Receiver,
+  context: DeliveryContext,
+): Promise<Answer> {
+  const result = await authenticate(delivery, token, receiver);
+  if (result.kind === 'refused') return { status: 401, why: result.why, claim: result.claim };
+  if (result.kind === 'unavailable') return { status: 503, why: result.why };
+  const retryAfterSeconds = await context.countRequest(receiver);
+  if (retryAfterSeconds > 0) return { status: 429, retryAfterSeconds };
+  result.onAdmitted?.();
+  return processDelivery(delivery, receiver, context);
+}
+
+/** Reads an authentic delivery and stores its pushes. */
+async function processDelivery(delivery: Delivery, receiver: Receiver, context: DeliveryContext): Promise<Answer> {
   const parsed = readDelivery(delivery, receiver);
   if (parsed instanceof OversizedDelivery) return { status: 413, why: parsed.message };
   if (parsed instanceof MalformedBody) {
-    const ignored = [{ reason: `not understood: ${parsed.message}`, code: 'Malformed' as const }];
-    return { status: 200, accepted: [], ignored, malformed: parsed.message };
+    const reason = `not understood: ${parsed.message}; does the sender match the receiver's provider, ${receiver.provider.id}?`;
+    return { status: 200, accepted: [], ignored: [{ reason, code: 'Malformed' }], malformed: parsed.message };
   }
   if (parsed.handshake !== undefined) return { status: 200, accepted: [], ignored: parsed.ignored, handshake: parsed.handshake };
-  const results = parsed.pushes.map((push) =>
-    acceptPush(push, {
-      receiver: receiver.name,
-      provider: receiver.provider.id,
-      ...(receiver.registryOverride !== undefined && { registryOverride: receiver.registryOverride }),
-      aliases: context.aliases,
-      now: context.now(),
-    }),
-  );
-  const accepted = [...new Map(results.filter(isPushEvent).map((event) => [event.id, event])).values()];
-  const ignored = [...parsed.ignored, ...results.filter((result): result is IgnoredPush => !isPushEvent(result))];
+  const { pushes, ignored } = readPushes(parsed, receiver, { aliases: context.aliases, now: context.now() });
+  const accepted = pushes.map(({ event }) => event);
   if (accepted.length === 0) return { status: 200, accepted, ignored };
   const refusal = context.refusal();
   if (refusal !== undefined) return { status: 503, why: refusal };
@@ -76,8 +82,8 @@ export async function answerDelivery(delivery: Delivery, receiver: Receiver, con
   }
 }
 
-/** The body as it is answered. */
-export function toResponseBody(answer: Extract<DeliveryAnswer, { accepted: unknown }>): Readonly<Record<string, unknown>> {
+/** The body of an answer with 200 or 202. */
+export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): Readonly<Record<string, unknown>> {
   if (answer.handshake !== undefined) return answer.handshake;
   return {
     accepted: answer.accepted.map(({ id, repository, tag, digest }) => ({
@@ -87,7 +93,7 @@ export function toResponseBody(answer: Extract<DeliveryAnswer, { accepted: unkno
       tag,
       ...(digest !== undefined && { digest }),
     })),
-    // Codes are for metrics; the sender reads the sentence.
+    // Codes are for metrics; the sender gets the sentence.
     ignored: answer.ignored.slice(0, maxListed).map(({ reason, repository, tag }) => ({
       reason,
       ...(repository !== undefined && { repository: repository.slice(0, maxNameLength) }),
@@ -97,18 +103,23 @@ export function toResponseBody(answer: Extract<DeliveryAnswer, { accepted: unkno
   };
 }
 
-/** Reads a payload within the limits of a delivery, with the names that the receiver's configuration gives to repositories. Pure; what is wrong with it is a value. */
-export function readDelivery(
-  delivery: Delivery,
-  { provider, repositories }: { readonly provider: Provider; readonly repositories?: PulledNames | undefined },
-): ParsedDelivery | MalformedBody | OversizedDelivery {
-  try {
-    const parsed = provider.parse(delivery);
-    const pushes = parsed.pushes.flatMap((push) => pulledNames(push, repositories));
-    limitEntries(pushes.length + parsed.ignored.length);
-    return { ...parsed, pushes };
-  } catch (error) {
-    if (error instanceof MalformedBody || error instanceof OversizedDelivery) return error;
-    throw error;
-  }
+/** The memory of all deliveries that wait for Redis: enough for thousands of ordinary ones, and far below that of the container. */
+const maxWaitingBytes = 64 * 1024 * 1024;
+/** For each delivery: the request, its connection, promises. */
+const bytesPerDelivery = 10_000;
+/** For each push: the event, and the command that is sent to Redis. */
+const bytesPerPush = 3_000;
+
+/** Lets a delivery of this size wait for Redis, and returns the function that ends its wait; undefined if too many wait already. */
+export type StartWaiting = (size: { readonly bodyBytes: number; readonly pushes: number }) => (() => void) | undefined;
+
+/** Bounds the memory of the deliveries that wait for Redis, which pile up while it hangs. One for each listener. A single delivery of any size may wait. */
+export function boundWaiting(): StartWaiting {
+  let waitingBytes = 0;
+  return ({ bodyBytes, pushes }) => {
+    const bytes = bytesPerDelivery + bodyBytes + pushes * bytesPerPush;
+    if (waitingBytes > 0 && waitingBytes + bytes > maxWaitingBytes) return undefined;
+    waitingBytes += bytes;
+    return () => void (waitingBytes -= bytes);
+  };
 }

@@ -1,18 +1,31 @@
 import { request } from 'undici';
-import { FetchRefused } from './proof.ts';
+
+/** Fetches a text, only from URLs of the configuration or of our code. */
+export type FetchText = (url: string, signal: AbortSignal) => Promise<string>;
+
+/** The server answered with a status other than 200. */
+export class FetchRefused extends Error {
+  override readonly name = 'FetchRefused';
+  readonly status: number;
+
+  constructor(url: string, status: number) {
+    super(`${url} answered ${status}`);
+    this.status = status;
+  }
+}
 
 const maxBytes = 512 * 1_024;
 
 /**
- * Gets a text of at most 512 kB over https (http on loopback, for tests and sidecars); follows no redirect. Throws FetchRefused for any status but 200. For
- * keys and certificates only, whose addresses come from the configuration or from our code, never from a payload.
+ * Fetches a text of at most 512 kB over https (http on loopback, for tests and sidecars); follows no redirect. Throws FetchRefused for any status but 200. For
+ * keys and certificates only, whose URLs come from the configuration or from our code, never from a payload.
  */
 export async function fetchText(url: string, signal: AbortSignal): Promise<string> {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:' && !(protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname))) {
     throw new Error(`${url} is not https`);
   }
-  // Asked once in some minutes: a connection that is kept would only be found dead.
+  // Requests are minutes apart: a kept-alive connection would have died before the next.
   const answer = await request(url, { signal, reset: true, headers: { accept: 'application/json, application/x-pem-file, */*' } });
   if (answer.statusCode !== 200) {
     await answer.body.dump();

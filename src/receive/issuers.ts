@@ -1,24 +1,24 @@
-/** Issuers of tokens that are known: how Google names itself, and those that many customers share. */
+/** Known issuers of tokens: Google, and those that many customers share. */
 
-/** How Google names itself in tokens. https://docs.cloud.google.com/pubsub/docs/authenticate-push-subscriptions */
+/** The names of Google in its tokens. https://docs.cloud.google.com/pubsub/docs/authenticate-push-subscriptions */
 export const googleIssuers = ['https://accounts.google.com', 'accounts.google.com'] as const;
 
-/** Where Google publishes the keys of its tokens. */
+/** The URL of the keys of Google's tokens. */
 export const googleKeys = 'https://www.googleapis.com/oauth2/v3/certs';
 
-/** An issuer whose tokens anybody can have, for any audience. */
+/** An issuer from which anybody can get tokens for any audience. */
 interface SharedIssuer {
-  /** Claims that only one customer's tokens have with a given value. */
+  /** Claims whose values identify a customer. */
   readonly customerClaims: readonly string[];
-  /** How a `sub` begins that names the customer; customers may choose what else theirs is made of. */
+  /** The beginning of a `sub` that identifies the customer; customers can customise the rest of it. */
   readonly subject: RegExp;
 }
 
 const google: SharedIssuer = { customerClaims: [], subject: /^\d+$/ };
-/** The issuers that are known to be shared, by the name in their tokens. */
+/** Issuers that are known to be shared, by their names in tokens. */
 export const sharedIssuers: ReadonlyMap<string, SharedIssuer> = new Map([
   ...googleIssuers.map((issuer) => [issuer, google] as const),
-  // https://docs.github.com/en/actions/reference/security/oidc. Anybody can call a reusable workflow, so that job_workflow_ref names nobody.
+  // https://docs.github.com/en/actions/reference/security/oidc. Anybody can call a reusable workflow, so job_workflow_ref identifies nobody.
   [
     'https://token.actions.githubusercontent.com',
     {
@@ -42,21 +42,21 @@ export const sharedIssuers: ReadonlyMap<string, SharedIssuer> = new Map([
   ['https://oidc.codefresh.io', { customerClaims: ['account_id', 'account_name'], subject: /^account:/ }],
 ]);
 
-/** The claims that a token must have: for each name the values of which it must have one. */
-export type DemandedClaims = Readonly<Record<string, readonly string[]>>;
+/** The claims that a token must have: for each name, the accepted values. */
+export type RequiredClaims = Readonly<Record<string, readonly string[]>>;
 
 type ClaimValue = string | number | boolean;
 
-/** Demanded claims as the configuration has them. */
-export function readDemands(written: Readonly<Record<string, ClaimValue | readonly ClaimValue[]>>): DemandedClaims {
+/** Reads the required claims of the configuration. */
+export function readRequiredClaims(written: Readonly<Record<string, ClaimValue | readonly ClaimValue[]>>): RequiredClaims {
   return Object.fromEntries(Object.entries(written).map(([name, value]) => [name, [value].flat().map(String)]));
 }
 
-/** The claims of which one must be demanded of a shared issuer's tokens, where none that is demanded names the customer; otherwise undefined. */
-export function missingCustomerClaims(issuer: string, demanded: DemandedClaims): readonly string[] | undefined {
+/** The claims of which one must be required because the issuer is shared and no required claim identifies the customer; otherwise undefined. */
+export function missingCustomerClaims(issuer: string, required: RequiredClaims): readonly string[] | undefined {
   const shared = sharedIssuers.get(issuer);
-  if (shared === undefined || shared.customerClaims.some((name) => Object.hasOwn(demanded, name))) return undefined;
-  const subjects = demanded['sub'] ?? [];
+  if (shared === undefined || shared.customerClaims.some((name) => Object.hasOwn(required, name))) return undefined;
+  const subjects = required['sub'] ?? [];
   if (subjects.length > 0 && subjects.every((subject) => shared.subject.test(subject))) return undefined;
   return [...shared.customerClaims, 'sub'];
 }

@@ -1,12 +1,13 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { describeError } from '../model/errors.ts';
-import { ProofUnavailable, type FetchText } from './proof.ts';
+import { ProofUnavailable } from './authenticate.ts';
+import type { FetchText } from './fetch-text.ts';
 
 /** The public keys of an issuer, as its JWKS address publishes them. */
 export interface KeySet {
-  /** Finds the key of a token. Rejects with ProofUnavailable when the keys cannot be had. */
+  /** Finds the key of a token. Rejects with ProofUnavailable if the keys cannot be fetched. */
   readonly find: JWTVerifyGetKey;
-  /** Gets the keys before they are needed; tells problems to `onError` only. */
+  /** Fetches the keys before they are needed; reports problems to `onError` only. */
   warm(): Promise<void>;
 }
 
@@ -21,15 +22,15 @@ export interface KeySetOptions {
 const timeoutMs = 5_000;
 /** Issuers publish a new key hours before they use it. */
 const refreshAfterMs = 10 * 60_000;
-/** So long known keys are good for when the issuer's server is away. */
+/** How long known keys are used while the issuer's server does not answer. */
 const lifeMs = 24 * 3_600_000;
-/** A token with an unknown key makes us ask again, but strangers can make up as many of those as they like. */
+/** A token with an unknown key causes a refresh, but unauthenticated clients can send any number of those. */
 const cooldownMs = 30_000;
 const retryMs = 2_000;
 
 /**
- * A key set that is asked once for all who wait, refreshed behind the requests' backs, and of use for a day while its server is away. jose's own
- * remote set makes requests wait for each refresh, and refuses them when it fails.
+ * A key set that is fetched once for all who wait for it, refreshed in the background, and used for a day while its server does not answer. With jose's own
+ * remote set, requests wait for each refresh, and are refused when it fails.
  */
 export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): KeySet {
   let keys: JWTVerifyGetKey | undefined;
@@ -44,7 +45,7 @@ export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): K
       return true;
     } catch (error) {
       failedAt = now();
-      onError(new Error(`getting the keys of ${url}: ${describeError(error)}`, { cause: error }));
+      onError(new Error(`fetching the keys of ${url}: ${describeError(error)}`, { cause: error }));
       return false;
     }
   };
@@ -55,7 +56,7 @@ export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): K
     flight = load().finally(() => (flight = undefined));
     return flight;
   };
-  const unavailable = () => new ProofUnavailable(`the keys of ${url} cannot be had`);
+  const unavailable = () => new ProofUnavailable(`the keys of ${url} cannot be fetched`);
 
   return {
     async find(header, token) {

@@ -1,94 +1,94 @@
-/** How many requests a receiver may send in a minute, counted over all replicas without making a push wait for the count. */
+/** The rate limit of a receiver, shared by all replicas without making a push wait for Redis. */
 import { within } from '../async/deadline.ts';
 
-/** Adds to a window's count that all replicas share, and gives the sum of all. May reject or hang. */
+/** Adds to the count of a window that all replicas share, and returns the sum. May reject or hang. */
 export type AddToCount = (receiver: string, window: number, count: number) => Promise<number>;
 
 export interface RateLimit {
-  /** Counts a request. 0: it may pass; otherwise the seconds after which the next one may. */
-  take(receiver: string, perMinute: number): Promise<number>;
+  /** Counts a request: 0 if it is within the limit, otherwise the seconds until the next one is. */
+  count(receiver: string, perMinute: number): Promise<number>;
 }
 
 interface RateLimitOptions {
   readonly addToCount: AddToCount;
   readonly now: () => number;
-  /** How long a request waits for the count of all at most. */
+  /** The longest wait of a request for the sum of all replicas. */
   readonly patienceMs?: number;
 }
 
-/** Requests whose number is not told yet. */
+/** Requests whose number is not sent to Redis yet. */
 interface Batch {
   size: number;
-  /** The sum of all replicas before this batch; undefined when it cannot be had. */
+  /** The sum of all replicas before this batch; undefined if Redis does not answer. */
   readonly before: Promise<number | undefined>;
-  readonly tell: (before: number | undefined) => void;
+  readonly resolve: (before: number | undefined) => void;
 }
 
 interface Count {
   readonly window: number;
-  /** Of this process. */
+  /** The requests of this process. */
   own: number;
-  /** Of all replicas, when last heard. */
+  /** The last known sum of all replicas. */
   known: number;
-  /** Of this process, not told yet. */
-  untold: number;
+  /** The requests of this process that are not sent yet. */
+  unsent: number;
   open: Batch | undefined;
-  telling: boolean;
+  sending: boolean;
   timer?: NodeJS.Timeout | undefined;
 }
 
 const windowMs = 60_000;
-/** Far from the limit replicas tell each other this often, and no request waits. */
+/** Far from the limit, replicas exchange their counts this often, and no request waits. */
 const exchangeMs = 200;
-/** Below a hundred a second each request may wait for the exact count: no burst that matters fits into the limit. */
+/** Up to this limit (a hundred requests a second), each request may wait for the exact count: no large burst fits into the limit. */
 const exactBelow = 6_000;
 
 /**
- * Fixed windows of a minute. Far from the limit a request is counted here and told to the others within 200 ms; from half of it on (and always
- * when the limit is small) it waits for the count of all, 50 ms at most. When Redis does not answer, this process' own count is the limit's measure:
- * Redis is never the reason to refuse.
+ * Fixed windows of a minute. Far from the limit, a request is counted here and sent to the other replicas within 200 ms. From half of the limit on, and always
+ * with a small limit, it waits for the sum of all replicas, 50 ms at most. If Redis does not answer, the count of this process decides:
+ * Redis is never the reason to refuse a request.
  */
 export function createRateLimit({ addToCount, now, patienceMs = 50 }: RateLimitOptions): RateLimit {
   const counts = new Map<string, Count>();
 
-  const tell = async (receiver: string, count: Count): Promise<void> => {
-    if (count.telling || count.open === undefined) return;
+  const send = async (receiver: string, count: Count): Promise<void> => {
+    if (count.sending || count.open === undefined) return;
     const batch = count.open;
     count.open = undefined;
-    count.telling = true;
+    count.sending = true;
     const sum = await addToCount(receiver, count.window, batch.size).catch(() => undefined);
-    count.telling = false;
-    count.untold -= batch.size;
-    count.known = Math.max(sum ?? count.known, count.own - count.untold);
-    batch.tell(sum === undefined ? undefined : sum - batch.size);
-    if (count.open !== undefined) void tell(receiver, count);
+    count.sending = false;
+    count.unsent -= batch.size;
+    count.known = Math.max(sum ?? count.known, count.own - count.unsent);
+    batch.resolve(sum === undefined ? undefined : sum - batch.size);
+    if (count.open !== undefined) void send(receiver, count);
   };
   const current = (receiver: string): Count => {
     const window = Math.floor(now() / windowMs);
     const found = counts.get(receiver);
     if (found?.window === window) return found;
-    const count: Count = { window, own: 0, known: 0, untold: 0, open: undefined, telling: false };
+    const count: Count = { window, own: 0, known: 0, unsent: 0, open: undefined, sending: false };
     counts.set(receiver, count);
     return count;
   };
 
   return {
-    async take(receiver, perMinute) {
+    async count(receiver, perMinute) {
       const count = current(receiver);
       const secondsLeft = Math.max(1, Math.ceil(((count.window + 1) * windowMs - now()) / 1_000));
       if (count.known >= perMinute || count.own >= perMinute) return secondsLeft;
       const own = ++count.own;
-      count.untold++;
+      count.unsent++;
       const batch = (count.open ??= openBatch());
       const index = ++batch.size;
-      if (perMinute >= exactBelow && count.known + count.untold <= perMinute / 2) {
+      if (perMinute >= exactBelow && count.known + count.unsent <= perMinute / 2) {
         count.timer ??= setTimeout(() => {
           count.timer = undefined;
-          void tell(receiver, count);
+          void send(receiver, count);
         }, exchangeMs).unref();
         return 0;
       }
-      void tell(receiver, count);
+      void send(receiver, count);
       const before = await within(patienceMs, batch.before);
       const position = before === undefined ? own : before + index;
       return position > perMinute ? secondsLeft : 0;
@@ -98,5 +98,5 @@ export function createRateLimit({ addToCount, now, patienceMs = 50 }: RateLimitO
 
 function openBatch(): Batch {
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
-  return { size: 0, before: promise, tell: resolve };
+  return { size: 0, before: promise, resolve };
 }

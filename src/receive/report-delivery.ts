@@ -1,8 +1,7 @@
-/** What is told of deliveries: metrics and log. Labels are bounded, and nothing that a sender chose is one. */
+/** Metrics and log of deliveries. Labels are bounded, and senders cannot choose their values. */
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Receiver } from './answer-delivery.ts';
-import type { Answer } from './answer-request.ts';
+import type { Answer, Receiver } from './answer-delivery.ts';
 
 export interface ReportOptions {
   readonly logger: Logger;
@@ -14,7 +13,7 @@ export interface Reporter {
   answered(receiver: Receiver, status: number, seconds: number): void;
 }
 
-/** Why a delivery was refused, as a label. */
+/** The label of a refused delivery, by status. */
 const rejections: Readonly<Record<number, string>> = {
   401: 'unauthorized',
   413: 'too-large',
@@ -22,19 +21,19 @@ const rejections: Readonly<Record<number, string>> = {
   503: 'unavailable',
 };
 
-/** One for each listener: it remembers what it has told already. */
+/** Creates the reporter of a listener, which remembers what it has logged. */
 export function createReporter({ logger, metrics }: ReportOptions): Reporter {
-  const lastMalformed = new Map<string, string>();
+  const lastProblem = new Map<string, string>();
   const refusals = new Set<string>();
 
-  /** A sender that is misconfigured repeats itself: told once, until it says something else. */
+  /** A misconfigured sender repeats itself: logged once as a warning, until the problem changes. */
   const reportMalformed = (why: string, receiver: Receiver, requestId: string) => {
-    const level = lastMalformed.get(receiver.name) === why ? 'debug' : 'warn';
-    lastMalformed.set(receiver.name, why);
+    const level = lastProblem.get(receiver.name) === why ? 'debug' : 'warn';
+    lastProblem.set(receiver.name, why);
     metrics.malformed.inc({ receiver: receiver.name, provider: receiver.provider.id });
     logger[level]({ receiver: receiver.name, provider: receiver.provider.id, why, requestId }, 'delivery not understood');
   };
-  /** The sender hears nothing of why; whoever sets it up needs it. Strangers repeat themselves without end, so each reason is told once. */
+  /** The sender is not told why, but its administrator needs to know. Unauthenticated clients may repeat a request for ever, so each reason is logged once. */
   const reportRefusal = (why: string, receiver: Receiver) => {
     const level = refusals.has(`${receiver.name} ${why}`) ? 'debug' : 'warn';
     refusals.add(`${receiver.name} ${why}`);

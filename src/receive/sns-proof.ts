@@ -1,13 +1,28 @@
-import { verify } from 'node:crypto';
+/** Signatures of Amazon SNS messages. */
+import { verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { authentic, refused, type Verdict, type VerifyProof } from './proof.ts';
-import { limitedText } from './providers/optional-text.ts';
-import { parseJsonBody } from './providers/json-body.ts';
-import { MalformedBody, OversizedDelivery, type Delivery } from './providers/provider.ts';
-import type { FindSigningKey } from './signing-certificates.ts';
-import { parseTopic, type SnsTopic } from './sns-topic.ts';
+import { authentic, refused, type ProofResult, type VerifyProof } from './authenticate.ts';
+import { type Delivery, MalformedBody, OversizedDelivery } from './providers/provider.ts';
+import { limitedText, parseJsonBody } from './providers/read-payload.ts';
 
-/** Of what says who it is only inside, strangers have as much parsed. An event of a registry has some kilobytes. */
+/** A topic of Amazon SNS. Every URL of AWS that we request is built from it. */
+export interface SnsTopic {
+  readonly arn: string;
+  /** `sns.eu-west-1.amazonaws.com` */
+  readonly host: string;
+}
+
+/** The ARNs of topics. */
+export const topicPattern = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z]{2}(?:-[a-z]+)+-\d):\d{12}:[\w-]{1,256}(?:\.fifo)?$/;
+
+/** Reads the ARN of a topic; undefined if it is not one. */
+export function parseTopic(arn: string): SnsTopic | undefined {
+  const [, partition, region] = topicPattern.exec(arn) ?? [];
+  if (partition === undefined || region === undefined) return undefined;
+  return { arn, host: `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}` };
+}
+
+/** The proof is inside the message, so it is parsed before its sender is known, up to this size. An event of a registry has a few kilobytes. */
 const maxMessageBytes = 65_536;
 
 const text = z.string();
@@ -26,10 +41,16 @@ const message = z.object({
 });
 type SnsMessage = z.output<typeof message>;
 
+/**
+ * Finds the public key of the certificate with this file name; undefined if AWS has no such certificate, or an unusable one. `address` is the client that named
+ * it: requests for unknown certificates are limited by it. Rejects with ProofUnavailable.
+ */
+export type FindSigningKey = (topic: SnsTopic, fileName: string, address: string) => Promise<KeyObject | undefined>;
+
 export interface SnsOptions {
   readonly topics: readonly string[];
   readonly findSigningKey: FindSigningKey;
-  /** A subscription of one of the topics wants to be confirmed, which proves nothing but that we want it: `url` is made by us. */
+  /** Confirms a subscription of one of the topics. `url` is built from the topic, not taken from the message. */
   readonly confirm: (topic: SnsTopic, url: string) => void;
 }
 
@@ -42,30 +63,34 @@ const signedFields = {
 const fileName = /^\/(SimpleNotificationService-[0-9a-f]{16,128}\.pem)$/;
 
 /**
- * The signature of a message of Amazon SNS, of one of the topics, versions 1 and 2.
+ * Verifies the signature (version 1 or 2) of an SNS message of one of the topics.
  * https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
  */
 export function createSnsProof({ topics, findSigningKey, confirm }: SnsOptions): VerifyProof {
   const known = new Map(topics.map((arn) => [arn, parseTopic(arn)]));
-  return async ({ headers, body }): Promise<Verdict> => {
-    if (body.length > maxMessageBytes) return refused('longer than a message of SNS that tells of a push');
+  return async ({ headers, body }): Promise<ProofResult> => {
+    if (body.length > maxMessageBytes)
+      return refused(
+        `a message of SNS of more than ${maxMessageBytes} bytes: put a secret into the URL of the subscription, or transform the event`,
+      );
     const parsed = read(body);
-    if (parsed === undefined) return refused('not a message of SNS');
+    if (parsed === undefined) return refused('the body is not a message of SNS: turn raw message delivery of the subscription off');
     const topic = known.get(parsed.TopicArn);
-    if (topic === undefined) return refused('the message is of a topic that is not configured');
+    if (topic === undefined) return refused('the topic of the message is not configured: add its ARN to receivers[].sns.topics');
     const file = fileOf(parsed.SigningCertURL, topic);
-    if (file === undefined) return refused("the certificate is not one of SNS in the topic's region");
+    if (file === undefined) return refused("SigningCertURL is not a certificate of SNS in the topic's region");
     const key = await findSigningKey(topic, file, addressOf(headers));
-    if (key === undefined) return refused('the certificate cannot be used');
+    if (key === undefined) return refused('AWS has no usable certificate at SigningCertURL');
     const algorithm = parsed.SignatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256';
-    if (!verify(algorithm, textToSign(parsed), key, Buffer.from(parsed.Signature, 'base64'))) return refused('the signature is wrong');
+    if (!verify(algorithm, textToSign(parsed), key, Buffer.from(parsed.Signature, 'base64')))
+      return refused('the signature does not match the message');
     const { Type: type, Token: token } = parsed;
     if (type !== 'SubscriptionConfirmation' || !token) return authentic;
     return { kind: 'authentic', onAdmitted: () => confirm(topic, confirmationUrl(topic, token)) };
   };
 }
 
-/** Whom the proxy in front has seen. Without a proxy anybody can write this, and it is no more than a share of a limit. */
+/** The client as the proxy in front reports it. Without a proxy, clients can write anything here; it only divides a limit between them. */
 function addressOf(headers: Delivery['headers']): string {
   return [headers['x-forwarded-for']].flat().at(-1)?.split(',').at(-1)?.trim() ?? '';
 }
@@ -79,7 +104,7 @@ function read(body: Buffer): SnsMessage | undefined {
   }
 }
 
-/** Of the address in the message only the file's name is used, and only when all the rest is what we would have made of the topic. */
+/** Of the URL in the message only the file name is used, and only if everything else is as we would build it from the topic. */
 function fileOf(url: string, { host }: SnsTopic): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { origin, pathname, search, username, password } = new URL(url);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { storeTraced, traceDeliveries } from '../../src/compose/trace-deliveries.ts';
 import type { PushEvent } from '../../src/model/push-event.ts';
-import type { Receiver } from '../../src/receive/answer-delivery.ts';
-import type { Answer } from '../../src/receive/answer-request.ts';
+import type { Answer, Receiver } from '../../src/receive/answer-delivery.ts';
 import { harbor } from '../../src/receive/providers/harbor.ts';
 import { fakeTracing } from './fake-tracing.ts';
 

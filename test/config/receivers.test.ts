@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ConfigError, loadSettings } from '../../src/config.ts';
-import { readDemands } from '../../src/receive/issuers.ts';
+import { readRequiredClaims } from '../../src/receive/issuers.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const folder = tempFolder('config');
@@ -156,7 +156,7 @@ test('an issuer with many customers is taken with a claim that names one of them
 
 test('demanded claims are lists of texts', () => {
   const claims = '{owner: acme, id: 65, protected: true, groups: [a, 7, false], "https://example.com/role": x}';
-  assert.deepEqual(readDemands(load(receiver(other(claims))).receivers[0]?.oidc?.claims ?? {}), {
+  assert.deepEqual(readRequiredClaims(load(receiver(other(claims))).receivers[0]?.oidc?.claims ?? {}), {
     owner: ['acme'],
     id: ['65'],
     protected: ['true'],

@@ -28,7 +28,7 @@ test('replicas share a count, by receiver and minute, which does not stay for ev
 
   const replicas = [one, two].map((addToCount) => createRateLimit({ addToCount, now: () => at, patienceMs: 60_000 }));
   let passed = 0;
-  for (let request = 0; request < 20; request++) if ((await replicas[request % 2]?.take('c', 9)) === 0) passed++;
+  for (let request = 0; request < 20; request++) if ((await replicas[request % 2]?.count('c', 9)) === 0) passed++;
   assert.equal(passed, 9);
 });
 
@@ -37,11 +37,11 @@ test('a Redis that hangs or is away refuses nobody', async (t) => {
   t.after(() => connection.disconnect());
   connection.on('error', () => undefined);
   await waitFor('the connection', () => connection.status === 'ready');
-  const { take } = createRateLimit({ addToCount: createRequestCounts(connection, '{p}'), now: () => at });
+  const { count } = createRateLimit({ addToCount: createRequestCounts(connection, '{p}'), now: () => at });
   redis.freeze();
-  assert.equal(await take('d', 10), 0);
+  assert.equal(await count('d', 10), 0);
   redis.thaw();
   await redis.stop();
-  for (let request = 1; request < 10; request++) assert.equal(await take('d', 10), 0);
-  assert.equal(await take('d', 10), 45);
+  for (let request = 1; request < 10; request++) assert.equal(await count('d', 10), 0);
+  assert.equal(await count('d', 10), 45);
 });

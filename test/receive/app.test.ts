@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { distribution } from '../../src/receive/providers/distribution.ts';
 import type { Provider } from '../../src/receive/providers/provider.ts';
 import { quay } from '../../src/receive/providers/quay.ts';
-import { authentic, ProofUnavailable, refused } from '../../src/receive/proof.ts';
+import { authentic, ProofUnavailable, refused } from '../../src/receive/authenticate.ts';
 import { harbor } from '../../src/receive/providers/harbor.ts';
 import { countOf, digest, post, push } from './post.ts';
 import { limits, startApp } from './start-app.ts';
@@ -98,7 +98,10 @@ test('200: malformed, logged once without the body', async (t) => {
   const world = await startApp(t);
   const response = await post(world, { body: '{"password":"hunter2"' });
   assert.equal(response.statusCode, 200);
-  assert.deepEqual(response.json(), { accepted: [], ignored: [{ reason: 'not understood: the body is not JSON' }] });
+  assert.deepEqual(response.json(), {
+    accepted: [],
+    ignored: [{ reason: "not understood: the body is not JSON; does the sender match the receiver's provider, harbor?" }],
+  });
   await post(world, { body: '{"password":"hunter2"' });
   const warnings = () => world.logged.filter((line) => line.includes('delivery not understood') && line.includes('"level":"warn"')).length;
   assert.equal(warnings(), 1);

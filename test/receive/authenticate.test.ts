@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { authenticate, type Authentication } from '../../src/receive/authenticate.ts';
-import { authentic, ProofUnavailable, refused, type VerifyProof } from '../../src/receive/proof.ts';
+import {
+  authentic,
+  authenticate,
+  type Authentication,
+  ProofUnavailable,
+  refused,
+  type VerifyProof,
+} from '../../src/receive/authenticate.ts';
 import { ghcr } from '../../src/receive/providers/ghcr.ts';
 import { harbor } from '../../src/receive/providers/harbor.ts';
 

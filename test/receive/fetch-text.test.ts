@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { fetchText } from '../../src/receive/fetch-text.ts';
-import { FetchRefused } from '../../src/receive/proof.ts';
+import { FetchRefused } from '../../src/receive/fetch-text.ts';
 
 let origin = '';
 const server = createServer((request, response) => {

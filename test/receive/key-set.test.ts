@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { errors, jwtVerify } from 'jose';
 import { createKeySet } from '../../src/receive/key-set.ts';
-import { ProofUnavailable } from '../../src/receive/proof.ts';
+import { ProofUnavailable } from '../../src/receive/authenticate.ts';
 import { makeIssuer, now } from './keys.ts';
 
 let old: Awaited<ReturnType<typeof makeIssuer>>;
@@ -68,7 +68,7 @@ test('an outage: known keys are good for a day, unknown ones cannot be judged', 
   await assert.rejects(world.verify(next), ProofUnavailable);
   world.at += 60 * minute;
   await assert.rejects(world.verify(old), ProofUnavailable);
-  assert.match(world.problems[0] ?? '', /getting the keys of https:\/\/issuer\.example\.com\/keys: connection refused/);
+  assert.match(world.problems[0] ?? '', /fetching the keys of https:\/\/issuer\.example\.com\/keys: connection refused/);
 });
 
 test('an outage from the start: asked again after two seconds, not for each request', async () => {

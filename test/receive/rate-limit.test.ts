@@ -13,14 +13,14 @@ async function passes(take: () => Promise<number>, requests: number): Promise<nu
 
 test('as many as allowed in a minute, and then the seconds until the next', async () => {
   let now = at;
-  const { take } = createRateLimit({ addToCount: createCounts(), now: () => now });
-  for (let request = 0; request < 5; request++) assert.equal(await take('a', 5), 0);
-  assert.equal(await take('a', 5), 45);
-  assert.equal(await take('b', 5), 0);
+  const { count } = createRateLimit({ addToCount: createCounts(), now: () => now });
+  for (let request = 0; request < 5; request++) assert.equal(await count('a', 5), 0);
+  assert.equal(await count('a', 5), 45);
+  assert.equal(await count('b', 5), 0);
   now += 44_900;
-  assert.equal(await take('a', 5), 1);
+  assert.equal(await count('a', 5), 1);
   now += 100;
-  assert.equal(await passes(() => take('a', 5), 9), 5);
+  assert.equal(await passes(() => count('a', 5), 9), 5);
 });
 
 for (const [limit, requests] of [
@@ -31,16 +31,16 @@ for (const [limit, requests] of [
     const addToCount = createCounts();
     const replicas = Array.from({ length: 3 }, () => createRateLimit({ addToCount, now: () => at }));
     let passed = 0;
-    for (let request = 0; request < requests; request++) if ((await replicas[request % 3]?.take('a', limit)) === 0) passed++;
+    for (let request = 0; request < requests; request++) if ((await replicas[request % 3]?.count('a', limit)) === 0) passed++;
     // Far from a large limit replicas do not wait for each other: each may pass up to its half before it hears of the others.
     assert.ok(passed >= limit && passed <= (limit < 6_000 ? limit : limit * 1.5 + 3), String(passed));
   });
 }
 
 test('at once: exactly as many as allowed', async () => {
-  const { take } = createRateLimit({ addToCount: createCounts(), now: () => at });
-  assert.equal(await passes(() => take('a', 100), 250), 100);
-  assert.equal(await passes(() => take('b', 8_000), 20_000), 8_000);
+  const { count } = createRateLimit({ addToCount: createCounts(), now: () => at });
+  assert.equal(await passes(() => count('a', 100), 250), 100);
+  assert.equal(await passes(() => count('b', 8_000), 20_000), 8_000);
 });
 
 test('far from the limit nobody is asked while a request waits', async () => {
@@ -49,8 +49,8 @@ test('far from the limit nobody is asked while a request waits', async () => {
     asked++;
     return new Promise<never>(() => undefined);
   };
-  const { take } = createRateLimit({ addToCount, now: () => at });
-  assert.equal(await passes(() => take('a', 60_000), 1_000), 1_000);
+  const { count } = createRateLimit({ addToCount, now: () => at });
+  assert.equal(await passes(() => count('a', 60_000), 1_000), 1_000);
   assert.equal(asked, 0);
 });
 
@@ -61,8 +61,8 @@ test('many requests are told as one', async () => {
     told.push(count);
     return told.length === 1 ? promise : Promise.resolve(1 + count);
   };
-  const { take } = createRateLimit({ addToCount, now: () => at, patienceMs: 60_000 });
-  const taken = passes(() => take('a', 100), 50);
+  const { count } = createRateLimit({ addToCount, now: () => at, patienceMs: 60_000 });
+  const taken = passes(() => count('a', 100), 50);
   resolve(1);
   assert.equal(await taken, 50);
   assert.deepEqual(told, [1, 49]);
@@ -73,8 +73,8 @@ for (const [name, addToCount] of [
   ['hangs', () => new Promise<never>(() => undefined)],
 ] as const) {
   test(`Redis ${name}: the own count is the measure`, async () => {
-    const { take } = createRateLimit({ addToCount, now: () => at, patienceMs: 1 });
-    assert.equal(await passes(() => take('a', 20), 30), 20);
-    assert.equal(await passes(() => take('a', 20), 5), 0);
+    const { count } = createRateLimit({ addToCount, now: () => at, patienceMs: 1 });
+    assert.equal(await passes(() => count('a', 20), 30), 20);
+    assert.equal(await passes(() => count('a', 20), 5), 0);
   });
 }

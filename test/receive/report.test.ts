@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashId } from '../../src/model/push-event.ts';
-import { ProofUnavailable } from '../../src/receive/proof.ts';
+import { ProofUnavailable } from '../../src/receive/authenticate.ts';
 import { countOf, digest, post, push } from './post.ts';
 import { limits, startApp } from './start-app.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { limits, startApp } from './start-app.ts';
-import type { ListenLimits } from '../../src/receive/listen-limits.ts';
+import type { ListenLimits } from '../../src/receive/request-limits.ts';
 
 async function listen(t: TestContext, changed: Partial<ListenLimits>): Promise<{ port: number; open: () => Promise<Connection> }> {
   const { app } = await startApp(t, {}, { limits: { ...limits, ...changed } });

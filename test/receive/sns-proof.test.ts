@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { before, test } from 'node:test';
-import { authentic, FetchRefused, ProofUnavailable, type FetchText } from '../../src/receive/proof.ts';
-import { createSigningCertificates } from '../../src/receive/signing-certificates.ts';
-import { createSnsProof } from '../../src/receive/sns-proof.ts';
-import { parseTopic } from '../../src/receive/sns-topic.ts';
+import { authentic, ProofUnavailable } from '../../src/receive/authenticate.ts';
+import { FetchRefused, type FetchText } from '../../src/receive/fetch-text.ts';
+import { createSigningCertificates } from '../../src/receive/sns-client.ts';
+import { createSnsProof, parseTopic } from '../../src/receive/sns-proof.ts';
 import { cpuCost } from './cpu-cost.ts';
 import { certificateUrl, makeSigner, notification, now, topic, type Message } from './keys.ts';
 import { blownUp, hostileBodies, megabyte } from './providers/hostile-bodies.ts';

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { IgnoredPush, PushEvent } from '../../src/model/push-event.ts';
 import { buildReceiveApp, type ReceiveOptions } from '../../src/receive/app.ts';
 import type { Receiver } from '../../src/receive/answer-delivery.ts';
-import type { ListenLimits } from '../../src/receive/listen-limits.ts';
+import type { ListenLimits } from '../../src/receive/request-limits.ts';
 import type { AddToCount } from '../../src/receive/rate-limit.ts';
 import { harbor } from '../../src/receive/providers/harbor.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';

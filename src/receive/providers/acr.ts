@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { verifyAuthorizationHeader } from './authorization-header.ts';
+import { verifyAuthorizationHeader } from './headers.ts';
 import { readBinaryCloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
-import { readEntries } from './entries.ts';
-import { parseJsonBody } from './json-body.ts';
-import { limitedText, optionalText as text } from './optional-text.ts';
+import { limitedText, optionalText as text, parseJsonBody, readEntries } from './read-payload.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
 /** What happened, in the registry's own words: the webhook's body, and the data of both Event Grid schemas. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Provider } from './provider.ts';
-import { provesNothing } from './url-only.ts';
+import { provesNothing } from './headers.ts';
 
 const notification = z.object({
   push_data: z.object({ digest: text, tag: text }),

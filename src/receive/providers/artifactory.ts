@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { matchesAny } from './authorization-header.ts';
-import { headerOf } from './header-of.ts';
-import { verifyHmac } from './hmac.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
-import { toParsedDelivery } from './parsed-delivery.ts';
+import { headerOf, matchesAny, verifyHmac } from './headers.ts';
+import { optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import type { Provider } from './provider.ts';
 
 const header = 'x-jfrog-event-auth';

@@ -1,9 +1,7 @@
 /** CloudEvents 1.0 over HTTP: whichever way an event travels, one envelope (https://github.com/cloudevents/spec, HTTP protocol binding). */
 import { z } from 'zod';
-import { readEntries } from './entries.ts';
-import { headerOf } from './header-of.ts';
-import { parseJsonBody } from './json-body.ts';
-import { limitedText, optionalText } from './optional-text.ts';
+import { limitedText, optionalText, parseJsonBody, readEntries } from './read-payload.ts';
+import { headerOf } from './headers.ts';
 import { MalformedBody, type Delivery } from './provider.ts';
 
 /** The attributes that tell something, and the data as the sender wrote it. */

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { verifyAuthorizationHeader } from './authorization-header.ts';
-import { entries } from './entries.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { verifyAuthorizationHeader } from './headers.ts';
+import { entries, optionalText as text, parseJsonBody } from './read-payload.ts';
 import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
 
 const envelope = z.object({ events: entries });

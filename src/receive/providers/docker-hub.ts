@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { fromUnixSeconds, optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Provider } from './provider.ts';
-import { fromUnixSeconds } from './unix-time.ts';
-import { provesNothing } from './url-only.ts';
+import { provesNothing } from './headers.ts';
 
 const event = z.object({
   push_data: z.object({ tag: text, pushed_at: z.unknown().optional(), media_type: text }),

@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { verifyAnyHeader } from './any-header.ts';
-import { readStructuredCloudEvent, type CloudEvent } from './cloud-events.ts';
-import { ecrHost } from './ecr-host.ts';
-import { headerOf } from './header-of.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { type CloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
+import { headerOf, verifyAnyHeader } from './headers.ts';
 import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
+import { optionalText as text, parseJsonBody } from './read-payload.ts';
 
 const detail = z.object({
   result: text,
@@ -108,4 +105,24 @@ function readCloudEvent({ type, source, id, time, data }: CloudEvent, messageId:
 function keyOf(id: string | null | undefined, messageId: string | null | undefined): { idempotencyKey?: string } {
   const idempotencyKey = id || messageId;
   return idempotencyKey ? { idempotencyKey } : {};
+}
+
+/** The domains of the partitions, by the beginning of the region's name (AWS: service endpoints). */
+const domains: readonly [regions: string, domain: string][] = [
+  ['cn-', 'amazonaws.com.cn'],
+  ['us-iso-', 'c2s.ic.gov'],
+  ['us-isob-', 'sc2s.sgov.gov'],
+  ['us-isof-', 'csp.hci.ic.gov'],
+  ['eu-isoe-', 'cloud.adc-e.uk'],
+  ['eusc-', 'amazonaws.eu'],
+];
+
+/**
+ * The host of an account's registry, `123456789012.dkr.ecr.eu-west-1.amazonaws.com`, or undefined for what is no account or region.
+ * Its dual-stack and FIPS names are aliases, for the configuration to tell.
+ */
+export function ecrHost(account: string, region: string): string | undefined {
+  if (!/^\d{12}$/.test(account) || !/^[a-z]{2,4}(?:-[a-z]+)+-\d{1,2}$/.test(region)) return undefined;
+  const domain = domains.find(([beginning]) => region.startsWith(beginning))?.[1] ?? 'amazonaws.com';
+  return `${account}.dkr.ecr.${region}.${domain}`;
 }

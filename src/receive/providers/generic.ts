@@ -1,14 +1,9 @@
 import { z } from 'zod';
 import { normaliseRegistry, tryParseImageReference } from '../../model/image-reference.ts';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { verifyAuthorizationHeader } from './authorization-header.ts';
+import { headerOf, type HmacScheme, verifyAuthorizationHeader, verifyHmac } from './headers.ts';
 import { readBinaryCloudEvent, readStructuredCloudEvent, type CloudEvent } from './cloud-events.ts';
-import { entries, readEntries } from './entries.ts';
-import { headerOf } from './header-of.ts';
-import { verifyHmac, type HmacScheme } from './hmac.ts';
-import { parseJsonBody, readShape } from './json-body.ts';
-import { optionalText } from './optional-text.ts';
-import { toParsedDelivery } from './parsed-delivery.ts';
+import { entries, optionalText, parseJsonBody, readEntries, readShape, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
 
 /** One image: as a reference, as fields, or as Keel's `{name, tag}`. */

@@ -2,11 +2,8 @@ import { z } from 'zod';
 import { isDigest } from '../../model/image-reference.ts';
 import type { IgnoredReason } from '../../model/reasons.ts';
 import type { ClaimedPush } from '../../model/push-event.ts';
-import { formPayload } from './form-payload.ts';
-import { headerOf } from './header-of.ts';
-import { verifyHmac } from './hmac.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { headerOf, verifyHmac } from './headers.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().catch(undefined);

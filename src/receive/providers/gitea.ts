@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import type { IgnoredReason } from '../../model/reasons.ts';
-import { formPayload } from './form-payload.ts';
-import { headerOf } from './header-of.ts';
-import { verifyHmac, type HmacScheme } from './hmac.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { headerOf, type HmacScheme, verifyHmac } from './headers.ts';
 import type { Delivery, ParsedDelivery, Provider } from './provider.ts';
 
 const event = z.object({

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { headerOf } from './header-of.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { headerOf, provesNothing } from './headers.ts';
+import { optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Delivery, Provider } from './provider.ts';
-import { provesNothing } from './url-only.ts';
 
 /** The usual envelope of a Pub/Sub push; both spellings of the names are sent. */
 const wrapped = z.object({

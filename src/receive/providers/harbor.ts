@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { verifyAuthorizationHeader } from './authorization-header.ts';
-import { entries } from './entries.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { verifyAuthorizationHeader } from './headers.ts';
+import { entries, fromUnixSeconds, optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Provider } from './provider.ts';
-import { fromUnixSeconds } from './unix-time.ts';
 
 const eventData = z.object({
   resources: entries,

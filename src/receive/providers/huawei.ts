@@ -1,4 +1,4 @@
-import { verifyAuthorizationHeader } from './authorization-header.ts';
+import { verifyAuthorizationHeader } from './headers.ts';
 import { harbor } from './harbor.ts';
 import type { Provider } from './provider.ts';
 

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import type { IgnoredReason } from '../../model/reasons.ts';
-import { headerOf } from './header-of.ts';
-import { verifyHmac } from './hmac.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { headerOf, verifyHmac } from './headers.ts';
+import { optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { ParsedDelivery, Provider } from './provider.ts';
 
 const event = z.object({

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { readEntries } from './entries.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
+import { optionalText as text, parseJsonBody, readEntries } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
-import { provesNothing } from './url-only.ts';
+import { provesNothing } from './headers.ts';
 
 const event = z.object({
   docker_url: text,

@@ -1,4 +1,4 @@
-import { verifyAnyHeader } from './any-header.ts';
+import { verifyAnyHeader } from './headers.ts';
 import { harbor } from './harbor.ts';
 import type { Provider } from './provider.ts';
 

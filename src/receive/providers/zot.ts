@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
-import { verifyAnyHeader } from './any-header.ts';
+import { verifyAnyHeader } from './headers.ts';
 import { readCloudEvents, type CloudEvent } from './cloud-events.ts';
-import { parseJsonBody } from './json-body.ts';
-import { optionalText as text } from './optional-text.ts';
-import { toParsedDelivery } from './parsed-delivery.ts';
+import { optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
 
 const image = z.object({

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acceptPush, isPushEvent } from '../../../src/model/push-event.ts';
-import { ecrHost } from '../../../src/receive/providers/ecr-host.ts';
-import { ecr } from '../../../src/receive/providers/ecr.ts';
+import { ecr, ecrHost } from '../../../src/receive/providers/ecr.ts';
 import { MalformedBody } from '../../../src/receive/providers/provider.ts';
 import { startApp } from '../start-app.ts';
 import { testProvider } from './conformance.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundWaiting } from '../../src/receive/waiting-deliveries.ts';
+import { boundWaiting } from '../../src/receive/answer-delivery.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { post, push } from './post.ts';
 import { startApp } from './start-app.ts';

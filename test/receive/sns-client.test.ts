@@ -1,10 +1,9 @@
 /** Subscriptions over the real HTTP server: confirmed after the rate limit, once, and without making anybody wait. */
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { createConfirmation } from '../../src/receive/confirm-subscription.ts';
-import type { FetchText } from '../../src/receive/proof.ts';
+import { createConfirmation, createSigningCertificates } from '../../src/receive/sns-client.ts';
+import type { FetchText } from '../../src/receive/fetch-text.ts';
 import { ecr } from '../../src/receive/providers/ecr.ts';
-import { createSigningCertificates } from '../../src/receive/signing-certificates.ts';
 import { createSnsProof } from '../../src/receive/sns-proof.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { makeSigner, notification, now, topic, type Message } from './keys.ts';

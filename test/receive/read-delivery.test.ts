@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { artifactory } from '../../src/receive/providers/artifactory.ts';
 import { nexus } from '../../src/receive/providers/nexus.ts';
-import { pulledNames } from '../../src/receive/pulled-names.ts';
+import { pulledNames } from '../../src/receive/read-delivery.ts';
 import { startApp } from './start-app.ts';
 
 const origin = { registry: 'acme.jfrog.io', tag: '1', digest: 'd' };

@@ -1,0 +1,89 @@
+/** How the headers of a request prove that its sender knows a secret. Unauthenticated clients reach all of this: nothing is parsed, and the cost is bounded. */
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import type { Delivery } from './provider.ts';
+
+/** The value of a header that occurs exactly once; the name is in lower case. */
+export function headerOf({ headers }: Pick<Delivery, 'headers'>, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** For senders that send a configured Authorization header: its whole value, or what follows `Bearer `, is one of the secrets. */
+export function verifyAuthorizationHeader(delivery: Delivery, secrets: readonly string[]): boolean {
+  const value = headerOf(delivery, 'authorization');
+  if (value === undefined) return false;
+  return matchesAny(value, secrets) || matchesAny(value.replace(/^Bearer +/i, ''), secrets);
+}
+
+/** For senders that use `Authorization: Basic …`: the password, or `user:password` as a whole, is one of the secrets. */
+export function verifyBasicPassword(delivery: Delivery, secrets: readonly string[]): boolean {
+  const encoded = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(headerOf(delivery, 'authorization') ?? '')?.[1];
+  if (encoded === undefined) return false;
+  const credentials = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = credentials.indexOf(':');
+  if (colon === -1) return false;
+  return matchesAny(credentials, secrets) || matchesAny(credentials.slice(colon + 1), secrets);
+}
+
+/** Compares with every secret in constant time, whatever the lengths. */
+export function matchesAny(given: string, secrets: readonly string[]): boolean {
+  const digest = sha256(given);
+  let matches = false;
+  for (const secret of secrets) matches = timingSafeEqual(digest, sha256(secret)) || matches;
+  return matches;
+}
+
+function sha256(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+/** Far more headers than any sender and proxy add; an unauthenticated client can send thousands. */
+const maxHeaders = 128;
+
+/** For senders whose user chooses the name of the header: one of the secrets is the value of any header, the bearer token, or the password. */
+export function verifyAnyHeader(delivery: Delivery, secrets: readonly string[]): boolean {
+  const values = Object.values(delivery.headers).filter((value) => typeof value === 'string');
+  if (values.length > maxHeaders) return false;
+  const isInOne = values.map((value) => matchesAny(value, secrets)).includes(true);
+  return isInOne || verifyAuthorizationHeader(delivery, secrets) || verifyBasicPassword(delivery, secrets);
+}
+
+/** How a sender signs the body, and where it puts the signature: `{headers: ['x-hub-signature-256'], algorithm: 'sha256', prefix: 'sha256='}`. */
+export interface HmacScheme {
+  /** In lower case; the signature may be in any of them. */
+  readonly headers: readonly string[];
+  readonly algorithm: 'sha256' | 'sha1';
+  /** The text before the hex digits. */
+  readonly prefix?: string;
+}
+
+const digestBytes = { sha256: 32, sha1: 20 } as const;
+
+/**
+ * Whether one of the headers holds the HMAC of the exact bytes of the body, in hex, made with one of the secrets; compares with all of them in constant time. Each
+ * secret costs one pass over the body, however many headers there are, and nothing is hashed if no header can hold a signature.
+ */
+export function verifyHmac(delivery: Delivery, secrets: readonly string[], { headers, algorithm, prefix = '' }: HmacScheme): boolean {
+  const signatures = headers.flatMap((header) => signatureIn(headerOf(delivery, header), prefix, digestBytes[algorithm]));
+  if (signatures.length === 0) return false;
+  let matches = false;
+  for (const secret of secrets) {
+    const expected = createHmac(algorithm, secret).update(delivery.body).digest();
+    for (const signature of signatures) matches = timingSafeEqual(signature, expected) || matches;
+  }
+  return matches;
+}
+
+function signatureIn(value: string | undefined, prefix: string, bytes: number): Buffer[] {
+  if (value === undefined || value.length !== prefix.length + 2 * bytes || !value.startsWith(prefix)) return [];
+  const hex = value.slice(prefix.length);
+  return /^[0-9a-f]+$/i.test(hex) ? [Buffer.from(hex, 'hex')] : [];
+}
+
+/**
+ * `verify` of senders that can be configured with nothing but a URL: nothing in their requests proves who they are. The secret is the last part of the URL,
+ * which the receiver checks itself; a short one is refused at the start.
+ */
+export function provesNothing(): boolean {
+  return false;
+}

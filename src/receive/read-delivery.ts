@@ -1,0 +1,111 @@
+/** What an authentic delivery says: its payload, under the names that the receiver's configuration gives to images. Pure; what is wrong with it is a value. */
+import { tryNormaliseRepository, type RegistryAliases } from '../model/image-reference.ts';
+import { acceptPush, isPushEvent, type ClaimedPush, type IgnoredPush, type PushEvent } from '../model/push-event.ts';
+import { MalformedBody, OversizedDelivery, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
+import { limitEntries } from './providers/read-payload.ts';
+
+/**
+ * The names of images as clients pull them, for repository managers (Artifactory, Nexus), which announce repositories of their own. By the key of a repository, or
+ * `*` for all others: how the names of its images begin, as `HOST[:PORT][/PATH]`; `{key}` stands for the key.
+ */
+export type PulledNames = Readonly<Record<string, string | readonly string[]>>;
+
+/** A receiver, as far as reading needs it. */
+export interface ReceiverNames {
+  readonly name: string;
+  readonly provider: Provider;
+  /** The setting `registry`: replaces the host that payloads claim. */
+  readonly registryOverride?: string | undefined;
+  /** The setting `repositories`. */
+  readonly repositories?: PulledNames | undefined;
+}
+
+/** A push that is to be stored, and the sender's key for it, if it sends one. */
+export interface AcceptedPush {
+  readonly event: PushEvent;
+  readonly idempotencyKey?: string;
+}
+
+/** Parses a payload within the limits of a delivery. */
+export function readDelivery(
+  delivery: Delivery,
+  { provider, repositories }: Pick<ReceiverNames, 'provider' | 'repositories'>,
+): ParsedDelivery | MalformedBody | OversizedDelivery {
+  try {
+    const parsed = provider.parse(delivery);
+    const pushes = parsed.pushes.flatMap((push) => pulledNames(push, repositories));
+    limitEntries(pushes.length + parsed.ignored.length);
+    return { ...parsed, pushes };
+  } catch (error) {
+    if (error instanceof MalformedBody || error instanceof OversizedDelivery) return error;
+    throw error;
+  }
+}
+
+/** The pushes of a parsed delivery in normal form, each id once, and what is ignored. */
+export function readPushes(
+  parsed: ParsedDelivery,
+  { name, provider, registryOverride }: ReceiverNames,
+  { aliases, now }: { readonly aliases: RegistryAliases; readonly now: Date },
+): { readonly pushes: readonly AcceptedPush[]; readonly ignored: readonly IgnoredPush[] } {
+  const context = { receiver: name, provider: provider.id, aliases, now, ...(registryOverride !== undefined && { registryOverride }) };
+  const pushes = new Map<string, AcceptedPush>();
+  const ignored = [...parsed.ignored];
+  for (const claimed of parsed.pushes) {
+    const event = acceptPush(claimed, context);
+    const { idempotencyKey } = claimed;
+    if (isPushEvent(event)) pushes.set(event.id, { event, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+    else ignored.push(event);
+  }
+  return { pushes: [...pushes.values()], ignored };
+}
+
+export interface Simulation {
+  /** `accept`: 202. `ignore`, `malformed`, `handshake`: 200, and nothing is stored. `refuse`: 413. */
+  readonly decision: 'accept' | 'ignore' | 'malformed' | 'handshake' | 'refuse';
+  readonly pushes: readonly AcceptedPush[];
+  readonly ignored: readonly IgnoredPush[];
+  /** What is wrong with the body. */
+  readonly malformed?: string;
+  /** Why it is refused. */
+  readonly refused?: string;
+}
+
+/** A receiver that needs neither secrets nor a queue. */
+export interface SimulatedReceiver extends ReceiverNames {
+  readonly aliases: RegistryAliases;
+}
+
+/** What an authentic delivery would do, without a queue: reads it like `answerDelivery`. */
+export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver, now: Date): Simulation {
+  const parsed = readDelivery(delivery, receiver);
+  if (parsed instanceof OversizedDelivery) return { decision: 'refuse', pushes: [], ignored: [], refused: parsed.message };
+  if (parsed instanceof MalformedBody) return { decision: 'malformed', pushes: [], ignored: [], malformed: parsed.message };
+  if (parsed.handshake !== undefined) return { decision: 'handshake', pushes: [], ignored: parsed.ignored };
+  const { pushes, ignored } = readPushes(parsed, receiver, { aliases: receiver.aliases, now });
+  return { decision: pushes.length > 0 ? 'accept' : 'ignore', pushes, ignored };
+}
+
+const placeholder = '{key}';
+/** A key that may become part of a host name: senders must not choose the host. */
+const plainKey = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i;
+
+/** A push under each name that the configuration gives to its repository; under the sender's name if it gives none. */
+export function pulledNames(push: ClaimedPush, names: PulledNames | undefined): readonly ClaimedPush[] {
+  if (names === undefined || push.within === undefined) return [push];
+  const { key, image } = push.within;
+  const name = Object.hasOwn(names, key) ? key : '*';
+  const prefixes = [(Object.hasOwn(names, name) ? names[name] : undefined) ?? []].flat();
+  if (prefixes.length === 0 || (!plainKey.test(key) && prefixes.some((prefix) => prefix.includes(placeholder)))) return [push];
+  return prefixes.map((prefix) => {
+    const [registry = '', ...path] = prefix.replaceAll(placeholder, () => key).split('/');
+    return { ...push, registry, repository: [...path, image].join('/') };
+  });
+}
+
+/** Whether names of images can begin with this prefix. */
+export function isNamePrefix(prefix: string): boolean {
+  const [registry = '', ...path] = prefix.replaceAll(placeholder, 'key').split('/');
+  const full = [...path, 'image', 'name'].join('/');
+  return registry !== '' && tryNormaliseRepository(registry, full)?.path === full;
+}
