@@ -1,30 +1,29 @@
+/** Which connections and requests of the conversion listener are accepted, and when: anybody in the cluster may open them. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createFairSeats } from './fair-seats.ts';
 
-/** Which requests of the conversion listener are read at all, and when: anybody in the cluster may send them. */
-
-/** Whose certificate a client must show. */
+/** The client certificates that are accepted. */
 export interface ConversionClients {
   /** The authorities of the certificates, PEM. */
   readonly ca: string;
-  /** The common names of those who may ask; empty: all. */
+  /** The accepted common names; empty: all. */
   readonly names: readonly string[];
 }
 
 export interface AdmissionOptions {
   readonly bodyLimitBytes: number;
-  /** How long the body, the conversion and the answer may take together, once it is a review's turn; 5 s unless given. */
+  /** How long the body, the conversion and the answer may take together, once the review has a seat; 5 s by default. */
   readonly reviewTimeoutMs?: number;
   readonly clients?: ConversionClients | undefined;
 }
 
-/** A review that may be read. */
+/** A review that has a seat. */
 export interface AdmittedReview {
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
-  /** How long the converted objects may be, together. */
+  /** The maximum length of the converted objects together. */
   readonly maxAnswerLength: number;
 }
 
@@ -34,12 +33,12 @@ export interface Refusal {
   readonly error: string;
 }
 
-/** Decides before a byte of the body is read, and waits for the review's turn. */
+/** Decides before a byte of the body is read, and waits for a seat. */
 export type AdmitReview = (request: FastifyRequest, reply: FastifyReply) => Promise<AdmittedReview | Refusal>;
 
-/** Almost every policy. Longer reviews are read one at a time, whoever sends them. */
+/** Almost every policy is shorter. Longer reviews are read one at a time, whoever sends them. */
 const smallBytes = 128 * 1024;
-/** What comes of a small one fits into etcd, which takes 1.5 MiB, or could not have been stored. */
+/** The answer to a small review: etcd stores at most 1.5 MiB. */
 const smallAnswerLength = 2 * 1024 * 1024;
 const waiting = { maxQueuedPerFlow: 500, maxWaitMs: 10_000 };
 
@@ -48,31 +47,31 @@ export function createAdmission({ bodyLimitBytes, reviewTimeoutMs = 5_000, clien
   const large = createFairSeats({ seats: 1, seatsPerFlow: 1, ...waiting });
   return async (request, reply) => {
     const { headers, raw, ip } = request;
-    if (!isKnown(raw.socket, clients)) return { status: 403, error: 'this client may not ask for conversions' };
+    if (!isKnown(raw.socket, clients)) return { status: 403, error: 'this client may not request conversions' };
     if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) return { status: 415, error: 'the content type is not JSON' };
-    // Without a length only its end tells: it may be as long as any.
+    // Without a content-length, it may be as long as is allowed.
     const length = Number(headers['content-length'] ?? bodyLimitBytes);
     if (length > bodyLimitBytes) return { status: 413, error: tooLong(bodyLimitBytes) };
     const isSmall = length <= smallBytes;
     const ended = new AbortController();
     reply.raw.once('close', () => ended.abort());
-    const giveUpSeat = await (isSmall ? small : large).take(ip, ended.signal);
-    if (giveUpSeat === undefined) return { status: 429, error: 'too many reviews at a time' };
-    // The seat is free again when the answer has left, or the time is over: slow senders and readers keep nobody from it.
+    const releaseSeat = await (isSmall ? small : large).take(ip, ended.signal);
+    if (releaseSeat === undefined) return { status: 429, error: 'too many reviews at a time' };
+    // The seat is free again when the answer was sent or the time is over, so that slow senders and readers do not block others.
     const timer = setTimeout(() => {
       ended.abort();
       raw.socket.destroy();
     }, reviewTimeoutMs);
     const end = () => {
       clearTimeout(timer);
-      giveUpSeat();
+      releaseSeat();
     };
     reply.raw.once('finish', end).once('close', end);
     return { signal: ended.signal, maxAnswerLength: isSmall ? smallAnswerLength : 2 * bodyLimitBytes };
   };
 }
 
-/** What is said of a body over the limit. */
+/** The error for a body over the limit. */
 export function tooLong(bodyLimitBytes: number): string {
   return `the review is longer than conversion.bodyLimitBytes (${bodyLimitBytes})`;
 }
@@ -84,10 +83,10 @@ function isKnown(socket: FastifyRequest['raw']['socket'], clients: ConversionCli
 }
 
 /**
- * Bounds a server's connections, so that nobody can take all of them: when there are too many, the address with the most of them loses its oldest one, or,
- * if that address is the newcomer's, the newcomer is refused.
+ * Bounds a server's connections, so that nobody can take all of them: when there are too many, the oldest connection of the address with the most is closed, or, if
+ * that is the address of the new connection, the new connection.
  */
-export function boundConnections(server: Pick<Server, 'on'>, most: number): void {
+export function boundConnections(server: Pick<Server, 'on'>, max: number): void {
   const open = new Map<string, Set<Socket>>();
   let count = 0;
   server.on('connection', (socket: Socket) => {
@@ -100,7 +99,7 @@ export function boundConnections(server: Pick<Server, 'on'>, most: number): void
       own.delete(socket);
       if (own.size === 0 && open.get(address) === own) open.delete(address);
     });
-    if (count <= most) return;
+    if (count <= max) return;
     let largest = own;
     for (const sockets of open.values()) if (sockets.size > largest.size) largest = sockets;
     const [oldest = socket] = largest;

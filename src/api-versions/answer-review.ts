@@ -1,16 +1,16 @@
 import { describeError } from '../model/errors.ts';
-import { group } from './group.ts';
-import type { ReviewAnswer, ReviewBounds } from './convert-review.ts';
 import { measureJson } from './conversion/read-json.ts';
+import type { ReviewAnswer, ReviewBounds } from './convert-review.ts';
+import { group } from './group.ts';
 
-/** A ConversionReview, parsed, → what is answered. */
+/** Answers a parsed ConversionReview. */
 export type ConvertReview = (body: unknown, bounds: ReviewBounds) => Promise<ReviewAnswer>;
 
-/** What is answered to a ConversionReview, and what is to be said about it. */
+/** The answer to a ConversionReview, with what metrics and logs report about it. */
 export interface DescribedAnswer extends ReviewAnswer {
-  /** The version that was asked for, or `other`. */
+  /** The requested version, or `other`. */
   readonly to: string;
-  /** How many there were to convert. */
+  /** The number of objects to convert. */
   readonly objects: number;
 }
 
@@ -18,14 +18,14 @@ const versions = ['v1', 'v1alpha1'];
 
 /** One object as large as etcd stores it (1.5 MiB) has fewer values, whatever it is made of. */
 const maxValues = 400_000;
-/** Deeper ones overflow the stack of whoever writes them as JSON. A bound far below would refuse objects that are stored, and with one of them each list fails. */
+/** Deeper JSON overflows the stack when it is written. A much lower limit would refuse stored objects, and one refused object makes every list fail. */
 const maxDepth = 3_500;
-/** API servers send one (measured up to 1.36); the protocol allows lists. */
+/** API servers send one object (measured up to 1.36); the protocol allows lists. */
 const maxObjects = 1_000;
-/** In a review, `request.objects` is the third thing opened. */
+/** The depth of `request.objects` in a review. */
 const listDepth = 3;
 
-/** Parses the bytes of a ConversionReview, if they are not too much, has it converted, and writes the answer; garbage is answered 400. */
+/** Parses the bytes of a ConversionReview, unless it is too large, and has it converted; answers 400 to what is not JSON. */
 export async function answerReview(bytes: Buffer, convertReview: ConvertReview, bounds: ReviewBounds): Promise<DescribedAnswer> {
   const tooLarge = refuseLarge(bytes);
   if (tooLarge !== undefined) return refuse(413, tooLarge);

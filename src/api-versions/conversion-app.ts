@@ -1,10 +1,10 @@
-/** The conversion listener: ConversionReviews of the API server, over TLS. Built here, listened elsewhere. */
+/** The conversion listener: ConversionReviews of the API server, over TLS. It is built here and started by compose. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Server } from 'node:https';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { createAdmission, tooLong, type AdmissionOptions, type AdmittedReview, boundConnections } from './admit-reviews.ts';
+import { createAdmission, tooLong, boundConnections, type AdmissionOptions, type AdmittedReview } from './admit-reviews.ts';
 import { answerReview, type ConvertReview } from './answer-review.ts';
 
 export interface ConversionOptions extends AdmissionOptions {
@@ -17,11 +17,11 @@ export interface ConversionOptions extends AdmissionOptions {
 
 export type ConversionApp = FastifyInstance<Server>;
 
-/** Each takes the memory of a TLS session and of the beginning of a body. The API server has one for each review under way. */
+/** Each takes the memory of a TLS session and of the beginning of a body. The API server opens one for each review in progress. */
 const maxConnections = 500;
-/** So long the conversion of many objects keeps the event loop. */
+/** How long a conversion of many objects may block the event loop. */
 const sliceMs = 10;
-/** Strangers could fill the log otherwise. */
+/** Otherwise, anybody in the cluster could fill the log. */
 const warningEveryMs = 10_000;
 
 /** The TLS settings of the listener, also for `setSecureContext` with a new certificate. */
@@ -39,7 +39,7 @@ export function buildConversionApp(options: ConversionOptions): ConversionApp {
       handshakeTimeout: 5_000,
       headersTimeout: 5_000,
       connectionsCheckingInterval: 1_000,
-      // What is taken in of a body whose turn has not come.
+      // How much of a body is buffered before the review has a seat.
       highWaterMark: 16 * 1024,
     },
     bodyLimit: bodyLimitBytes,
@@ -63,7 +63,7 @@ export function buildConversionApp(options: ConversionOptions): ConversionApp {
     logger[isWarning ? 'warn' : 'debug'](fields, 'conversion refused');
   };
 
-  // Own parsing: Fastify's refuses a whole list for one object with an annotation called __proto__.
+  // Fastify's parser would refuse a whole list for one object with an annotation called __proto__.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {
@@ -77,18 +77,18 @@ export function buildConversionApp(options: ConversionOptions): ConversionApp {
     return reply.code(status).send({ error: status === 413 ? tooLong(bodyLimitBytes) : 'cannot be converted' });
   });
 
-  const takeTurn = async (request: FastifyRequest, reply: FastifyReply) => {
+  const admitRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const admission = await admit(request, reply);
     if ('signal' in admission) return void admitted.set(request, admission);
     const { status, error } = admission;
     metrics.conversionReviews.inc({ to: 'other', result: 'refused' });
     report({ why: error, bodyLimitBytes });
-    // The API server comes again by itself, at most ten times.
+    // The API server retries up to ten times.
     if (status === 429) reply.header('retry-after', '1');
     return refuse(reply, status, error);
   };
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
-  app.post('/convert', { onRequest: takeTurn }, async (request, reply) => {
+  app.post('/convert', { onRequest: admitRequest }, async (request, reply) => {
     const { signal, maxAnswerLength = 0 } = admitted.get(request) ?? {};
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const began = performance.now();
@@ -103,17 +103,17 @@ export function buildConversionApp(options: ConversionOptions): ConversionApp {
   return app;
 }
 
-/** Nothing more of the request is read. */
+/** Answers and closes the connection, so that the rest of the request is not read. */
 function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
   return reply.code(status).header('connection', 'close').send({ error });
 }
 
-/** Lets others have their turn after a while, and throws when nobody waits for the answer any more. */
+/** Yields to other work from time to time, and throws when the client is gone. */
 function pauseUntil(signal: AbortSignal | undefined): () => Promise<void> {
   let began = performance.now();
   return async () => {
     if (performance.now() - began < sliceMs) return;
-    await turn();
+    await yieldToOthers();
     signal?.throwIfAborted();
     began = performance.now();
   };

@@ -1,9 +1,8 @@
-import { assertKnownVersion, convertObject } from './convert.ts';
+/** ConversionReview (apiextensions.k8s.io/v1): the request of the API server to a conversion webhook, and the answer. */
 import { isObject } from './conversion/read-json.ts';
+import { assertKnownVersion, convertObject } from './convert.ts';
 import { toStructuralSchema } from './structural-schema.ts';
 import * as v1 from './v1.ts';
-
-/** ConversionReview (apiextensions.k8s.io/v1): what the API server posts to a conversion webhook, and the answer. */
 
 const reviewVersion = 'apiextensions.k8s.io/v1';
 const reviewKind = 'ConversionReview';
@@ -13,25 +12,25 @@ export interface ReviewAnswer {
   readonly status: number;
   /** JSON. */
   readonly text: string;
-  /** Why nothing was converted. */
+  /** Why nothing was converted; absent if all was. */
   readonly problem?: string;
 }
 
-/** What a review may cost. */
+/** Limits the cost of a review. */
 export interface ReviewBounds {
-  /** How long its converted objects may be, together: an object may hold a compressed one. */
+  /** The maximum length of its converted objects together: an object may contain a compressed one. */
   readonly maxAnswerLength?: number;
-  /** Waited for between two objects; what it throws ends the conversion. */
+  /** Awaited between two objects; an error that it throws ends the conversion. */
   readonly pause?: () => Promise<void>;
 }
 
 /**
- * Answers a ConversionReview: every object in the order of the request, whatever is in it. What is no review at all is 400; a review
- * that cannot be carried out is 200 with the result Failure, as the API server wants it.
+ * Answers a ConversionReview with every object, in the order of the request, whatever is in it. A body that is not a review is answered 400; a review that
+ * cannot be converted, 200 with the result Failure, as the API server expects.
  */
 export async function convertReview(body: unknown, bounds: ReviewBounds = {}): Promise<ReviewAnswer> {
   if (!isObject(body) || body['apiVersion'] !== reviewVersion || body['kind'] !== reviewKind)
-    return refuse(`the body is no ${reviewKind} of ${reviewVersion}`);
+    return refuse(`the body is not a ${reviewKind} of ${reviewVersion}`);
   const { request } = body;
   if (!isObject(request) || typeof request['uid'] !== 'string' || request['uid'] === '') return refuse('the review has no request.uid');
   const { uid, desiredAPIVersion: desired, objects } = request;
@@ -45,7 +44,7 @@ export async function convertReview(body: unknown, bounds: ReviewBounds = {}): P
   }
 }
 
-/** Each object is text as soon as it is converted: what it was converted with is then free. */
+/** Each object is written as JSON as soon as it is converted, which frees its memory. */
 async function convertAll(objects: readonly unknown[], desired: string, bounds: ReviewBounds): Promise<readonly string[]> {
   const { maxAnswerLength = Infinity, pause } = bounds;
   const converted: string[] = [];
@@ -75,8 +74,8 @@ function refuse(problem: string): ReviewAnswer {
 }
 
 /**
- * A v1 object with the defaults of the schema, as the API server fills them in when somebody writes v1; anything else as it is. The server does not do so after a
- * conversion: without this the first write of any kind would change the spec, count up the generation, and make its writer the owner of the defaults.
+ * A v1 object with the defaults of the schema, which the API server adds when v1 is written, but not after a conversion: otherwise the first write of any kind
+ * would change the spec, increment the generation and make its writer the owner of the defaults. Anything else is returned unchanged.
  */
 export function fillDefaults(object: unknown): unknown {
   return isObject(object) && object['apiVersion'] === v1.apiVersion ? fill(object, schema) : object;

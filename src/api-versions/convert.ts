@@ -1,6 +1,6 @@
-/** Conversion of ImagePolicy between v1alpha1 and v1: pure, and total, because one refused object makes a whole list fail. */
-import { readOldStatus, writeOldStatus } from './conversion/convert-status.ts';
+/** Conversion of ImagePolicy between v1alpha1 and v1. It is pure, and never fails: one refused object makes a whole list fail. */
 import { mergeSpec, projectSpec, withoutOurPattern } from './conversion/convert-spec.ts';
+import { readOldStatus, writeOldStatus } from './conversion/convert-status.ts';
 import {
   readOldSpec,
   writeOldSpec,
@@ -17,16 +17,16 @@ import * as v1 from './v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 
 /**
- * The object in the desired API version ("operator.technomad.dev/v1"). Never throws for an object, whatever is in it; throws for a
- * version that does not exist. The view in v1alpha1 carries the complete v1 spec in one annotation and the complete v1 status in one field of its
- * status, and an edit of the view changes only what the edited leaves stand for. Nothing in the metadata ever becomes status.
+ * The object in the desired API version ("operator.technomad.dev/v1"). Throws only for a version that does not exist, and never because of what is in the
+ * object. The v1alpha1 view carries the complete v1 spec in one annotation and the complete v1 status in one field of its status, and an edit of the view
+ * changes only the v1 fields that correspond to the edited ones. Nothing in the metadata ever becomes status.
  */
 export function convertObject(object: unknown, desiredApiVersion: string): unknown {
   assertKnownVersion(desiredApiVersion);
   if (!isObject(object) || object['apiVersion'] === desiredApiVersion) return object;
   if (object['apiVersion'] === v1.apiVersion) return toV1alpha1(object);
   if (object['apiVersion'] === v1alpha1.apiVersion) return toV1(object);
-  // Of a version that nobody knows: readers say what is wrong with it.
+  // Of an unknown version: readers report what is wrong with it.
   return { ...object, apiVersion: desiredApiVersion };
 }
 
@@ -81,7 +81,7 @@ function readMetadata(object: JsonObject): { annotations: JsonObject; namespace:
   return { annotations: isObject(metadata['annotations']) ? metadata['annotations'] : {}, namespace: textOf(metadata['namespace']) };
 }
 
-/** Everything but the version, spec, status and annotations stays: the API server refuses other changes of the metadata. */
+/** Keeps everything but the version, spec, status and annotations: the API server refuses other changes of the metadata. */
 function assemble(
   object: JsonObject,
   apiVersion: string,

@@ -1,33 +1,33 @@
-/** A place to be served, and the function that gives it back. */
-export type GiveUpSeat = () => void;
+/** Releases a seat; calling it again has no effect. */
+export type ReleaseSeat = () => void;
 
 export interface Seats {
-  /** Waits for a seat; undefined when too many of that flow wait, when none came free in time, or when `signal` aborts. */
-  take(flow: string, signal: AbortSignal): Promise<GiveUpSeat | undefined>;
+  /** Waits for a seat; undefined if too many of the flow are waiting, if none becomes free in time, or if `signal` aborts. */
+  take(flow: string, signal: AbortSignal): Promise<ReleaseSeat | undefined>;
 }
 
 export interface SeatOptions {
   readonly seats: number;
-  /** How many of them one flow may have: somebody else always finds one. */
+  /** The seats that one flow may have, so that others find one. */
   readonly seatsPerFlow: number;
   readonly maxQueuedPerFlow: number;
   readonly maxWaitMs: number;
 }
 
-type Wake = (seat: GiveUpSeat | undefined) => void;
+type Grant = (seat: ReleaseSeat | undefined) => void;
 
 /**
- * Seats that flows take in turns, as in the fair queuing of the API server: whoever sends much waits behind himself, not in front of others. A flow is who
- * sends, such as an address.
+ * Seats that are granted to flows in turn, like the fair queuing of the API server: a sender of many requests waits for his own, and delays nobody else. A
+ * flow is a sender, such as an address.
  */
 export function createFairSeats({ seats, seatsPerFlow, maxQueuedPerFlow, maxWaitMs }: SeatOptions): Seats {
   const taken = new Map<string, number>();
   let free = seats;
-  // In the order of their turns; a flow without anybody who waits is not here.
-  const queues = new Map<string, Set<Wake>>();
+  // In the order in which they are served; only flows with waiting requests.
+  const queues = new Map<string, Set<Grant>>();
 
   const isFreeFor = (flow: string) => free > 0 && (taken.get(flow) ?? 0) < seatsPerFlow;
-  const seat = (flow: string): GiveUpSeat => {
+  const seat = (flow: string): ReleaseSeat => {
     free--;
     taken.set(flow, (taken.get(flow) ?? 0) + 1);
     let isTaken = true;
@@ -41,20 +41,20 @@ export function createFairSeats({ seats, seatsPerFlow, maxQueuedPerFlow, maxWait
       serveNext();
     };
   };
-  const leave = (flow: string, wake: Wake) => {
+  const leave = (flow: string, grant: Grant) => {
     const queue = queues.get(flow);
-    queue?.delete(wake);
+    queue?.delete(grant);
     if (queue?.size === 0) queues.delete(flow);
   };
   const serveNext = () => {
     for (const [flow, queue] of queues) {
       if (!isFreeFor(flow)) continue;
-      const [wake] = queue;
-      if (wake === undefined) continue;
-      // Its next turn comes after those of all others.
+      const [grant] = queue;
+      if (grant === undefined) continue;
+      // The flow is served again after all others.
       queues.delete(flow);
       if (queue.size > 1) queues.set(flow, queue);
-      wake(seat(flow));
+      grant(seat(flow));
       return;
     }
   };
@@ -63,20 +63,20 @@ export function createFairSeats({ seats, seatsPerFlow, maxQueuedPerFlow, maxWait
     take(flow, signal) {
       if (signal.aborted) return Promise.resolve(undefined);
       if (!queues.has(flow) && isFreeFor(flow)) return Promise.resolve(seat(flow));
-      const queue = queues.get(flow) ?? new Set<Wake>();
+      const queue = queues.get(flow) ?? new Set<Grant>();
       if (queue.size >= maxQueuedPerFlow) return Promise.resolve(undefined);
       queues.set(flow, queue);
       return new Promise((resolve) => {
-        const giveUp = () => wake(undefined);
+        const giveUp = () => grant(undefined);
         const timer = setTimeout(giveUp, maxWaitMs);
-        const wake: Wake = (granted) => {
+        const grant: Grant = (granted) => {
           clearTimeout(timer);
           signal.removeEventListener('abort', giveUp);
-          leave(flow, wake);
+          leave(flow, grant);
           resolve(granted);
         };
         signal.addEventListener('abort', giveUp);
-        queue.add(wake);
+        queue.add(grant);
       });
     },
   };

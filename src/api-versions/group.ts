@@ -1,4 +1,4 @@
-/** Names of the resource, as users and manifests write them. */
+/** The names of the resource. */
 export const group = 'operator.technomad.dev';
 export const kind = 'ImagePolicy';
 export const plural = 'imagepolicies';

@@ -1,21 +1,20 @@
+/** Which CustomResourceDefinition to apply, given the installed one and the request. */
 import { customResourceDefinition, type Conversion } from './crd.ts';
 import { kind } from './group.ts';
 import * as v1 from './v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 
-/** Which CustomResourceDefinition a cluster should have next, from the one it has and from what was asked for. */
-
-/** What was asked for; whatever is left out stays as the cluster has it. */
+/** What the user requests; what is left out stays as it is installed. */
 export interface CrdRequest {
   readonly conversion?: Conversion | undefined;
-  /** v1 unless given. */
+  /** v1 by default. */
   readonly storage?: 'v1' | 'v1alpha1';
-  /** Serves v1alpha1 although it was retired, or never offered. */
+  /** Serves v1alpha1 even if it was retired, or never served. */
   readonly serveV1alpha1?: boolean;
   readonly v1Only?: boolean;
 }
 
-/** The parts of an installed definition that decide. */
+/** The parts of an installed definition that the plan depends on. */
 export interface InstalledCrd {
   readonly spec: {
     readonly versions: readonly { readonly name: string; readonly served?: boolean }[];
@@ -25,8 +24,8 @@ export interface InstalledCrd {
 }
 
 /**
- * The definition to apply. Decisions of before stay unless the request speaks against them: v1alpha1 that was retired stays retired, v1 alone stays alone, and
- * a webhook stays where it is (the manifest does not mention it). Throws an Error that says what to do where v1alpha1 would go although it is needed.
+ * The definition to apply. Without a request for the contrary, v1alpha1 stays retired if it was, a definition with v1 alone keeps v1 alone, and an installed
+ * webhook stays (the manifest does not mention it). Throws an Error that says what to do if v1alpha1 would be removed although it is in use.
  */
 export function planCrd(existing: InstalledCrd | undefined, request: CrdRequest) {
   const installed = existing?.spec.versions.find(({ name }) => name === v1alpha1.version);
@@ -43,7 +42,7 @@ export function planCrd(existing: InstalledCrd | undefined, request: CrdRequest)
   });
 }
 
-/** Whether the definition would be without a webhook although it offers two versions: then the request must bring one. */
+/** Whether the definition would serve two versions without a webhook, so that the request must name one. */
 export function lacksConversion(existing: InstalledCrd | undefined, request: CrdRequest): boolean {
   if (request.v1Only || request.conversion !== undefined) return false;
   if (isV1Only(existing) && !asksForV1alpha1(request)) return false;
@@ -69,7 +68,7 @@ function refuseWhileNeeded(existing: InstalledCrd | undefined): void {
 
 const metadata = { name: 'image-watcher-conversion-probe', namespace: 'default' };
 
-/** A policy of each version with which the conversion is tried out; none of them is ever stored. */
+/** A policy of each version for testing the conversion webhook; none of them is ever stored. */
 export const conversionSamples = {
   [v1.version]: {
     apiVersion: v1.apiVersion,

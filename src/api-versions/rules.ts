@@ -3,40 +3,40 @@ import type { FieldContext } from '../model/field-rules.ts';
 import type { Reason } from '../model/reasons.ts';
 
 /**
- * A rule that the API server checks in CEL (x-kubernetes-validations), and the same in code; the message says what to write instead. The CEL
- * must not fail on any value: the API server forgives what was stored already (ratcheting), but no rule that cannot be evaluated.
+ * A rule that the API server checks in CEL (x-kubernetes-validations), and the same rule in code; the message says what to write instead. The CEL must
+ * evaluate for every value: the API server tolerates a stored value that violates a rule (ratcheting), but not a rule that fails to evaluate.
  */
 export interface Rule {
   readonly rule: string;
   readonly message: string;
-  /** A message that names the value: in CEL, and the same in code. Where it cannot be evaluated, `message` is said. */
+  /** A message that names the value, in CEL and in code; the API server falls back to `message` if it cannot be evaluated. */
   readonly explained?: { readonly messageExpression: string; readonly describe: (self: unknown) => string };
-  /** Also checked at the creation: `oldSelf` is an optional value. */
+  /** Whether `oldSelf` is an optional value, so that the rule is checked at creation as well. */
   readonly optionalOldSelf?: true;
-  /** Whether the rule holds; called with values of the schema's own JSON type only, whatever is wrong inside. */
+  /** Whether the rule holds; called only with values of the schema's JSON type, which may be invalid inside. */
   holds(self: unknown): boolean;
 }
 
-/** Something that is wrong inside a value. */
+/** Something that is wrong in a value. */
 export interface Finding {
-  /** Where, below the value that was checked. */
+  /** Where, relative to the checked value. */
   readonly keys?: readonly (string | number)[];
   readonly message: string;
   readonly reason?: Reason;
 }
 
-/** What is known of where a value stands, and of what the operator allows: only what is built in unless given. */
+/** The namespace of the policy, and what the operator allows; by default only what is built in. */
 export interface CheckContext extends Partial<FieldContext> {
-  /** The namespace of the policy, where it is known. */
+  /** Undefined if unknown. */
   readonly namespace?: string | undefined;
 }
 
-/** A check that only code can do; called like a rule. */
+/** A check that only code can make; called like a rule. */
 export type Check = (value: unknown, context: CheckContext) => readonly Finding[];
 
 const registry = z.registry<{ rules?: readonly Rule[]; checks?: readonly Check[] }>();
 
-/** Adds rules that JSON Schema cannot say: the API server checks them in CEL, `validateSpec` in code. zod itself does not. */
+/** Adds rules that JSON Schema cannot express: the API server checks them in CEL, `validateSpec` in code, and zod not at all. */
 export function withRules<T extends z.ZodType>(schema: T, rules: readonly Rule[]): T {
   const inCel = rules.map(({ rule, message, explained, optionalOldSelf }) => ({
     rule,
@@ -49,9 +49,9 @@ export function withRules<T extends z.ZodType>(schema: T, rules: readonly Rule[]
   return result;
 }
 
-/** Adds checks that CEL cannot do: `validateSpec` does them. zod itself does not. */
+/** Adds checks that CEL cannot make: `validateSpec` makes them, and zod does not. */
 export function withChecks<T extends z.ZodType>(schema: T, ...checks: readonly Check[]): T {
-  // A copy: metadata belongs to one schema, and this one may be used elsewhere too.
+  // A copy, because metadata belongs to one schema, and this one may be used elsewhere as well.
   const result = schema.meta({});
   registry.add(result, { ...registry.get(result), checks });
   return result;
@@ -72,17 +72,17 @@ export function has(self: unknown, key: string): boolean {
   return fieldOf(self, key) !== undefined;
 }
 
-/** `self.key` where it is there. */
+/** `self.key`; undefined if absent. */
 export function fieldOf(self: unknown, key: string): unknown {
   return isDraft(self) && Object.hasOwn(self, key) ? self[key] : undefined;
 }
 
-/** A JSON object whose fields may be wrong. */
+/** Whether a value is a JSON object, whose fields may be invalid. */
 export function isDraft(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** How many entries a list or an object has; 0 for everything else. */
+/** The number of entries of a list or an object; 0 for everything else. */
 export function sizeOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }

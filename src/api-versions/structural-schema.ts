@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** What an API server's structural schema may hold (OpenAPI 3.0, "specifying a structural schema"); the rest of zod's output is left out. */
+/** The keywords of a structural schema (OpenAPI 3.0, "specifying a structural schema"); the rest of zod's output is dropped. */
 const kept = new Set([
   'type',
   'description',
@@ -26,13 +26,13 @@ const kept = new Set([
   'x-kubernetes-preserve-unknown-fields',
   'x-kubernetes-validations',
 ]);
-/** zod's bounds for integers: they say nothing that the format does not say. */
+/** zod's bounds for integers, which the format implies. */
 const safeInteger = 9_007_199_254_740_991;
 
-/** The structural schema of a zod schema, as a CustomResourceDefinition wants it. */
+/** The structural schema of a zod schema, for a CustomResourceDefinition. */
 export function toStructuralSchema(schema: z.ZodType): Json {
   const generated = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', reused: 'inline' });
-  // The result has non-JSON parts; a round trip drops them.
+  // A round trip drops the parts that are not JSON.
   return simplify(JSON.parse(JSON.stringify(generated)) as Json);
 }
 
@@ -45,13 +45,13 @@ function simplify(node: Json): Json {
     else if (key === 'items') result[key] = simplify(value);
     else result[key] = value;
   }
-  // A map: zod says false where there is none, which is the server's default.
+  // Of a map; false, which zod writes for an object, is the API server's default.
   const values = node['additionalProperties'];
   if (values !== null && typeof values === 'object' && !isEmpty(values)) result['additionalProperties'] = simplify(values);
   if (result['type'] === 'integer') tidyInteger(result);
-  // The API server drops what is empty, and then takes every write of it for a change.
+  // The API server drops an empty object, and would take each write of it for a change.
   if (isEmpty(result['properties'])) delete result['properties'];
-  // The API server knows the format; zod's own pattern would only be a second, slower check.
+  // The API server checks the format; zod's pattern would be a second, slower check.
   if (result['format'] === 'date-time') delete result['pattern'];
   return result;
 }

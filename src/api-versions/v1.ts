@@ -1,18 +1,17 @@
+/** ImagePolicy v1, which users write and the cluster stores. The definition, the reference and the types are generated from these schemas. */
 import { z } from 'zod';
+import { statusSchema } from '../model/policy-status.ts';
+import { group } from './group.ts';
 import { fieldOf, has, withChecks, withRules } from './rules.ts';
 import { image } from './v1-fields/image.ts';
-import { rollout, update } from './v1-fields/update.ts';
 import { distinct, duration, name } from './v1-fields/scalars.ts';
 import { select, tags } from './v1-fields/select.ts';
 import { target } from './v1-fields/target.ts';
+import { rollout, update } from './v1-fields/update.ts';
 import { verify } from './v1-fields/verify.ts';
-import { checkAllowedFields, checkPinnedFields } from './validation/check-target-fields.ts';
 import { checkFollowedTag, checkPatterns } from './validation/check-tags.ts';
+import { checkAllowedFields, checkPinnedFields } from './validation/check-target-fields.ts';
 import { checkTargetsDiffer } from './validation/check-targets.ts';
-import { statusSchema } from '../model/policy-status.ts';
-import { group } from './group.ts';
-
-/** `spec` of ImagePolicy v1, as users write it. The zod schema is the source of the CRD, of the reference and of the types. */
 
 const platform = z
   .string()
@@ -20,7 +19,7 @@ const platform = z
   .regex(/^[a-z0-9]+\/[a-z0-9_]+(?:\/[a-z0-9]+)?$/, 'operating system and architecture: "linux/amd64"')
   .describe('A platform such as "linux/amd64" or "linux/arm/v7".');
 
-/** `spec` of a v1 policy. */
+/** `spec`, as users write it. Each check that only code can make is a line below its schema. */
 export const specSchema = withChecks(
   withRules(
     z
@@ -28,28 +27,28 @@ export const specSchema = withChecks(
         image,
         select,
         tags: tags.optional(),
-        platforms: distinct(z.array(platform).max(16).describe('Platforms that the image must have, all of them.')).optional(),
-        minAge: duration('How long a digest must have been known before it is used, counted from its first sight.').optional(),
+        platforms: distinct(z.array(platform).max(16).describe('The platforms that the image must have: all of them.')).optional(),
+        minAge: duration('How long a digest must have been known before it is applied, counted from when it was first seen.').optional(),
         pullSecrets: z
           .array(z.object({ name: name('Name of the Secret.') }).describe('A Secret of type kubernetes.io/dockerconfigjson.'))
           .max(16)
           .optional()
-          .describe('Secrets in the namespace of the policy with which the registry is asked.'),
-        targets: withChecks(z.array(target).min(1).max(64).describe('What is kept up to date.'), checkTargetsDiffer),
+          .describe('Secrets in the namespace of the policy with the credentials for the registry.'),
+        targets: withChecks(z.array(target).min(1).max(64).describe('The workloads that are kept up to date.'), checkTargetsDiffer),
         update: update.optional(),
         rollout: rollout.optional(),
         verify: verify.optional(),
         poll: z
           .object({
             interval: duration(
-              "How often the registry is asked for what no webhook announced; the configuration's poll.interval unless given.",
+              'How often the registry is polled for images that no webhook announced; by default poll.interval of the configuration.',
             ).optional(),
           })
           .optional()
-          .describe('The fallback for webhooks that never came.'),
-        suspend: z.boolean().default(false).describe('Whether the policy is left alone: nothing is looked at or changed while true.'),
+          .describe('Polling, the fallback for webhooks that do not arrive.'),
+        suspend: z.boolean().default(false).describe('Whether the policy is suspended: while true, nothing is checked or changed.'),
       })
-      .describe('What to watch, what to choose and what to update.'),
+      .describe('Which image to watch, how to choose its tag, and which workloads to update.'),
     [
       {
         rule: "!has(self.select) || !has(self.select.digest) || !has(self.update) || !has(self.update.pin) || self.update.pin != 'Tag'",
@@ -66,12 +65,10 @@ export const specSchema = withChecks(
 
 export type Spec = z.input<typeof specSchema>;
 
-/** ImagePolicy v1: what users write, what is stored, and what the code works with. */
-
 export const version = 'v1';
 export const apiVersion = `${group}/${version}`;
 
-/** The whole resource below `metadata`. A spec is required of new objects only: clusters hold objects without one. */
+/** The whole resource below `metadata`. Only new objects need a spec: clusters have stored objects without one. */
 export const schema = withRules(
   z
     .object({ spec: specSchema.optional(), status: statusSchema.optional() })
@@ -81,7 +78,7 @@ export const schema = withRules(
       rule: 'has(self.spec) || (oldSelf.hasValue() && !has(oldSelf.value().spec))',
       message: 'write a spec: image, select and targets',
       optionalOldSelf: true,
-      // In code only new objects are result.
+      // Code checks every object as a new one.
       holds: (self) => has(self, 'spec'),
     },
   ],

@@ -1,4 +1,4 @@
-/** ImagePolicy v1alpha1: the shape that exists in clusters today. The code works with v1; this is the source of the CRD and of the conversion. */
+/** ImagePolicy v1alpha1, which is still served. The program works with v1; from these schemas the definition is generated. */
 import { z } from 'zod';
 import { conditions, statusSchema as v1Status } from '../model/policy-status.ts';
 import { group } from './group.ts';
@@ -18,7 +18,7 @@ const tagPolicy = z
       .max(512)
       .optional()
       .describe(
-        'SemVer: a range such as "1.18.*" or ">=1.2 <2"; none means the highest stable version. Regex: an RE2 expression that must match the whole tag.',
+        'SemVer: a range such as "1.18.*" or ">=1.2 <2"; by default the highest stable version is selected. Regex: an RE2 expression that must match the whole tag.',
       ),
   })
   .describe('How the tag is chosen.');
@@ -31,7 +31,7 @@ const updateTarget = z
   })
   .describe('The workload whose containers of this repository are kept up to date.');
 
-/** `spec` as users write it. */
+/** `spec`, as users write it. */
 export const specSchema = z
   .object({
     repository: z
@@ -46,11 +46,11 @@ export const specSchema = z
       .min(1)
       .max(527_040)
       .default(60)
-      .describe('How often the registry is asked for tags that no webhook announced, in minutes.'),
+      .describe('How often the registry is polled for tags that no webhook announced, in minutes.'),
   })
-  .describe('What to watch and what to update.');
+  .describe('Which image to watch, how to choose its tag, and which workload to update.');
 
-/** `status` as the service writes it: the fields of v1 that it has as well, and all of v1 in one field. */
+/** `status`, as the service writes it: the fields that v1alpha1 shares with v1, and the complete status of v1 in one more. */
 export const statusSchema = z
   .object({
     observedGeneration: v1Status.shape.observedGeneration,
@@ -60,12 +60,12 @@ export const statusSchema = z
     v1: z
       .looseObject({})
       .optional()
-      .describe('The status as v1 has it, carried along unchanged: read it as v1.')
+      .describe('The complete status of v1: read the policy as v1 instead.')
       .meta({ 'x-kubernetes-preserve-unknown-fields': true }),
   })
   .describe('What the service found and did.');
 
-/** The whole resource below `metadata`; clusters hold objects without a spec. */
+/** The whole resource below `metadata`; clusters have stored objects without a spec. */
 export const schema = z
   .object({ spec: specSchema.optional(), status: statusSchema.optional() })
   .describe('Keeps the image of a workload up to date: a push to the repository changes the workload when the tag policy selects the tag.');

@@ -1,17 +1,16 @@
+/** Everything that is wrong with a policy, for the reconcile and for `lint`. */
 import { group, kind } from './group.ts';
 import { isDraft, type CheckContext } from './rules.ts';
+import { checkLabelKey } from './v1-fields/scalars.ts';
 import * as v1 from './v1.ts';
-import { specSchema } from './v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 import { problem, type Problem } from './validation/problem.ts';
 import { specProblems, unknownFields, unknownKeys } from './validation/spec-problems.ts';
 import { v1alpha1Problems } from './validation/v1alpha1-problems.ts';
-import type { Reason } from '../model/reasons.ts';
-import { checkLabelKey } from './v1-fields/scalars.ts';
 
 const apiVersions = [v1.apiVersion, v1alpha1.apiVersion];
 
-/** Whether a document is meant as an ImagePolicy of ours, however wrong it is. */
+/** Whether a document claims to be an ImagePolicy of this group, however invalid it is. */
 export function isPolicy(document: unknown): boolean {
   if (!isDraft(document)) return false;
   const { apiVersion } = document;
@@ -20,24 +19,23 @@ export function isPolicy(document: unknown): boolean {
 }
 
 /**
- * Everything that is wrong with a whole document that is meant as an ImagePolicy, of either version: what it is, its metadata, fields
- * that there are not, and its spec. `status` is the service's business and not looked at. Without
- * what the operator allows, only built-in fields of custom resources are right.
+ * Everything that is wrong with a document that claims to be an ImagePolicy of either version: its kind, metadata, unknown fields and spec. `status` is not
+ * checked: the service writes it. Without what the operator allows, only built-in fields of custom resources are valid.
  */
 export function validatePolicy(document: unknown, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
-  if (!isDraft(document)) return [problem([], 'is no object: write apiVersion, kind, metadata and spec')];
+  if (!isDraft(document)) return [problem([], 'is not an object: write apiVersion, kind, metadata and spec')];
   const { apiVersion, spec, metadata } = document;
   const problems = [
     ...kindProblems(document),
     ...unknownKeys(document, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], []),
     ...metadataProblems(metadata),
   ];
-  // A version that there is not was told above; what is inside is judged by the one that people should write.
+  // An unknown version is reported above; its spec is checked as v1, which users should write.
   if (apiVersion === v1alpha1.apiVersion) {
     return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec)];
   }
   const namespace = isDraft(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
-  return [...problems, ...unknownFields(specSchema, spec, ['spec']), ...specProblems(specSchema, spec, { ...operator, namespace })];
+  return [...problems, ...unknownFields(v1.specSchema, spec, ['spec']), ...specProblems(v1.specSchema, spec, { ...operator, namespace })];
 }
 
 function kindProblems(document: Readonly<Record<string, unknown>>): Problem[] {
@@ -50,28 +48,19 @@ function kindProblems(document: Readonly<Record<string, unknown>>): Problem[] {
   return problems;
 }
 
-/** One thing that is wrong with a spec. */
-export interface SpecProblem {
-  /** `spec.select.semver.range`, as the API server writes it. */
-  readonly path: string;
-  readonly message: string;
-  readonly reason: Reason;
-}
-
 /**
- * Everything that is wrong with the spec of a v1 policy: types and bounds, the rules that the API server checks in CEL, and what only
- * code can check. Empty means that it can be acted on. Fields that the schema does not have are no problem
- * here: they come from a newer schema than this one (`validatePolicy` tells them).
+ * Everything that is wrong with the spec of a v1 policy: types and limits, the rules that the API server checks in CEL, and what only code can check. Empty
+ * if it can be used. Unknown fields are not reported here, because a newer schema may have them (`validatePolicy` reports them).
  */
-export function validateSpec(spec: unknown, context: CheckContext = {}): readonly SpecProblem[] {
-  return specProblems(specSchema, spec, context).map(({ path, message, reason }) => ({ path, message, reason }));
+export function validateSpec(spec: unknown, context: CheckContext = {}): readonly Omit<Problem, 'keys'>[] {
+  return specProblems(v1.specSchema, spec, context).map(({ path, message, reason }) => ({ path, message, reason }));
 }
 
 const subdomain = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** What is wrong with the parts of `metadata` that people write: name, namespace, labels and annotations. */
-export function metadataProblems(metadata: unknown): Problem[] {
+/** What is wrong with the parts of `metadata` that users write: name, namespace, labels and annotations. */
+function metadataProblems(metadata: unknown): Problem[] {
   if (!isDraft(metadata)) return [problem(['metadata'], 'is missing: write at least metadata.name')];
   const { name, generateName, namespace } = metadata;
   const problems: Problem[] = [];
@@ -79,10 +68,10 @@ export function metadataProblems(metadata: unknown): Problem[] {
   if (name === undefined || name === null) {
     if (typeof generateName !== 'string') add('name', 'is missing: write a name, such as "web"');
   } else if (typeof name !== 'string' || name.length > 253 || !subdomain.test(name)) {
-    add('name', `${JSON.stringify(name)} is no name: lower-case letters, digits, "-" and "." between letters or digits`);
+    add('name', `${JSON.stringify(name)} is not a name: lower-case letters, digits, "-" and "." between letters or digits`);
   }
   if (namespace !== undefined && namespace !== null && (typeof namespace !== 'string' || !label.test(namespace))) {
-    add('namespace', `${JSON.stringify(namespace)} is no namespace: lower-case letters, digits and "-", at most 63`);
+    add('namespace', `${JSON.stringify(namespace)} is not a namespace: lower-case letters, digits and "-", at most 63`);
   }
   return [...problems, ...['labels', 'annotations'].flatMap((key) => textProblems(metadata[key], key))];
 }
@@ -92,6 +81,6 @@ function textProblems(map: unknown, field: string): Problem[] {
   if (!isDraft(map)) return [problem(['metadata', field], 'is not a list of names with their values')];
   return Object.entries(map).flatMap(([key, value]) => [
     ...(typeof value === 'string' ? [] : [problem(['metadata', field, key], `is ${JSON.stringify(value)}: write a text in quotes`)]),
-    ...checkLabelKey(key).map(() => problem(['metadata', field, key], 'is no name such as "app" or "example.com/app"')),
+    ...checkLabelKey(key).map(() => problem(['metadata', field, key], 'is not a name such as "app" or "example.com/app"')),
   ]);
 }

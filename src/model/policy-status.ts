@@ -25,7 +25,7 @@ const tag = (description: string) => text(maxLengths.tag, description);
 const digest = (description: string) => text(maxLengths.digest, description);
 const image = (description: string) => text(maxLengths.image, description);
 const message = (description: string) => text(maxLengths.message, description);
-const reason = text(maxLengths.reason, 'A stable word for programs.');
+const reason = text(maxLengths.reason, 'The reason, as a stable word for programs.');
 const count = (description: string) => z.int().min(0).describe(description);
 /** RFC 3339, as this service writes it. */
 const time = (description: string) => z.iso.datetime().describe(description);
@@ -39,7 +39,7 @@ const workload = {
   name: text(253, 'Name of the workload.'),
 };
 // Entries of earlier versions have no uid.
-const uid = text(63, 'Its uid: a workload that is created anew under the name is another.').exactOptional();
+const uid = text(63, 'UID of the workload, which distinguishes it from a later one of the same name.').exactOptional();
 const container = (description: string) => text(71, description);
 
 const triggerSource = z
@@ -49,12 +49,12 @@ const triggerSource = z
 /** metav1.Condition; the same in every version. */
 export const conditionSchema = z
   .object({
-    type: text(316, 'Ready, Reconciling or Stalled, and others while they are true.'),
+    type: text(316, 'Ready, which is always present, or Reconciling, Stalled and others while they are true.'),
     status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
-    reason: text(1_024, 'A stable word for programs.'),
-    message: text(32_768, 'A sentence for people: what is the case and what to do.'),
-    lastTransitionTime: foreignTime('When the status of the condition changed last.'),
-    observedGeneration: z.int().min(0).exactOptional().describe('The generation of the policy that the condition speaks of.'),
+    reason: text(1_024, 'The reason, as a stable word for programs.'),
+    message: text(32_768, 'The state and what to do about it, for people.'),
+    lastTransitionTime: foreignTime('When the status of the condition last changed.'),
+    observedGeneration: z.int().min(0).exactOptional().describe('The generation of the policy that the condition describes.'),
   })
   .describe('One aspect of the state of the policy.');
 /** The conditions of a policy, in every version. */
@@ -63,111 +63,115 @@ export const conditions = z.array(conditionSchema).max(32);
 const latest = z
   .object({
     tag: tag('The selected tag.'),
-    digest: digest('What the tag pointed to.').exactOptional(),
-    createdAt: time('When the image was created, by its own word; known where select.newest asks for it.').exactOptional(),
-    selectedAt: time('When it was selected first.'),
+    digest: digest('The digest that the tag pointed to.').exactOptional(),
+    createdAt: time('When the image was created, according to its own metadata; set with select.newest.').exactOptional(),
+    selectedAt: time('When the policy first selected it.'),
   })
-  .describe('What the policy selects.');
+  .describe('The image that the policy selects.');
 
 const trigger = z
   .object({
     source: triggerSource,
-    receiver: text(maxLengths.receiver, 'The receiver of the webhook.').exactOptional(),
+    receiver: text(maxLengths.receiver, 'The receiver that accepted the webhook.').exactOptional(),
     event: text(maxLengths.event, 'The id of the event, for "image-watcher events".').exactOptional(),
-    receivedAt: time('When it was received.').exactOptional(),
-    handledAt: time('When the look that it caused ended.'),
+    receivedAt: time('When the service received or noticed it.').exactOptional(),
+    handledAt: time('When the reconcile that it caused ended.'),
   })
-  .describe('What caused the last look that changed something or found something new.');
+  .describe('The cause of the last reconcile that changed something or found something new.');
 
 const waiting = z
   .object({
-    tag: tag('The tag that waits.').exactOptional(),
-    digest: digest('The digest that waits.').exactOptional(),
-    since: time('Since when it waits: the first sight of the digest.').exactOptional(),
-    until: time('When it is looked at again.'),
+    tag: tag('The tag of the image that waits.').exactOptional(),
+    digest: digest('The digest of the image that waits.').exactOptional(),
+    since: time('When the wait began: for minAge, when the digest was first seen.').exactOptional(),
+    until: time('When the policy is reconciled again.'),
     reason,
   })
-  .describe('What is selected but not applied before a time.');
+  .describe('A selected image that is not applied before a time, or a retry.');
 
 const containerState = z
   .object({
     ...workload,
     uid,
-    container: container(
-      'The container, or "volumes/NAME" for an image volume; absent when there is none that runs the image.',
-    ).exactOptional(),
+    container: container('The container, or "volumes/NAME" for an image volume; absent if no container runs the image.').exactOptional(),
     image: image('The image that it runs.').exactOptional(),
     state: z
       .enum(['UpToDate', 'Kept', 'Problem'])
-      .describe('UpToDate, Kept (something else runs, for the reason in the message), Problem.'),
-    message: message('A sentence for people.').exactOptional(),
+      .describe(
+        'UpToDate: the selected image runs. Kept: another image runs, for the reason in the message. Problem: the target cannot be updated.',
+      ),
+    message: message('Why it is in this state, for people.').exactOptional(),
   })
   .describe('One container of one workload.');
 
 const targetCounts = z
   .object({
-    total: count('All containers.'),
-    upToDate: count('Those that run what is selected.'),
-    problems: count('Those that cannot be brought there.'),
+    total: count('All containers of the targets.'),
+    upToDate: count('Those that run the selected image.'),
+    problems: count('Those that cannot be updated.'),
   })
-  .describe(`All targets in numbers; the list of targets holds only the first ${maxTargetsListed}.`);
+  .describe(`Counts of containers; the list of targets has only the first ${maxTargetsListed}.`);
 
 const rollouts = z
   .object({
-    progressing: count('Those that are not out yet.'),
-    done: count('Those that are out.'),
+    progressing: count('Those whose rollout is under way.'),
+    done: count('Those whose rollout is complete.'),
     failed: count('Those whose rollout failed, and which still run the failed image.'),
-    rolledBack: count('Those that went back to an older image.'),
-    settledAt: time('Changes up to this time are over: what happens to their workloads later is no rollout.').exactOptional(),
+    rolledBack: count('Those that were rolled back to an older image.'),
+    settledAt: time(
+      'Changes up to this time are complete: what happens to their workloads later is not part of a rollout.',
+    ).exactOptional(),
   })
-  .describe(
-    `The rollouts of workloads that run what the policy gave them, in numbers; the history names only the last ${maxListed} changes.`,
-  );
+  .describe(`Counts of the workloads that run what the policy applied; the history has only the last ${maxListed} changes.`);
 
 const change = z
   .object({
     ...workload,
     uid,
     container: container('The container, or "volumes/NAME" for an image volume.'),
-    from: image('The image before; absent where it is not known, because the change was found afterwards.').exactOptional(),
-    to: image('The image after.'),
+    from: image('The previous image; absent if unknown, because the change was found afterwards.').exactOptional(),
+    to: image('The new image.'),
     tag: tag('The tag that was applied.'),
     digest: digest('The digest that was applied.').exactOptional(),
     trigger: triggerSource,
-    at: time('When it was changed.'),
-    result: z.enum(['Applied', 'RolledOut', 'RolledBack', 'Failed']).describe('What became of it.'),
+    at: time('When the container was changed.'),
+    result: z
+      .enum(['Applied', 'RolledOut', 'RolledBack', 'Failed'])
+      .describe(
+        'Applied: the rollout has no result yet. RolledOut: it succeeded. RolledBack: the container was rolled back to an older image. Failed: the rollout failed.',
+      ),
     rollbackRefused: z
-      .object({ reason, message: message('Why, in a sentence.'), at: time('Since when that is known.') })
+      .object({ reason, message: message('The explanation, for people.'), at: time('When that was found.') })
       .exactOptional()
-      .describe('Why it failed and is not rolled back.'),
+      .describe('Why the failed change is not rolled back.'),
   })
   .describe('One change of one container.');
 
 const rejected = z
   .object({
-    digest: digest('The digest that is not tried again.'),
-    tag: tag('The tag it had.').exactOptional(),
+    digest: digest('The digest that is not applied again.'),
+    tag: tag('The tag that pointed to it.').exactOptional(),
     reason,
-    message: message('Why, in a sentence.').exactOptional(),
+    message: message('The explanation, for people.').exactOptional(),
     at: time('When it was rejected.'),
   })
-  .describe('An image that failed.');
+  .describe('An image that failed a rollout or was rolled back, and is not applied again.');
 
 const reverted = z
   .object({
     ...workload,
     container: container('The container, or "volumes/NAME" for an image volume.'),
-    tag: tag('The tag that was put back.'),
-    digest: digest('Its digest.').exactOptional(),
-    count: z.int().min(1).describe('How often; after the second time it is left alone.'),
-    at: time('When that was noticed.'),
+    tag: tag('The tag that was reverted.'),
+    digest: digest('The digest that was reverted.').exactOptional(),
+    count: z.int().min(1).describe('How often it was reverted; after the second time it is not applied again.'),
+    at: time('When the last revert was found.'),
   })
-  .describe('A change that a GitOps tool has put back.');
+  .describe('A change that a GitOps tool reverted.');
 
 /** The schema of `status`. Every field is optional: a reader drops one that does not fit. */
 export const statusSchema = z
   .object({
-    observedGeneration: z.int().min(0).exactOptional().describe('The generation of the policy for which all tags were last looked at.'),
+    observedGeneration: z.int().min(0).exactOptional().describe('The generation of the policy for which all tags were last evaluated.'),
     conditions: conditions
       .exactOptional()
       .describe('Ready, and Reconciling, Stalled and others while they are true.')
@@ -175,8 +179,8 @@ export const statusSchema = z
     latest: latest.exactOptional(),
     trigger: trigger.exactOptional(),
     lastCheckTime: foreignTime('When the registry was last asked for this policy.').exactOptional(),
-    lastHandledRequest: text(maxLengths.request, 'The value of the annotation requested-at that was last answered.').exactOptional(),
-    lastHandledRollback: text(maxLengths.request, 'The value of the annotation rollback-to that was last answered.').exactOptional(),
+    lastHandledRequest: text(maxLengths.request, 'The value of the annotation requested-at that was last handled.').exactOptional(),
+    lastHandledRollback: text(maxLengths.request, 'The value of the annotation rollback-to that was last handled.').exactOptional(),
     waiting: waiting.exactOptional(),
     targets: z
       .array(containerState)
@@ -186,19 +190,19 @@ export const statusSchema = z
     targetCounts: targetCounts.exactOptional(),
     rollouts: rollouts.exactOptional(),
     lastAppliedTag: tag(
-      'The tag that was applied last; known also of policies that were updated before there was a history.',
+      'The tag that was applied last; also set for policies that were updated before there was a history.',
     ).exactOptional(),
     history: z.array(change).max(maxListed).exactOptional().describe(`The last ${maxListed} changes, the latest first.`),
-    rejected: z.array(rejected).max(maxListed).exactOptional().describe(`The last ${maxListed} digests that failed, the latest first.`),
+    rejected: z.array(rejected).max(maxListed).exactOptional().describe(`The last ${maxListed} images that failed, the latest first.`),
     reverted: z
       .array(reverted)
       .max(maxListed)
       .exactOptional()
-      .describe(`The last ${maxListed} changes that a GitOps tool has put back, the latest first.`),
+      .describe(`The last ${maxListed} changes that a GitOps tool reverted, the latest first.`),
     pendingApproval: z
-      .object({ tag: tag('The tag that waits for approval.'), digest: digest('Its digest.') })
+      .object({ tag: tag('The tag that waits for approval.'), digest: digest('The digest that waits for approval.') })
       .exactOptional()
-      .describe('What waits for approval.'),
+      .describe('The image that waits for approval.'),
   })
   .describe('What the service found and did.');
 

@@ -130,7 +130,7 @@ describe('the conversion listener', () => {
     assert.equal((await convert(review(['x'.repeat(bodyLimitBytes - 200)]))).statusCode, 200);
   });
 
-  it('survives a bug in the conversion: 500, told as an error', async () => {
+  it('survives a bug in the conversion: 500, logged as an error', async () => {
     const { convert, lines } = start(() => Promise.reject(new Error('a bug')));
     assert.equal((await convert(review([]))).statusCode, 500);
     assert.match(lines.join(''), /"level":"error".*a bug/);

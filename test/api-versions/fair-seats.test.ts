@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createFairSeats, type GiveUpSeat, type SeatOptions } from '../../src/api-versions/fair-seats.ts';
+import { createFairSeats, type ReleaseSeat, type SeatOptions } from '../../src/api-versions/fair-seats.ts';
 
 const end = new AbortController();
 const never = end.signal;
@@ -12,7 +12,7 @@ after(() => end.abort());
 function start(options: Partial<SeatOptions> = {}) {
   const { take } = createFairSeats({ seats: 1, seatsPerFlow: 1, maxQueuedPerFlow: 100, maxWaitMs: 600_000, ...options });
   const served: string[] = [];
-  const seats: GiveUpSeat[] = [];
+  const seats: ReleaseSeat[] = [];
   const enter = async (flow: string, signal = never) => {
     const seat = await take(flow, signal);
     served.push(seat === undefined ? `-${flow}` : flow);

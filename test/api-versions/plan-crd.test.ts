@@ -56,10 +56,13 @@ const cases: [
 for (const [name, existing, request, versions, expected, lacks] of cases) {
   test(name, () => {
     const { spec } = planCrd(existing, request);
-    const told = spec.versions
+    const described = spec.versions
       .map(({ name, served, storage }) => `${name}${storage ? ' stored' : ''}${served ? '' : ' unserved'}`)
       .join(', ');
-    assert.deepEqual([told, spec.conversion?.strategy ?? 'not mentioned', lacksConversion(existing, request)], [versions, expected, lacks]);
+    assert.deepEqual(
+      [described, spec.conversion?.strategy ?? 'not mentioned', lacksConversion(existing, request)],
+      [versions, expected, lacks],
+    );
   });
 }
 

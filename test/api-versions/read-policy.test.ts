@@ -48,7 +48,7 @@ test('a manifest as people write it', () => {
   assert.equal(strategy.description, 'the highest stable version');
 });
 
-test('a verification is read with whose signature is enough, and pins digests unless the policy says otherwise', () => {
+test('a verification is read with its keys and signers, and pins digests unless the policy says otherwise', () => {
   const keyless = [{ issuer: 'https://a.example', identity: 'ada@example.com' }];
   const verify = { cosign: { keys: [{ secretRef: { name: 'cosign', key: 'cosign.pub' } }], keyless } };
   const { verification, pin } = usable({ ...spec, verify });
@@ -149,7 +149,7 @@ for (const [name, choice, selected, pin] of choices) {
   });
 }
 
-test('what follows a change: watched and told unless more or less is written', () => {
+test('rollouts are watched and failures reported by default', () => {
   const rolloutOf = (rollout: object | undefined) => usable({ ...spec, ...(rollout && { rollout }) }).rollout;
   assert.deepEqual(rolloutOf(undefined), { timeoutMs: 600_000, onFailure: 'Ignore' });
   assert.deepEqual(rolloutOf({}), { timeoutMs: 600_000, onFailure: 'Rollback' });
@@ -268,7 +268,7 @@ const problems: [name: string, raw: unknown, reason: string, message: RegExp][] 
     'NotYetSupported',
     /spec\.canary, spec\.tags\.soak.*remove/,
   ],
-  ['what is wrong for good is told first', { ...spec, image: 'a:b', canary: {} }, 'InvalidPolicy', /spec\.image/],
+  ['an invalid field is reported before an unknown one', { ...spec, image: 'a:b', canary: {} }, 'InvalidPolicy', /spec\.image/],
 ];
 
 for (const [name, raw, reason, message] of problems) {

@@ -7,7 +7,7 @@ import { refusedSpecs } from './refused-specs/index.ts';
 import { specWith } from './refused-specs/specs.ts';
 
 for (const { name, spec, path, message, reason = 'InvalidPolicy' } of refusedSpecs) {
-  test(`${name}: told at ${path}`, () => {
+  test(`${name}: reported at ${path}`, () => {
     const problems = validateSpec(spec);
     const found = problems.find((problem) => problem.path === path && problem.message.includes(message));
     assert.ok(found, `${message} in ${JSON.stringify(problems, undefined, 1)}`);
@@ -24,7 +24,7 @@ for (const [name, spec] of acceptedSpecs) {
   test(`${name}: nothing is wrong`, () => assert.deepEqual(validateSpec(spec), []));
 }
 
-test('everything that is wrong is told at once', () => {
+test('everything that is wrong is reported at once', () => {
   const spec = specWith({
     image: 'a:b',
     select: { semver: { range: '?' }, digest: {} },

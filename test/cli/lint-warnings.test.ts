@@ -91,7 +91,7 @@ for (const [allow, select, instead] of [
     const { code, out } = await run(choosing(select, allow), '-o', 'json');
     const { warnings = [] } = JSON.parse(out) as { warnings?: { line: number; column: number; field: string; message: string }[] };
     const [found, whole] = instead ?? [];
-    const message = `has to match the whole tag and is not searched for in it: write '${found}' to find it in longer tags, or '${whole}' if the whole tag is meant`;
+    const message = `has to match the whole tag and is not searched for in it: write '${found}' to match longer tags as well, or '${whole}' to match this alone`;
     const told = warnings.map((warning) => [warning.line, warning.column, warning.field, warning.message]);
     assert.deepEqual([code, told], [0, instead === undefined ? [] : [[9, 10, 'spec.tags.allow', message]]]);
   });

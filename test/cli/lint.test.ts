@@ -153,13 +153,13 @@ for (const [name, text, expected] of [
   [
     'a field where there is none',
     policy('web').replace('semver: {}', 'newest: {tag: a}'),
-    /^6:21 spec\.select\.newest\.tag: is not a field; nothing is written/,
+    /^6:21 spec\.select\.newest\.tag: is not a field; there are no fields here/,
   ],
-  ['a field like no other', policy('web', '  colour: blue\n'), /^9:3 spec\.colour: is not a field; there are image, select, /],
+  ['a field like no other', policy('web', '  colour: blue\n'), /^9:3 spec\.colour: is not a field; the fields are image, select, /],
   [
     "the policy's own namespace",
     policy('web', '    - {kind: Deployment, name: web, namespace: shop}\n'),
-    /^9:7 spec\.targets\[1\]: Deployment web is a target already/,
+    /^9:7 spec\.targets\[1\]: Deployment web is already a target/,
   ],
   ['no spec', policy('web').replace(/spec:[^]*/, ''), /^1:1 spec: the policy has no spec/],
   [

@@ -1,18 +1,19 @@
+/** The spec in both versions: the v1alpha1 view of a v1 spec, and the v1 spec after an edit of that view. */
 import { parseDuration } from '../../model/text.ts';
 import { isExpressible } from './is-expressible.ts';
 import type { OldSpec, Origin } from './old-spec.ts';
-import { isObject, textOf, type JsonObject, withField, withPart } from './read-json.ts';
+import { isObject, textOf, withField, withPart, type JsonObject } from './read-json.ts';
 
-/** Matches no tag in RE2 and in JavaScript, and tells who reads it why. */
+/** Matches no tag, in RE2 and in JavaScript, and shows its reader why. */
 export const matchesNothing = String.raw`[^\s\S]only-v1-says-what-is-selected`;
-/** Stands where a name is required and v1 has a selector; no name of Kubernetes has brackets. */
+/** Shown where v1alpha1 requires a name and v1 has a selector; no name in Kubernetes has brackets. */
 export const nameOfSelector = '(selector)';
 
 const matchesEverything = '.*';
 const defaultMinutes = 60;
 const maxMinutes = 527_040;
 
-/** The nearest older shape of a v1 spec; `namespace` is the policy's own. */
+/** The v1alpha1 view of a v1 spec; `namespace` is that of the policy. */
 export function projectSpec(spec: JsonObject, origin: Origin, namespace: string | undefined): OldSpec {
   const targets: unknown = spec['targets'];
   const target: unknown = Array.isArray(targets) ? targets[0] : undefined;
@@ -29,15 +30,15 @@ export function projectSpec(spec: JsonObject, origin: Origin, namespace: string 
 }
 
 /**
- * What is written, without our own pattern where only the strategy was: patches and applies of a manifest without a pattern leave the
- * one of a hidden view in place, and it is no version range.
+ * The written spec, without the pattern that matches nothing if a strategy other than Regex was written beside it: patches and applies of a manifest without
+ * a pattern leave that of a hidden view in place, and it is not a version range.
  */
 export function withoutOurPattern(written: OldSpec, shown: OldSpec): OldSpec {
   const isOurs = written.pattern === matchesNothing && shown.pattern === matchesNothing;
   return isOurs && written.strategy !== 'Regex' ? { ...written, pattern: undefined } : written;
 }
 
-/** Of expressible specs only. */
+/** Called only for specs that v1alpha1 can express. */
 function projectChoice(spec: JsonObject, { pattern }: Origin): Pick<OldSpec, 'strategy' | 'pattern'> {
   const select = isObject(spec['select']) ? spec['select'] : {};
   if (isObject(select['semver'])) return { strategy: 'SemVer', pattern: textOf(select['semver']['range']) };
@@ -47,7 +48,7 @@ function projectChoice(spec: JsonObject, { pattern }: Origin): Pick<OldSpec, 'st
   return { strategy: 'Regex', pattern: textOf(tags['allow']) ?? matchesEverything };
 }
 
-/** Always a number: the API server would write v1alpha1's default into an absent one, and that would look like an edit. */
+/** Always a number: the API server would write the default of v1alpha1 instead of an absent one, which would look like an edit. */
 function projectInterval(poll: unknown): number {
   const interval = isObject(poll) ? textOf(poll['interval']) : undefined;
   const milliseconds = interval === undefined ? undefined : parseDuration(interval);
@@ -55,7 +56,7 @@ function projectInterval(poll: unknown): number {
   return Math.min(Math.max(Math.ceil(milliseconds / 60_000), 1), maxMinutes);
 }
 
-/** What the older shape showed, what it says now, and the policy's own namespace. */
+/** What the v1alpha1 view showed, what was written to it, and the namespace of the policy. */
 export interface Edit {
   readonly shown: OldSpec;
   readonly written: OldSpec;
@@ -63,8 +64,8 @@ export interface Edit {
 }
 
 /**
- * The v1 spec after an edit of its v1alpha1 view: only what the changed leaves stand for is another. For a policy that exists as
- * v1alpha1 only, the base is empty and nothing was shown.
+ * The v1 spec after an edit of its v1alpha1 view: only the fields that correspond to the edited ones change. For a policy that was never stored as v1, the
+ * base is empty and nothing was shown.
  */
 export function mergeSpec(base: JsonObject, edit: Edit): JsonObject {
   const { shown, written } = edit;
@@ -77,14 +78,14 @@ export function mergeSpec(base: JsonObject, edit: Edit): JsonObject {
 }
 
 function mergeChoice(base: JsonObject, { shown, written }: Edit): JsonObject {
-  // Also where the choice was hidden: whoever applies his manifest of before has not taken back what was added in v1 since.
+  // Also if the choice was hidden: a user who applies an old manifest again does not undo what was added in v1 since.
   if (written.strategy === undefined || written.strategy !== strategyOf(base)) return replaceChoice(base, written);
-  // Nobody takes back a range that was not shown.
+  // A range that was not shown was not removed either.
   const isHidden = shown.pattern === matchesNothing && written.pattern === undefined;
   return isHidden && written.strategy === 'SemVer' ? base : mergePattern(base, written);
 }
 
-/** The strategy that v1alpha1 has for the choice, whatever else v1 says beside it; undefined for one that only v1 has. */
+/** The v1alpha1 strategy of the choice, whatever v1 adds to it; undefined if only v1 has it. */
 function strategyOf(spec: JsonObject): string | undefined {
   const select = objectIn(spec, 'select');
   const [chosen, ...others] = Object.keys(select);
@@ -94,7 +95,7 @@ function strategyOf(spec: JsonObject): string | undefined {
   return chosen === 'digest' && objectIn(select, 'digest')['tag'] === 'latest' ? 'Latest' : undefined;
 }
 
-/** Only the pattern is another; beside Latest it means nothing. */
+/** After a change of the pattern alone, which has no meaning with Latest. */
 function mergePattern(base: JsonObject, written: OldSpec): JsonObject {
   const { strategy, pattern } = written;
   const select = objectIn(base, 'select');
@@ -104,11 +105,11 @@ function mergePattern(base: JsonObject, written: OldSpec): JsonObject {
   return pattern ? withField(base, 'tags', { ...objectIn(base, 'tags'), allow: pattern }) : replaceChoice(base, written);
 }
 
-/** Another strategy, or one that only v1 has: what is written is all there is of the choice. */
+/** After a change of the strategy, or if only v1 has the former one: the choice is what was written. */
 function replaceChoice(base: JsonObject, written: OldSpec): JsonObject {
   const { select, allow } = buildChoice(written);
   const spec = withField(withField(base, 'select', select), 'tags', allow === undefined ? undefined : { allow });
-  // The default of pin depends on the strategy: who wrote the default out wants that of the new one.
+  // The default of pin depends on the strategy: an explicit default becomes the default of the new strategy.
   const wasDigest = 'digest' in objectIn(base, 'select');
   const update = objectIn(base, 'update');
   const wasDefault = update['pin'] === (wasDigest ? 'Digest' : 'Tag');
@@ -119,7 +120,7 @@ function buildChoice({ strategy, pattern }: OldSpec): { select?: JsonObject; all
   if (strategy === 'SemVer') return { select: { semver: withField({}, 'range', pattern) } };
   if (strategy === 'Latest') return { select: { digest: { tag: 'latest' } } };
   if (strategy !== 'Regex') return {};
-  // Regex without a pattern never selected anything, while alphabetical without one selects among all tags.
+  // Regex without a pattern never selected anything, but alphabetical without one selects among all tags.
   return pattern ? { select: { alphabetical: {} }, allow: pattern } : { select: {} };
 }
 
@@ -128,7 +129,7 @@ function mergeTarget(base: JsonObject, { shown, written, namespace }: Edit): Jso
   const [first, ...others]: unknown[] = Array.isArray(base['targets']) ? base['targets'] : [];
   let target = isObject(first) ? first : {};
   if (written.kind !== shown.kind) target = withField(target, 'kind', written.kind);
-  // Either a name or a selector.
+  // A target has either a name or a selector.
   if (written.name !== shown.name) target = withField(withField(target, 'selector', undefined), 'name', written.name);
   if (written.namespace !== shown.namespace) {
     target = withField(target, 'namespace', written.namespace === namespace ? undefined : written.namespace);

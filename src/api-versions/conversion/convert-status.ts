@@ -8,7 +8,7 @@ import type { statusSchema as v1alpha1Status } from '../v1alpha1.ts';
 import { defined, isNestedWithin, isObject, textOf, wholeNumberOf, withField, type JsonObject } from './read-json.ts';
 
 const maxDepth = 64;
-/** The service writes at most a fifth of it; without a bound, an object of twice the size might not fit into etcd. */
+/** The service writes at most a fifth of it. A status that is shown in both shapes must still fit into etcd. */
 const maxCarriedBytes = 512 * 1024;
 
 /** A field of the status that both versions have: its name in each, and how it is read; undefined for a value of another type. */

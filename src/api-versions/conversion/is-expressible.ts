@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from './read-json.ts';
 import type { Origin } from './old-spec.ts';
+import { isObject, type JsonObject } from './read-json.ts';
 
 type Check = (value: unknown) => boolean;
 type Fields = ReadonlyMap<string, Check>;
@@ -16,20 +16,19 @@ const is =
     value === wanted;
 
 /**
- * Whether v1alpha1 says the same about which image reaches which workload when. Otherwise its view shows a pattern that matches
- * nothing, because an older service must not act on what it cannot see. Each field is named here or hides the policy, also one that
- * only a later version knows:
+ * Whether v1alpha1 can express which image is applied to which workload and when. Otherwise its view has a pattern that matches nothing, because an older
+ * service must not act on what it cannot see. A spec with any field that is not in this table is hidden, also one that only a later version knows:
  *
- * | field of spec | shown with |
+ * | field of spec | expressible if |
  * | --- | --- |
  * | select | semver without prereleases, digest of "latest", alphabetical Ascending; {} when v1alpha1 said Regex without a pattern |
  * | tags | allow with alphabetical only; no extract, nothing to ignore |
  * | targets | exactly one, a Deployment (or the kind written as v1alpha1) by name, all containers, no init containers or volumes |
  * | update | Automatic, pin as is the default, no downgrades, no windows |
- * | platforms, minAge, verify, suspend | not set: each holds back images that v1alpha1 would apply |
- * | rollout | anything: it says what happens after a change, and an older service only lacks a net that it never had |
- * | poll | anything: when we look is not what we choose |
- * | pullSecrets | anything: without them an older service reads the same repository or nothing |
+ * | platforms, minAge, verify, suspend | not set: each blocks images that v1alpha1 would apply |
+ * | rollout | anything: it applies after a change, and an older service never watched rollouts |
+ * | poll | anything: it does not affect what is selected |
+ * | pullSecrets | anything: without them, an older service reads the same repository or nothing |
  */
 export function isExpressible(spec: JsonObject, origin: Origin): boolean {
   const select = isObject(spec['select']) ? spec['select'] : undefined;
@@ -55,8 +54,8 @@ export function isExpressible(spec: JsonObject, origin: Origin): boolean {
 }
 
 /**
- * Whether a v1 spec says nothing that could not have been written as v1alpha1: what it may do is what v1alpha1 could, whoever wrote it in whichever version.
- * Stricter than `isExpressible`: what an older service would only lack is not there either.
+ * Whether a v1 spec could have been written as v1alpha1, in whichever version it was written. Stricter than `isExpressible`: it has no field that v1alpha1
+ * lacks.
  */
 export function isOfV1alpha1(spec: unknown): boolean {
   return isObject(spec) && isExpressible(spec, {}) && ['pullSecrets', 'rollout'].every((field) => spec[field] === undefined);
@@ -99,7 +98,7 @@ function fieldsAre(fields: Fields): Check {
   return (value) => hasOnly(value, fields);
 }
 
-/** A Map, not an object: "constructor" and its kin are fields like others. */
+/** Whether every field is known and passes its check. The fields are a Map, since "constructor" and the like would be found in an object. */
 function hasOnly(value: unknown, fields: Fields): boolean {
   return isObject(value) && Object.entries(value).every(([key, inner]) => inner === undefined || fields.get(key)?.(inner) === true);
 }

@@ -1,7 +1,8 @@
-import { defined, isObject, textOf, wholeNumberOf, type JsonObject } from './read-json.ts';
+/** The v1alpha1 spec, and what of it v1 cannot express. */
 import { group } from '../group.ts';
+import { defined, isObject, textOf, wholeNumberOf, type JsonObject } from './read-json.ts';
 
-/** The leaves of a v1alpha1 spec; those that are absent or of another type are undefined. */
+/** The fields of a v1alpha1 spec; those that are absent or of another type are undefined. */
 export interface OldSpec {
   readonly repository?: string | undefined;
   readonly strategy?: string | undefined;
@@ -12,7 +13,7 @@ export interface OldSpec {
   readonly pollIntervalMinutes?: number | undefined;
 }
 
-/** Reads the leaves of a v1alpha1 spec, whatever else is in it. */
+/** Reads the fields of a v1alpha1 spec, whatever else is in it. */
 export function readOldSpec(spec: JsonObject): OldSpec {
   const tagPolicy = isObject(spec['tagPolicy']) ? spec['tagPolicy'] : {};
   const target = isObject(spec['updateTarget']) ? spec['updateTarget'] : {};
@@ -28,26 +29,26 @@ export function readOldSpec(spec: JsonObject): OldSpec {
   };
 }
 
-/** Writes the leaves as a v1alpha1 spec. */
-export function writeOldSpec(leaves: OldSpec): JsonObject {
-  const { repository, strategy, pattern, kind, name, namespace, pollIntervalMinutes } = leaves;
+/** The fields as a v1alpha1 spec. */
+export function writeOldSpec(old: OldSpec): JsonObject {
+  const { repository, strategy, pattern, kind, name, namespace, pollIntervalMinutes } = old;
   const tagPolicy = defined({ strategy, pattern });
   const updateTarget = defined({ kind, name, namespace });
   return defined({ repository, tagPolicy, updateTarget, pollIntervalMinutes });
 }
 
-/** The annotation of a policy that was written as v1alpha1, with what was said there and v1 has no words for. It grants nothing: its author may write it. */
+/** The annotation of a policy that was written as v1alpha1, with the values that v1 cannot express. It grants nothing: its author may write it. */
 export const originAnnotation = `${group}/v1alpha1`;
 
-/** What a policy said as v1alpha1 and its v1 spec does not say; JSON in the annotation, which is absent when there is nothing. */
+/** Values of a v1alpha1 spec that v1 cannot express; JSON in the annotation, which is absent if there are none. */
 export interface Origin {
-  /** A kind other than Deployment that its author wrote himself, so that he may see it. */
+  /** A kind other than Deployment that its author wrote as v1alpha1, so that the view may show it. */
   readonly kind?: string | undefined;
-  /** A pattern that means nothing: beside Latest, or the empty one of Regex; null is a Regex without any. */
+  /** A pattern without effect: any with Latest, or the empty one with Regex; null is Regex without a pattern. */
   readonly pattern?: string | null | undefined;
 }
 
-/** Reads the annotation; one that is not ours says nothing. */
+/** Reads the annotation; empty if somebody else wrote it. */
 export function readOrigin(annotations: unknown): Origin {
   const text = isObject(annotations) ? textOf(annotations[originAnnotation]) : undefined;
   const read = text === undefined ? undefined : parse(text);
@@ -56,13 +57,13 @@ export function readOrigin(annotations: unknown): Origin {
   return { kind: textOf(read['kind']), pattern };
 }
 
-/** The text of the annotation; undefined when there is nothing to say. */
+/** The text of the annotation; undefined if there is nothing to write. */
 export function writeOrigin({ kind, pattern }: Origin): string | undefined {
   const text = JSON.stringify({ kind, pattern });
   return text === '{}' ? undefined : text;
 }
 
-/** The origin of a policy that exists as v1alpha1 only. */
+/** The origin of a policy that was never stored as v1. */
 export function newOrigin(written: OldSpec): Origin {
   return { kind: oddKind(written), pattern: oddPattern(written) };
 }
@@ -86,12 +87,12 @@ function oddPattern({ strategy, pattern }: OldSpec): string | null | undefined {
 }
 
 function parse(text: string): JsonObject | undefined {
-  // The API server takes no longer annotations.
+  // The API server accepts no longer annotations.
   if (text.length > 256 * 1024) return undefined;
   try {
     return JSON.parse(text) as JsonObject;
   } catch {
-    // Somebody else's text: conversion must not fail for it.
+    // Somebody else's text, which must not make the conversion fail.
     return undefined;
   }
 }

@@ -1,4 +1,6 @@
-/** JSON whose shape nobody has checked. */
+/** JSON of unknown shape, read without trusting it. */
+
+/** A JSON object whose shape is not checked. */
 export interface JsonObject {
   readonly [key: string]: unknown;
 }
@@ -8,17 +10,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The text, or undefined when the value is none. */
+/** The text; undefined for another value. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The whole number, or undefined when the value is none. */
+/** The whole number; undefined for another value. */
 export function wholeNumberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** A copy with that field; without it where the value is undefined. */
+/** A copy with the field; without it if the value is undefined. */
 export function withField(object: JsonObject, key: string, value: unknown): JsonObject {
   if (value !== undefined) return { ...object, [key]: value };
   if (!Object.hasOwn(object, key)) return object;
@@ -31,28 +33,28 @@ export function defined(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** A copy with that field; without it where its value would be an empty object. */
+/** A copy with the field; without it if the value is an empty object. */
 export function withPart(object: JsonObject, key: string, value: JsonObject): JsonObject {
   return withField(object, key, Object.keys(value).length === 0 ? undefined : value);
 }
 
-/** Whether objects and arrays are nested at most so deep: deeper ones overflow the stack of whoever walks or writes them. */
+/** Whether objects and arrays are nested at most to this depth: deeper ones overflow the stack when they are walked or written. */
 export function isNestedWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;
-  // A loop without closures: each object of a list is walked through.
+  // A loop without closures, because each object of a list is walked.
   for (const inner of Object.values(value)) {
     if (typeof inner === 'object' && !isNestedWithin(inner, depth - 1)) return false;
   }
   return true;
 }
 
-/** What JSON is made of, counted in its bytes without parsing it: parsing alone can make a hundred bytes of memory out of three. */
+/** The size of JSON, counted without parsing it: parsing can take a hundred bytes of memory for three bytes of text. */
 export interface JsonMeasure {
-  /** Members of objects, elements of lists, and what holds them. */
+  /** The number of members of objects and elements of lists, and of the objects and lists themselves. */
   readonly values: number;
   readonly depth: number;
-  /** Elements of the lists that are `listDepth` deep, or one more where such a list is empty. */
+  /** The number of elements of the lists at the depth `listDepth`; an empty one counts as one. */
   readonly listed: number;
 }
 
@@ -64,7 +66,7 @@ const closeList = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
-/** Measures bytes; of what is no JSON the numbers mean nothing. Without `listDepth` no list is counted. */
+/** Measures JSON; the result for anything else is meaningless. Without `listDepth`, no elements are counted. */
 export function measureJson(bytes: Uint8Array, listDepth = 0): JsonMeasure {
   let values = 0;
   let depth = 0;
@@ -98,7 +100,7 @@ export function measureJson(bytes: Uint8Array, listDepth = 0): JsonMeasure {
   return { values, depth: deepest, listed };
 }
 
-/** Where the text that begins at `start` has its closing quote. */
+/** The position of the closing quote of the string that begins at `start`. */
 function endOfText(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === escape ? 2 : 1;

@@ -5,19 +5,19 @@ import { measureJson, isNestedWithin, isObject, type JsonObject } from './read-j
 /** The annotation of the v1alpha1 view that holds the complete v1 spec; a stored v1 object never has it. */
 export const savedAnnotation = `${group}/v1`;
 
-/** The API server refuses more than that in all annotations together, and with it the whole list. */
+/** The API server rejects an object with more in all annotations together, and with it the whole list. */
 const maxAnnotationsBytes = 256 * 1024;
-/** Longer ones are compressed, which leaves room for the annotations of others. */
+/** A longer text is compressed, which leaves room for the annotations of others. */
 const maxPlainBytes = 32 * 1024;
-/** More than etcd stores of one object, and than the schema lets a policy have: a small text must not become gigabytes. */
+/** No stored object is larger, and no valid policy has more values: a small compressed text must not become gigabytes. */
 const maxUnpackedBytes = 1_572_864;
 const maxUnpackedValues = 100_000;
 const maxDepth = 64;
 const packedPrefix = 'deflate:';
 
 /**
- * The text of the annotation: JSON, or compressed when it is long. Undefined when there is nothing to save or no room beside the other annotations: a refused
- * list would be worse than a view whose edit loses v1-only fields.
+ * The text of the annotation: JSON, compressed if it is long. Undefined if there is nothing to save, or no room beside the other annotations: a rejected list
+ * would be worse than a view whose edit loses the fields that only v1 has.
  */
 export function writeSaved(spec: unknown, others: JsonObject): string | undefined {
   if (spec === undefined || !isNestedWithin(spec, maxDepth)) return undefined;
@@ -29,8 +29,8 @@ export function writeSaved(spec: unknown, others: JsonObject): string | undefine
 }
 
 /**
- * The spec in the annotation; undefined when it holds nothing that could be one. Annotations of earlier versions also hold a status, which is ignored: whoever may
- * write the object may write its annotations.
+ * The spec in the annotation; undefined if there is none. Annotations of earlier versions also contain a status, which is ignored: everybody who may write the
+ * object may write its annotations.
  */
 export function readSaved(text: unknown): unknown {
   if (typeof text !== 'string' || text.length > maxAnnotationsBytes) return undefined;
@@ -38,7 +38,7 @@ export function readSaved(text: unknown): unknown {
     const saved: unknown = JSON.parse(text.startsWith(packedPrefix) ? unpack(text.slice(packedPrefix.length)) : text);
     return isObject(saved) && isNestedWithin(saved['spec'], maxDepth) ? saved['spec'] : undefined;
   } catch {
-    // Users can write anything here; without it the older shape is all there is.
+    // Users can write anything here. Then the v1alpha1 view is all that is known.
     return undefined;
   }
 }
@@ -49,7 +49,7 @@ function pack(text: string): string {
 
 function unpack(text: string): string {
   const bytes = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: maxUnpackedBytes });
-  if (measureJson(bytes).values > maxUnpackedValues) throw new Error('no policy has so many values');
+  if (measureJson(bytes).values > maxUnpackedValues) throw new Error('no policy has that many values');
   return bytes.toString();
 }
 

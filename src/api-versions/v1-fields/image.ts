@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { withChecks, withRules, type Finding } from '../rules.ts';
 import { parseImageReference } from '../../model/image-reference.ts';
+import { withChecks, withRules, type Finding } from '../rules.ts';
 import { findingOf } from '../validation/problem.ts';
 
 /** `spec.image`. */
@@ -31,13 +31,13 @@ export const image = withChecks(
   checkImageName,
 );
 
-/** An image name by the grammar of distribution/reference. That it has no tag, digest, scheme or capitals is the business of rules. */
+/** Checks an image name by the grammar of distribution/reference; rules check that it has no tag, digest, scheme or capitals. */
 export function checkImageName(value: unknown): Finding[] {
   const text = String(value);
   return text.includes('@') || text.includes('://') ? [] : findingOf(() => parseImageReference(text));
 }
 
-/** Whether a name is spelt as registries spell it. What holds an "@" may hold a password, and is told without its text. */
+/** Whether a name has neither a scheme nor capitals. One with an "@" may contain a password, and the rule against it does not quote it. */
 export function isSpeltRight(value: unknown): boolean {
   const text = String(value);
   return text.includes('@') || (!text.includes('://') && !/[A-Z]/.test(text));

@@ -1,14 +1,13 @@
+/** Values that several fields of v1 have: names, durations, patterns. */
 import { z } from 'zod';
 import { parseDuration } from '../../model/text.ts';
 import { withChecks, withRules, type Check, isDraft, type Finding } from '../rules.ts';
 import { maxPatternLength } from '../../model/pattern.ts';
 
-/** The small values that the fields of v1 are made of. */
-
 const maxDuration = 8_784;
 const durationPattern = '^(?:[0-9]{1,4}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,8}s)?$';
 
-/** A list whose entries differ; the API server refuses a second one. */
+/** A list without duplicates, which the API server rejects. */
 export function distinct<T extends z.ZodType>(list: T): T {
   return list.meta({ 'x-kubernetes-list-type': 'set' });
 }
@@ -24,7 +23,7 @@ export const name = (what: string) => z.string().min(1).max(253).regex(namePatte
 /** The name of a container (RFC 1123 label). */
 export const label = (what: string) => z.string().min(1).max(63).regex(labelPattern, labelHint).describe(what);
 
-// v1alpha1 takes any text for these three, and what it took must be valid in v1 as well: in the schema they have no pattern, so a check does it.
+// v1alpha1 accepts any text for these three, and a policy that was written in it must be valid in v1: they have no pattern in the schema, but a check.
 
 /** The name of a target. */
 export const targetName = (what: string) => withChecks(z.string().min(1).max(253).describe(what), checkText(namePattern, nameHint));
@@ -39,7 +38,7 @@ export const targetKind = (what: string) =>
     checkText(/^[A-Z][A-Za-z0-9]*$/, 'a kind as Kubernetes writes it, such as "Deployment"'),
   );
 
-/** A duration in h, m and s: longer than nothing, at most a leap year. */
+/** A duration in h, m and s: longer than zero, at most a leap year. */
 export const duration = (what: string) =>
   withRules(
     z
@@ -60,11 +59,11 @@ export const duration = (what: string) =>
     ],
   );
 
-/** A repetition count above 128, but not the code point in `\x{1F433}`. The same syntax in RE2 and in JavaScript. */
+/** A repetition count above 128, but not the code point in `\x{1F433}`; the syntax is the same in RE2 and in JavaScript. */
 const largeCount = String.raw`(?:^|[^x]|[^\\]x)[{](?:[0-9]+,)?(?:129|1[3-9][0-9]|[2-9][0-9][0-9]|[0-9]{4,})(?:,[0-9]*)?[}]`;
 const hasLargeCount = new RegExp(largeCount);
 
-/** An RE2 expression. How much it compiles to is beyond CEL, but not the counts in it, which make a short text a large program. */
+/** An RE2 expression. CEL cannot compute its compiled size, but it can limit repetition counts, which make a short text a large program. */
 export const pattern = (what: string) =>
   withRules(z.string().min(1).max(maxPatternLength).describe(what), [
     {
@@ -74,7 +73,7 @@ export const pattern = (what: string) =>
     },
   ]);
 
-/** A check that a text matches a pattern, which the schema does not demand. */
+/** A check that a text matches a pattern that is not in the schema. */
 export function checkText(pattern: RegExp, hint: string): Check {
   return (value) =>
     typeof value !== 'string' || value === '' || pattern.test(value) ? [] : [{ message: `"${value}" is not valid: ${hint}` }];
@@ -83,15 +82,15 @@ export function checkText(pattern: RegExp, hint: string): Check {
 const labelNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const prefixPattern = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** The name of a label, with an optional prefix: `app.kubernetes.io/name`. */
+/** Checks the name of a label, with an optional prefix: `app.kubernetes.io/name`. */
 export function checkLabelKey(value: unknown): Finding[] {
   const parts = String(value).split('/');
   const [name = '', prefix] = parts.toReversed();
   const isKey = parts.length <= 2 && labelNamePattern.test(name) && (prefix === undefined || prefixPattern.test(prefix));
-  return isKey ? [] : [{ message: `"${String(value)}" is no name of a label, such as "app" or "app.kubernetes.io/name"` }];
+  return isKey ? [] : [{ message: `"${String(value)}" is not the name of a label, such as "app" or "app.kubernetes.io/name"` }];
 }
 
-/** The names of all labels of a map. */
+/** Checks the names of all labels of a map. */
 export function checkLabelKeys(value: unknown): Finding[] {
   if (!isDraft(value)) return [];
   return Object.keys(value).flatMap((key) => checkLabelKey(key).map((finding) => ({ ...finding, keys: [key] })));

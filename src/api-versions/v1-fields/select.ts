@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { maxPatternLength } from '../../model/pattern.ts';
 import { has, withChecks, withRules } from '../rules.ts';
 import { checkRange, checkExtract } from '../validation/check-tags.ts';
-import { maxPatternLength } from '../../model/pattern.ts';
 import { pattern } from './scalars.ts';
 
 const order = z
@@ -9,14 +9,14 @@ const order = z
   .default('Ascending')
   .describe('Ascending: the last one in ascending order is selected, which is the greatest. Descending: the smallest.');
 
-/** As long as a pattern of v1alpha1 may be, which becomes one. */
+/** The maximum length of a pattern in v1alpha1, which is converted to a range. */
 const maxRange = 512;
 
 const range = withChecks(
   z
     .string()
     .max(maxRange)
-    .describe('A range in npm syntax, such as "1.18.*" or ">=1.4 <2" (or ">=1.4, <2"); none means the highest stable version.'),
+    .describe('A range in npm syntax, such as "1.18.*" or ">=1.4 <2" (or ">=1.4, <2"); by default the highest stable version is selected.'),
   checkRange,
 );
 
@@ -30,7 +30,7 @@ const semver = z
         'Whether prereleases of every version in the range are candidates. Without it only those of a version whose prerelease the range names: ">=1.3.0-rc.1" admits 1.3.0-rc.2, but not 1.4.0-rc.1.',
       ),
   })
-  .describe('The highest semantic version (semver.org) in a range. A leading "v" is allowed; nothing is coerced: "1.2" is no version.');
+  .describe('The highest semantic version (semver.org) in a range. A leading "v" is allowed; nothing is coerced: "1.2" is not a version.');
 
 const digest = z
   .object({
@@ -38,10 +38,10 @@ const digest = z
       .string()
       .min(1)
       .max(128)
-      .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'a tag has letters, digits, "_", "." and "-", and starts with none of the last two')
+      .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'a tag has letters, digits, "_", "." and "-", and does not start with "." or "-"')
       .describe('The mutable tag, such as "latest" or "main".'),
   })
-  .describe('Follows one mutable tag: whatever it points to is what should run.');
+  .describe('Follows one mutable tag: the image that it points to is selected.');
 
 const strategies = ['semver', 'digest', 'newest', 'alphabetical', 'numerical'] as const;
 
@@ -79,12 +79,12 @@ export const tags = withChecks(
           .min(1)
           .max(maxPatternLength)
           .optional()
-          .describe('What of the tag is compared: "$version" is the group "version" of allow. Without it the whole tag.'),
+          .describe('The part of the tag that is compared: "$version" is the group "version" of allow. By default the whole tag.'),
         ignore: z
           .array(pattern('An RE2 expression.'))
           .max(32)
           .optional()
-          .describe('RE2 expressions; a tag in which one of them is found is no candidate.'),
+          .describe('RE2 expressions; a tag in which one of them is found is not a candidate.'),
       })
       .describe(
         'Which tags are candidates, before one of them is chosen. A pattern may compile to 1,000 instructions, all patterns of a policy to 2,000 together; "[a-z]{1,128}" is 257.',

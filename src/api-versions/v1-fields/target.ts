@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { fieldOf, has, sizeOf, withChecks, withRules } from '../rules.ts';
-import { checkLabelKey, checkLabelKeys, distinct, label, targetKind, targetName, targetNamespace } from './scalars.ts';
 import { fieldPathPattern } from '../../model/field-path.ts';
+import { fieldOf, has, sizeOf, withChecks, withRules } from '../rules.ts';
 import { checkFieldPath } from '../validation/check-target-fields.ts';
 import { checkTargetKind } from '../validation/check-targets.ts';
+import { checkLabelKey, checkLabelKeys, distinct, label, targetKind, targetName, targetNamespace } from './scalars.ts';
 
 const labelValue = z
   .string()
@@ -21,7 +21,7 @@ const requirement = withRules(
       operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('How the values are compared.'),
       values: z.array(labelValue).max(64).optional().describe('Values for In and NotIn.'),
     })
-    .describe('One requirement.'),
+    .describe('A requirement on one label.'),
   [
     {
       rule: "!has(self.operator) || self.operator in ['In', 'NotIn'] == (has(self.values) && self.values.size() > 0)",
@@ -39,8 +39,8 @@ export const selector = withRules(
       matchLabels: withChecks(z.record(z.string(), labelValue), checkLabelKeys)
         .meta({ maxProperties: 32 })
         .optional()
-        .describe('Labels that the workload has, each with this value.'),
-      matchExpressions: z.array(requirement).max(32).optional().describe('Requirements that all have to hold.'),
+        .describe('Labels that the workload must have, each with its value.'),
+      matchExpressions: z.array(requirement).max(32).optional().describe('Requirements that the labels must meet: all of them.'),
     })
     .describe('Selects workloads of the kind by their labels, in one namespace.'),
   [
@@ -67,7 +67,7 @@ const fields = withRules(
   z
     .object({
       image: fieldPath('The field that holds the whole image reference.'),
-      repository: fieldPath('The field that holds the repository, where it is not the one that is known to belong to the tag.'),
+      repository: fieldPath('The field that holds the repository; by default the one that belongs to the field of the tag.'),
       tag: fieldPath('The field that holds the tag.'),
       digest: fieldPath('The field that holds the digest.'),
     })
@@ -102,22 +102,22 @@ export const target = withChecks(
         name: targetName('Name of the workload.').optional(),
         selector: selector.optional(),
         namespace: targetNamespace(
-          "Namespace of the workload; the policy's own unless given. Another one needs the consent of its owners.",
+          "Namespace of the workload; by default the policy's own. Another one needs the consent of its owners.",
         ).optional(),
         containers: distinct(
-          z.array(label('Name of a container.')).min(1).max(64).describe('Only these containers; without it all that run the image.'),
+          z.array(label('Name of a container.')).min(1).max(64).describe('Only these containers; by default all that run the image.'),
         ).optional(),
-        initContainers: z.boolean().default(false).describe('Whether init containers that run the image are updated too.'),
-        // Without a default: older replicas would meet it in every policy, and stall what they do not know.
+        initContainers: z.boolean().default(false).describe('Whether init containers that run the image are updated as well.'),
+        // Without a default: the API server would write it into every policy, and older replicas stall on fields that they do not know.
         volumes: z
           .boolean()
           .optional()
           .describe(
-            'Whether volumes that hold the image (`volumes[].image.reference`) are updated too, whatever `containers` names; they are not unless it is true.',
+            'Whether volumes that hold the image (`volumes[].image.reference`) are updated as well, whatever `containers` names; by default they are not.',
           ),
         fields: fields.optional(),
       })
-      .describe('A workload, or the workloads that a selector finds.'),
+      .describe('A workload, or the workloads that a selector matches.'),
     [
       {
         rule: 'has(self.name) != has(self.selector)',

@@ -15,16 +15,16 @@ export const window = withRules(
     .object({
       days: distinct(
         z
-          .array(z.enum(['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']).describe('A day.'))
+          .array(z.enum(['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']).describe('A day of the week.'))
           .min(1)
           .max(7)
-          .describe('Days on which the window starts; without it every day.'),
+          .describe('The days on which the window opens; by default every day.'),
       ).optional(),
       from: time('When it opens.'),
       to: time('When it closes; earlier than "from" means on the next day.'),
       timeZone: withChecks(z.string().min(1).max(64).describe('IANA time zone, such as "Europe/Berlin".'), checkTimeZone).default('UTC'),
     })
-    .describe('A time of the week.'),
+    .describe('A time of the week in which workloads may be changed.'),
   [
     {
       rule: '!has(self.from) || !has(self.to) || self.from != self.to',
@@ -40,49 +40,53 @@ export const update = z
     mode: z
       .enum(['Automatic', 'Approval', 'DryRun'])
       .default('Automatic')
-      .describe('Automatic: changes workloads. Approval: waits until somebody approves the digest. DryRun: only tells what it would do.'),
+      .describe(
+        'Automatic: changes workloads. Approval: changes them when somebody approves the digest. DryRun: only reports what it would change.',
+      ),
     pin: z
       .enum(['Tag', 'Digest'])
       .optional()
       .describe(
-        'What is written: Tag is repository:tag, Digest is repository:tag@sha256:…. Without it Tag, but Digest with select.digest or verify.',
+        'The form in which the image is written: Tag is repository:tag, Digest is repository:tag@sha256:…. By default Tag, but Digest with select.digest or verify.',
       ),
     allowDowngrade: z.boolean().default(false).describe('Whether an older tag may replace a newer one.'),
     windows: z
       .array(window)
       .max(32)
       .optional()
-      .describe('When workloads may be changed; without it always. An update found outside waits.'),
+      .describe('When workloads may be changed; by default always. An update that is found outside of the windows waits for the next one.'),
   })
   .describe('How a selected image reaches the workloads.');
 
 /** `spec.rollout`. */
 export const rollout = z
   .object({
-    watch: z.boolean().default(true).describe('Whether the rollout is watched until it is done or failed.'),
-    timeout: duration('How long a rollout may take, and each of its new pods; time in which it cannot go on does not count.').default(
+    watch: z.boolean().default(true).describe('Whether the rollout is watched until it is complete or has failed.'),
+    timeout: duration('How long a rollout may take, and each of its new pods; time in which it cannot proceed does not count.').default(
       '10m',
     ),
     onFailure: z
       .enum(['Rollback', 'Hold', 'Ignore'])
       .default('Rollback')
-      .describe('Rollback: the previous image is put back. Hold: nothing more is changed. Ignore: the failure is only told.'),
+      .describe(
+        'Rollback: the workload is rolled back to the previous image. Hold: nothing more is changed. Ignore: the failure is only reported.',
+      ),
     maxParallel: z
       .int()
       .min(1)
       .max(100)
       .default(10)
-      .describe('How many workloads are patched at the same time at most, where the targets are many; their rollouts may overlap.'),
+      .describe('The maximum number of workloads that are patched at the same time; their rollouts may overlap.'),
   })
-  .describe('What happens after a workload was changed. Without it, the rollout is watched for 10m, and a failure is only told.');
+  .describe('What happens after a workload was changed. Without it, the rollout is watched for 10m, and a failure is only reported.');
 
-/** A time zone that the runtime knows. */
+/** Checks that the runtime knows a time zone. */
 export function checkTimeZone(value: unknown): Finding[] {
   try {
     Intl.DateTimeFormat('en', { timeZone: String(value) }).resolvedOptions();
     return [];
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return [{ message: `"${String(value)}" is no time zone: write an IANA name such as "Europe/Berlin", or UTC` }];
+    return [{ message: `"${String(value)}" is not a time zone: write an IANA name such as "Europe/Berlin", or UTC` }];
   }
 }

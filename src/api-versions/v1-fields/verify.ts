@@ -22,13 +22,13 @@ const keyless = withRules(
         .min(1)
         .max(512)
         .regex(/^https?:\/\/[^\s]+$/, 'the URL of an issuer, such as "https://token.actions.githubusercontent.com"')
-        .describe('Who vouched for the identity: the issuer of its OIDC token, such as "https://token.actions.githubusercontent.com".'),
+        .describe('The issuer of the OIDC token that proved the identity, such as "https://token.actions.githubusercontent.com".'),
       identity: z.string().min(1).max(1024).optional().describe('The identity as it is in the certificate: an e-mail address or a URL.'),
       identityPattern: pattern(
         'An RE2 expression that must match the whole identity, such as "https://github\\.com/shop/web/\\.github/workflows/release\\.yml@refs/tags/.*".',
       ).optional(),
     })
-    .describe('A signer, by what the certificate of the signature says.'),
+    .describe('A signer without a key, identified by the certificate of the signature.'),
   [
     {
       rule: 'has(self.identity) != has(self.identityPattern)',
@@ -53,18 +53,18 @@ const cosign = withRules(
         .max(8)
         .optional()
         .describe(
-          'Signers without a key of their own, by identity; a signature by one of them is enough. Needs verification.trustRootFile.',
+          'Signers without a key, by their identity; a signature by one of them is enough. Needs verification.trustRootFile in the configuration.',
         ),
     })
-    .describe('Signatures made by cosign, by one of the keys or one of the keyless signers.'),
+    .describe('A cosign signature, by one of the keys or one of the keyless signers.'),
   [
     {
       rule: 'has(self.keys) || has(self.keyless)',
-      message: 'write keys, keyless or both: whose signature is enough',
+      message: 'write keys, keyless or both',
       holds: (self) => has(self, 'keys') || has(self, 'keyless'),
     },
   ],
 );
 
 /** `spec.verify`. */
-export const verify = z.object({ cosign }).describe('What has to hold of an image before it is used.');
+export const verify = z.object({ cosign }).describe('What an image must satisfy before it is applied.');

@@ -1,17 +1,19 @@
-import { compilePattern, maxPatternLength, maxPolicyPatternSize } from '../../model/pattern.ts';
+/** Checks of version ranges and of the patterns of a policy. */
 import { estimatePatternSize } from '../../model/pattern-size.ts';
-import { fieldOf, type Finding } from '../rules.ts';
-import { findingOf } from './problem.ts';
+import { compilePattern, maxPatternLength, maxPolicyPatternSize } from '../../model/pattern.ts';
 import { parseTemplate } from '../../select/extract-template.ts';
 import { isSatisfiable, parseVersionRange } from '../../select/version-range.ts';
+import { fieldOf, type Finding } from '../rules.ts';
+import { findingOf } from './problem.ts';
 
-interface Written {
+/** A pattern of a policy, and where it is. */
+interface WrittenPattern {
   readonly keys: readonly (string | number)[];
   readonly text: string;
   readonly reason: 'InvalidTagPolicy' | 'InvalidPolicy';
 }
 
-/** Every pattern of a policy is RE2 syntax and small enough, and so are all of them together: only then any of them is compiled. */
+/** Checks that every pattern of a policy is RE2 syntax, and that they are small enough, each and together; nothing is compiled before that. */
 export function checkPatterns(spec: unknown): Finding[] {
   const patterns = patternsOf(spec);
   const total = patterns.reduce((sum, { text }) => sum + estimatePatternSize(text), 0);
@@ -24,8 +26,8 @@ export function checkPatterns(spec: unknown): Finding[] {
   );
 }
 
-/** What is longer than a pattern may be is told by the schema. */
-function patternsOf(spec: unknown): Written[] {
+/** Without those that are too long, which the schema reports. */
+function patternsOf(spec: unknown): WrittenPattern[] {
   const tags = fieldOf(spec, 'tags');
   const signers = listOf(fieldOf(fieldOf(fieldOf(spec, 'verify'), 'cosign'), 'keyless'));
   const found = [
@@ -48,11 +50,11 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** `tags.extract` uses groups, and `tags.allow` has them. */
+/** Checks that `tags.extract` uses groups, and that `tags.allow` has them. */
 export function checkExtract(tags: unknown): Finding[] {
   const extract = fieldOf(tags, 'extract');
   const allow = fieldOf(tags, 'allow');
-  // What is wrong with allow is told there.
+  // An invalid pattern is reported at allow.
   if (typeof extract !== 'string' || typeof allow !== 'string' || findingOf(() => compilePattern(allow)).length > 0) return [];
   let usesGroup = false;
   const noteUse = () => {
@@ -67,31 +69,31 @@ export function checkExtract(tags: unknown): Finding[] {
   return findings.map((finding) => ({ ...finding, keys: ['extract'] }));
 }
 
-/** The tag that select.digest follows is one of those that tags lets pass. */
+/** Checks that `tags` does not exclude the tag that `select.digest` follows. */
 export function checkFollowedTag(spec: unknown): Finding[] {
   const tag = fieldOf(fieldOf(fieldOf(spec, 'select'), 'digest'), 'tag');
   const tags = fieldOf(spec, 'tags');
-  // What is wrong with the patterns themselves is told there.
+  // Invalid patterns are reported by checkPatterns.
   if (typeof tag !== 'string' || checkPatterns(spec).length > 0) return [];
   const ignore = fieldOf(tags, 'ignore');
   const ignored: readonly unknown[] = Array.isArray(ignore) ? ignore : [];
-  const isLost = (pattern: unknown, isAllowed: boolean) => {
+  const isExcluded = (pattern: unknown, isAllowed: boolean) => {
     if (typeof pattern !== 'string' || pattern.length > maxPatternLength) return false;
     const compiled = compilePattern(pattern);
     return isAllowed ? compiled.matchWhole(tag) === undefined : compiled.isFoundIn(tag);
   };
-  const why = (keys: (string | number)[]): Finding => ({
+  const finding = (keys: (string | number)[]): Finding => ({
     keys: ['tags', ...keys],
-    message: `leaves out "${tag}", the only tag that select.digest follows: remove tags, which it does not need`,
+    message: `excludes "${tag}", the only tag that select.digest follows: remove tags, which select.digest does not need`,
     reason: 'InvalidTagPolicy',
   });
   return [
-    ...(isLost(fieldOf(tags, 'allow'), true) ? [why(['allow'])] : []),
-    ...ignored.flatMap((pattern, index) => (isLost(pattern, false) ? [why(['ignore', index])] : [])),
+    ...(isExcluded(fieldOf(tags, 'allow'), true) ? [finding(['allow'])] : []),
+    ...ignored.flatMap((pattern, index) => (isExcluded(pattern, false) ? [finding(['ignore', index])] : [])),
   ];
 }
 
-/** A version range in npm syntax that some version is in. */
+/** Checks that a version range is npm syntax and matches some version. */
 export function checkRange(value: unknown): Finding[] {
   const range = String(value);
   const findings = findingOf(() => parseVersionRange(range.trim()));

@@ -1,21 +1,22 @@
-import { type Finding, fieldOf, type CheckContext, has } from '../rules.ts';
+/** Checks of the fields of custom resources that a policy writes. */
 import { fieldPathPattern } from '../../model/field-path.ts';
 import { checkFields } from '../../model/field-rules.ts';
 import type { TargetFields } from '../../model/image-policy.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
 import { isCustomVersion } from '../../model/workload.ts';
+import { fieldOf, has, type Finding, type CheckContext } from '../rules.ts';
 
-const notOurs = ['apiVersion', 'kind', 'metadata', 'status'];
+const neverWritten = ['apiVersion', 'kind', 'metadata', 'status'];
 
-/** A field path that may be written: not what names the object, nor its status. */
+/** Checks that a field path may be written: it is not in the type, the metadata or the status of the object. */
 export function checkFieldPath(value: unknown): Finding[] {
   const [first = ''] = String(value).split(/[.[]/);
-  return notOurs.includes(first)
-    ? [{ message: `fields of ${first} are not written: name the field of the spec that holds the image` }]
+  return neverWritten.includes(first)
+    ? [{ message: `fields of ${first} may not be written: name the field of the spec that holds the image` }]
     : [];
 }
 
-/** Only fields that hold images are written: those that are built in, and what the operator allows. What is malformed or no custom resource is told elsewhere. */
+/** Checks that fields are built-in image fields or allowed by the operator. Other checks report malformed paths, and kinds that are not custom resources. */
 export function checkAllowedFields(spec: unknown, { customTargets = [], aliases = new Map() }: CheckContext): Finding[] {
   const targets = fieldOf(spec, 'targets');
   const repository = tryParseImageReference(String(fieldOf(spec, 'image')), aliases)?.repository;
@@ -23,14 +24,14 @@ export function checkAllowedFields(spec: unknown, { customTargets = [], aliases 
     const [apiVersion, kind, fields] = ['apiVersion', 'kind', 'fields'].map((key) => fieldOf(target, key));
     const written = readPaths(fields);
     if (typeof apiVersion !== 'string' || !isCustomVersion(apiVersion) || typeof kind !== 'string' || written === undefined) return [];
-    const result = checkFields({ apiVersion, kind }, written, repository, { customTargets, aliases });
-    if ('fields' in result) return [];
-    const { part, message } = result;
+    const allowed = checkFields({ apiVersion, kind }, written, repository, { customTargets, aliases });
+    if ('fields' in allowed) return [];
+    const { part, message } = allowed;
     return [{ keys: ['targets', index, 'fields', ...(part === undefined ? [] : [part])], message, reason: 'FieldNotAllowed' }];
   });
 }
 
-/** The paths as they are written; undefined where one of them is none, or where they contradict each other. */
+/** The paths of the fields; undefined if one is malformed, or if they contradict each other. */
 function readPaths(fields: unknown): TargetFields | undefined {
   const paths: { -readonly [part in keyof TargetFields]: string } = {};
   for (const part of ['image', 'repository', 'tag', 'digest'] as const) {
@@ -44,7 +45,7 @@ function readPaths(fields: unknown): TargetFields | undefined {
   return isConsistent ? paths : undefined;
 }
 
-/** With the digest in a field of its own: only what pins digests writes it, so a stale one would go on deciding what runs, and it has no order. */
+/** Checks fields that hold a digest: only `update.pin: Digest` writes them, and otherwise a stale digest would still decide what runs. A digest has no order. */
 export function checkPinnedFields(spec: unknown): Finding[] {
   const written = fieldOf(fieldOf(spec, 'update'), 'pin');
   const pin = written ?? (has(fieldOf(spec, 'select'), 'digest') || has(spec, 'verify') ? 'Digest' : 'Tag');
@@ -54,15 +55,16 @@ export function checkPinnedFields(spec: unknown): Finding[] {
     const fields = fieldOf(target, 'fields');
     if (!has(fields, 'digest')) return [];
     const keys = ['targets', index, 'fields', 'digest'];
-    if (pin === 'Tag') return [{ keys, message: 'only update.pin: Digest writes a digest: write it, or remove this field' }];
-    // Of two digests, nobody knows which one is newer.
+    if (pin === 'Tag') return [{ keys, message: 'a digest is written only with update.pin: Digest: write that, or remove this field' }];
+    // Two digests cannot be compared.
     const isComparable = has(fields, 'tag') || has(fieldOf(spec, 'select'), 'digest');
     return isComparable
       ? []
       : [
           {
             keys,
-            message: 'a digest alone does not tell what is newer: name the field of the tag as well, or follow a tag with select.digest',
+            message:
+              'a digest alone does not show which image is newer: name the field of the tag as well, or follow a tag with select.digest',
           },
         ];
   });

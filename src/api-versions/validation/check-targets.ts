@@ -1,6 +1,7 @@
-import { fieldOf, has, type Finding, isDraft, type CheckContext } from '../rules.ts';
+/** Checks of the targets of a policy: their kinds, and that they differ. */
+import { fieldOf, has, isDraft, type Finding, type CheckContext } from '../rules.ts';
 
-/** The kinds that are written without an API version, and their groups. */
+/** The kinds that need no API version, and their groups. */
 export const knownKinds: Readonly<Record<string, string>> = {
   Deployment: 'apps',
   StatefulSet: 'apps',
@@ -12,12 +13,12 @@ export const knownKinds: Readonly<Record<string, string>> = {
 const servedVersion = 'v1';
 
 /**
- * A kind of Kubernetes, or one with its API version. No rule of the schema: targets that were written in v1alpha1 may have any
- * kind, and are told so in the status.
+ * Checks that a kind is one of the known ones, or has an API version. This is not a rule of the schema: targets that were written in v1alpha1 may have any
+ * kind, and their problem is reported in the status.
  */
 export function checkTargetKind(target: unknown): Finding[] {
   const kind = fieldOf(target, 'kind');
-  // What is no kind at all is told there.
+  // The field reports what cannot be a kind.
   if (typeof kind !== 'string' || !/^[A-Z][A-Za-z0-9]*$/.test(kind)) return [];
   const group = Object.hasOwn(knownKinds, kind) ? knownKinds[kind] : undefined;
   if (!has(target, 'apiVersion')) {
@@ -47,12 +48,12 @@ function finding(key: string, message: string): Finding {
   return { keys: [key], message, reason: 'UnsupportedTargetKind' };
 }
 
-/** `apps` of `apps/v1`; nothing for `v1`. */
-export function groupOf(apiVersion: string): string {
+/** `apps` of `apps/v1`; empty for `v1`. */
+function groupOf(apiVersion: string): string {
   return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
 }
 
-/** No workload is named twice, and no field of a custom resource. Not in CEL: comparing all targets is beyond its budget. */
+/** Checks that no workload, and no field of a custom resource, is named twice. Comparing all targets exceeds the budget of CEL. */
 export function checkTargetsDiffer(targets: unknown, { namespace }: CheckContext): Finding[] {
   const findings: Finding[] = [];
   const seen = new Map<string, number>();
@@ -68,12 +69,13 @@ export function checkTargetsDiffer(targets: unknown, { namespace }: CheckContext
 
 function describe(subject: string, first: number, index: number): string {
   if (first === index) return `${subject} is written twice by this target: name each field once`;
-  return `${subject} is a target already, in targets[${first}]: keep one of them`;
+  return `${subject} is already a target, in targets[${first}]: keep one of them`;
 }
 
+/** What a target changes: a key for comparison, its name for messages, and where the target names it. */
 type Claim = [key: string, subject: string, keys: string[]];
 
-/** What a target changes: the workload, or single fields of it (several targets may write different fields of one object). */
+/** The workload, or single fields of it: several targets may write different fields of one object. */
 function claimsOf(target: unknown, ownNamespace: string | undefined): Claim[] {
   const kind = fieldOf(target, 'kind');
   const name = fieldOf(target, 'name');
@@ -81,17 +83,17 @@ function claimsOf(target: unknown, ownNamespace: string | undefined): Claim[] {
   if (typeof kind !== 'string' || (typeof name !== 'string' && !isDraft(selector))) return [];
   const namespace = fieldOf(target, 'namespace') ?? ownNamespace ?? '';
   const group = has(target, 'apiVersion') ? groupOf(String(fieldOf(target, 'apiVersion'))) : (knownKinds[kind] ?? '');
-  const workload = JSON.stringify([group, kind, namespace, name ?? normal(selector)]);
+  const workload = JSON.stringify([group, kind, namespace, name ?? withSortedKeys(selector)]);
   const subject = typeof name === 'string' ? `${kind} ${name}` : `${kind} with this selector`;
   const fields = fieldOf(target, 'fields');
   if (!isDraft(fields)) return [[workload, subject, []]];
   return Object.entries(fields).map(([key, path]) => [`${workload} ${String(path)}`, `${String(path)} of ${subject}`, ['fields', key]]);
 }
 
-/** The same value in one order of keys. */
-function normal(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(normal);
+/** The value with its keys sorted. */
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
   if (!isDraft(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, normal(inner)] as const);
+  const entries = Object.entries(value).map(([key, inner]) => [key, withSortedKeys(inner)] as const);
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

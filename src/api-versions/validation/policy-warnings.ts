@@ -1,9 +1,9 @@
-/** What is valid in a policy of either version, and may mean something else than its author thinks: `lint` warns of it, and nobody refuses it. */
+/** Valid parts of a policy of either version that may not mean what its author expects: `lint` warns about them, and nothing rejects them. */
 import { compilePattern } from '../../model/pattern.ts';
 import { describePrereleases, parseVersionRange } from '../../select/version-range.ts';
-import { findingOf, valueAt, type Keys, problem, type Problem } from './problem.ts';
+import { findingOf, valueAt, problem, type Keys, type Problem } from './problem.ts';
 
-/** All warnings about a policy. What is wrong with a field is told as a problem, and is no warning as well. */
+/** All warnings about a policy. A field that has a problem has no warning. */
 export function policyWarnings(document: unknown): Problem[] {
   return [...rangeWarnings(document), ...allowWarnings(document)];
 }
@@ -18,20 +18,20 @@ function rangeWarnings(document: unknown): Problem[] {
   return note === undefined ? [] : [problem(keys, note, 'InvalidTagPolicy')];
 }
 
-/** Other tools search for a pattern in tags; here it has to match all of a tag. */
+/** Other tools search for a pattern in tags; here it must match the whole tag. */
 function allowWarnings(document: unknown): Problem[] {
   const keys = oldStrategyOf(document) === 'Regex' ? oldPattern : ['spec', 'tags', 'allow'];
   const allow = valueAt(document, keys);
   if (typeof allow !== 'string' || findingOf(() => compilePattern(allow)).length > 0) return [];
   const parts = anchorsOf(allow);
   const has = (...field: string[]) => valueAt(document, ['spec', ...field]) !== undefined;
-  const isMeant = (parts.start !== '' && parts.end !== '') || /^\(\?[a-zA-Z]+\)/.test(allow) || has('select', 'digest');
-  if (isMeant) return [];
+  const isIntended = (parts.start !== '' && parts.end !== '') || /^\(\?[a-zA-Z]+\)/.test(allow) || has('select', 'digest');
+  if (isIntended) return [];
   const isVersion = has('select', 'semver') && !has('tags', 'extract');
   if (!matchesNoWholeTag(parts) && !(isVersion && matchesNoVersion(allow))) return [];
   const inside = parts.body.includes('|') ? `(?:${parts.body})` : parts.body;
   const found = `${parts.start === '' ? '.*' : '^'}${inside}${parts.end === '' ? '.*' : '$'}`;
-  const message = `has to match the whole tag and is not searched for in it: write '${found}' to find it in longer tags, or '^${inside}$' if the whole tag is meant`;
+  const message = `has to match the whole tag and is not searched for in it: write '${found}' to match longer tags as well, or '^${inside}$' to match this alone`;
   return [problem(keys, message, 'InvalidTagPolicy')];
 }
 
@@ -46,7 +46,7 @@ function anchorsOf(pattern: string): Anchors {
   return { start, body, end };
 }
 
-/** No tag begins with "-", "." or "+"; and what has nothing variable in it names single tags, which nobody chooses the newest of. */
+/** Whether a pattern begins with "-", "." or "+", as no tag does, or has nothing variable in it: single tags need no pattern. */
 function matchesNoWholeTag({ start, body }: Anchors): boolean {
   const isInside = start === '' && /^(?:-|\\[-.+])(?![*?{])/.test(body);
   return isInside || !/[*+{[]|\\[dDwWpP]/.test(body.replace(/\\[^dDwWpP]/g, 'x'));
@@ -59,7 +59,7 @@ const versions = ['', 'v'].flatMap((v) =>
     .flatMap((version) => suffixes.map((suffix) => `${v}${version}${suffix}`)),
 );
 
-/** Where versions are chosen: whether no usual one matches as a whole, and some would be found. */
+/** Whether a pattern matches no usual version as a whole, although it is found in some. */
 function matchesNoVersion(allow: string): boolean {
   const pattern = compilePattern(allow);
   return versions.every((version) => pattern.matchWhole(version) === undefined) && versions.some((version) => pattern.isFoundIn(version));

@@ -1,5 +1,5 @@
-import type { Reason } from '../../model/reasons.ts';
 import { PermanentError } from '../../model/errors.ts';
+import type { Reason } from '../../model/reasons.ts';
 import type { Finding } from '../rules.ts';
 
 /** One thing that is wrong with a document: where, what to do about it, and the reason for conditions. */
@@ -11,12 +11,12 @@ export interface Problem {
   readonly reason: Reason;
 }
 
-/** A problem at a place. */
+/** A problem at a location. */
 export function problem(keys: Keys, message: string, reason: Reason = 'InvalidPolicy'): Problem {
   return { keys, path: formatKeys(keys), message, reason };
 }
 
-/** Where a value stands in a document: names of fields and places in lists. */
+/** The location of a value in a document: names of fields and indexes of lists. */
 export type Keys = readonly (string | number)[];
 
 /** `spec.targets[0].name`, as the API server writes it. */
@@ -25,7 +25,7 @@ export function formatKeys(keys: Keys): string {
   return text.replace(/^\./, '');
 }
 
-/** The value at a place; undefined where there is none. */
+/** The value at a location; undefined if there is none. */
 export function valueAt(root: unknown, keys: Keys): unknown {
   let current = root;
   for (const key of keys) {
@@ -35,7 +35,7 @@ export function valueAt(root: unknown, keys: Keys): unknown {
   return current;
 }
 
-/** What a pure room has against a value: the PermanentError of building something from it, as a finding. */
+/** The PermanentError that `build` throws, as a finding; none if it does not throw. */
 export function findingOf(build: () => unknown): Finding[] {
   try {
     build();

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { valueAt, type Keys, problem, type Problem } from './problem.ts';
+import { valueAt, problem, type Keys, type Problem } from './problem.ts';
 import { schemaAt, unwrap } from './walk-schema.ts';
 
-/** What the schema itself says of a value, in sentences, all at once. */
+/** Everything that the schema itself rejects in a value, in sentences. */
 export function schemaProblems(schema: z.ZodType, value: unknown, keys: Keys): Problem[] {
   const parsed = schema.safeParse(value);
   if (parsed.success) return [];
@@ -53,7 +53,7 @@ function sizeOfType(origin: string): string | undefined {
   return { string: 'characters', array: 'entries' }[origin];
 }
 
-/** YAML reads 1.20 as a number, and on as true. */
+/** YAML reads 1.20 as a number, and `on` as true. */
 function adviceFor(expected: string, value: unknown): string {
   const isUnquoted = expected === 'string' && (typeof value === 'number' || typeof value === 'boolean');
   return isUnquoted ? 'write it in quotes' : `write ${typeNames[expected] ?? expected}`;
@@ -69,7 +69,7 @@ function show(value: unknown): string {
   return `the ${typeof value === 'boolean' ? 'truth value' : 'number'} ${JSON.stringify(value)}`;
 }
 
-/** The known word that was probably meant: at most a third of it differs. */
+/** The most similar known word, if at most a third of it differs. */
 export function closest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((candidate) => ({ candidate, distance: distanceOf(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -78,10 +78,10 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.candidate;
 }
 
-/** ` (did you mean "x"?)`, or nothing. */
+/** `; did you mean "x"?`, or nothing. */
 export function didYouMean(word: string, known: readonly string[]): string {
-  const meant = closest(word, known);
-  return meant === undefined ? '' : `; did you mean "${meant}"?`;
+  const similar = closest(word, known);
+  return similar === undefined ? '' : `; did you mean "${similar}"?`;
 }
 
 const longestWord = 64;

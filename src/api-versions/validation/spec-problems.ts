@@ -1,23 +1,23 @@
 import { z } from 'zod';
-import { type CheckContext, checksOf, rulesOf, isDraft, sizeOf } from '../rules.ts';
+import { checksOf, rulesOf, isDraft, sizeOf, type CheckContext } from '../rules.ts';
 import { problem, type Problem, type Keys } from './problem.ts';
 import { schemaProblems, didYouMean } from './schema-problems.ts';
 import { withoutNulls, walkSchema, type Place } from './walk-schema.ts';
 
-/** All that is wrong with a spec by its schema, its rules and its checks. */
+/** Everything that the schema, its rules and its checks find wrong with a spec. */
 export function specProblems(schema: z.ZodType, spec: unknown, context: CheckContext): Problem[] {
   if (spec === undefined || spec === null)
     return [problem(['spec'], 'the policy has no spec: write what to watch, what to choose and what to update')];
   const value = withoutNulls(spec);
   const bySchema = schemaProblems(schema, value, ['spec']);
-  const told = new Set(bySchema.map(({ path }) => path));
+  const reported = new Set(bySchema.map(({ path }) => path));
   const further = [...keywordProblems(schema, value, ['spec']), ...ruleProblems(schema, value, ['spec'], context)];
-  // What is empty or misspelt says nothing that were worth a second complaint.
-  return [...bySchema, ...further.filter(({ path }) => !told.has(path))];
+  // One problem for each location: a value of the wrong shape would fail the rules as well.
+  return [...bySchema, ...further.filter(({ path }) => !reported.has(path))];
 }
 
-/** What the rules and checks of a schema say of a value, everywhere in it, whatever else is wrong. */
-export function ruleProblems(schema: z.core.$ZodType, value: unknown, keys: Keys, context: CheckContext): Problem[] {
+/** Everything that the rules and checks of a schema find wrong, anywhere in a value. */
+function ruleProblems(schema: z.core.$ZodType, value: unknown, keys: Keys, context: CheckContext): Problem[] {
   return [...walkSchema(schema, value, keys)].flatMap((place) => [
     ...rulesOf(place.schema)
       .filter((rule) => !rule.holds(place.value))
@@ -28,8 +28,8 @@ export function ruleProblems(schema: z.core.$ZodType, value: unknown, keys: Keys
   ]);
 }
 
-/** What keywords of the CRD say that zod does not know: lists that are sets, and how large a map may be. */
-export function keywordProblems(schema: z.core.$ZodType, value: unknown, keys: Keys): Problem[] {
+/** Violations of keywords that the API server checks and zod does not: lists that are sets, and the size of a map. */
+function keywordProblems(schema: z.core.$ZodType, value: unknown, keys: Keys): Problem[] {
   return [...walkSchema(schema, value, keys)].flatMap((place) => {
     const keywords = z.globalRegistry.get(place.schema) ?? {};
     return [
@@ -50,7 +50,7 @@ function tooMany({ value, keys }: Place, maximum: number): Problem[] {
   return isDraft(value) && sizeOf(value) > maximum ? [problem(keys, `is too large: at most ${maximum} entries`)] : [];
 }
 
-/** Fields that the schema does not have: the API server drops them, so what they say would never happen. */
+/** Fields that the schema does not have: the API server drops them without a word. */
 export function unknownFields(schema: z.core.$ZodType, value: unknown, keys: Keys): Problem[] {
   return [...walkSchema(schema, value, keys)].flatMap((place) => {
     if (!(place.schema instanceof z.ZodObject) || !isDraft(place.value)) return [];
@@ -58,7 +58,7 @@ export function unknownFields(schema: z.core.$ZodType, value: unknown, keys: Key
   });
 }
 
-/** The keys of an object that are none of the known ones. */
+/** The keys of an object that are not among the known ones. */
 export function unknownKeys(value: Readonly<Record<string, unknown>>, known: readonly string[], keys: Keys): Problem[] {
   return Object.keys(value)
     .filter((key) => !known.includes(key))
@@ -66,5 +66,5 @@ export function unknownKeys(value: Readonly<Record<string, unknown>>, known: rea
 }
 
 function describe(known: readonly string[]): string {
-  return known.length === 0 ? '; nothing is written here' : `; there are ${known.join(', ')}`;
+  return known.length === 0 ? '; there are no fields here' : `; the fields are ${known.join(', ')}`;
 }

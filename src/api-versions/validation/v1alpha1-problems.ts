@@ -1,13 +1,13 @@
 import { compilePattern } from '../../model/pattern.ts';
 import type { Finding } from '../rules.ts';
-import { specSchema } from '../v1alpha1.ts';
 import { checkImageName, describeSpelling, isSpeltRight } from '../v1-fields/image.ts';
+import { specSchema } from '../v1alpha1.ts';
 import { checkRange } from './check-tags.ts';
-import { findingOf, valueAt, problem, type Problem } from './problem.ts';
 import { checkTargetKind, knownKinds } from './check-targets.ts';
+import { findingOf, valueAt, problem, type Problem } from './problem.ts';
 import { specProblems } from './spec-problems.ts';
 
-/** All that is wrong with the spec of a v1alpha1 policy. */
+/** Everything that is wrong with the spec of a v1alpha1 policy. */
 export function v1alpha1Problems(spec: unknown): Problem[] {
   return [...specProblems(specSchema, spec, {}), ...imageProblems(spec), ...tagPolicyProblems(spec), ...kindProblems(spec)];
 }

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { isDraft } from '../rules.ts';
 import type { Keys } from './problem.ts';
 
-/** A value of the right JSON type together with its schema. */
+/** A value of the right JSON type, with its schema and its location. */
 export interface Place {
   readonly schema: z.core.$ZodType;
   readonly value: unknown;
   readonly keys: Keys;
 }
 
-/** Goes through a value along its schema, outside in; what is absent or has another JSON type than the schema wants is left out. */
+/** Walks a value along its schema, from the outside in; skips what is absent or of another JSON type than the schema's. */
 export function* walkSchema(schema: z.core.$ZodType, value: unknown, keys: Keys = []): Generator<Place> {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject && isDraft(value)) {
@@ -28,7 +28,7 @@ export function* walkSchema(schema: z.core.$ZodType, value: unknown, keys: Keys 
   }
 }
 
-/** The schema of a field; undefined for a field that there is not. */
+/** The schema of a field; undefined for an unknown field. */
 export function schemaAt(root: z.core.$ZodType, keys: Keys): z.core.$ZodType | undefined {
   let current: z.core.$ZodType | undefined = root;
   for (const key of keys) {
@@ -46,7 +46,7 @@ export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrap(schema.unwrap()) : schema;
 }
 
-/** The value as the API server reads it: a field that is null is absent. */
+/** The value as the API server reads it: a null field is absent. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isDraft(value)) return value;

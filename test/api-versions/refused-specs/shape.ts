@@ -16,10 +16,16 @@ import {
 export const shape: readonly RefusedSpec[] = [
   bySchema('no image', without('image'), 'spec.image', 'Required value', 'is missing: Image repository without a tag'),
   bySchema('no select', without('select'), 'spec.select', 'Required value', 'is missing: How the tag is chosen'),
-  bySchema('no targets', without('targets'), 'spec.targets', 'Required value', 'is missing: What is kept up to date'),
+  bySchema('no targets', without('targets'), 'spec.targets', 'Required value', 'is missing: The workloads that are kept up to date'),
   bySchema('an empty image', specWith({ image: '' }), 'spec.image', 'at least 1 chars long', 'is empty'),
   bySchema('a null image', specWith({ image: null }), 'spec.image', 'Required value', 'is missing'),
-  bySchema('an empty list of targets', specWith({ targets: [] }), 'spec.targets', 'at least 1 items', 'is empty: What is kept up to date'),
+  bySchema(
+    'an empty list of targets',
+    specWith({ targets: [] }),
+    'spec.targets',
+    'at least 1 items',
+    'is empty: The workloads that are kept up to date',
+  ),
   bySchema(
     'targets that are no list',
     specWith({ targets: deployment }),
@@ -28,7 +34,7 @@ export const shape: readonly RefusedSpec[] = [
     'is an object with fields: write a list',
   ),
   bySchema(
-    'a target that is no object',
+    'a target that is not an object',
     specWith({ targets: ['web'] }),
     'spec.targets[0]',
     'must be of type object',
@@ -146,13 +152,7 @@ export const shape: readonly RefusedSpec[] = [
     'should match',
     'names between dots',
   ),
-  bySchema(
-    'verify without a way',
-    specWith({ verify: {} }),
-    'spec.verify.cosign',
-    'Required value',
-    'is missing: Signatures made by cosign',
-  ),
+  bySchema('verify without a way', specWith({ verify: {} }), 'spec.verify.cosign', 'Required value', 'is missing: A cosign signature'),
   bySchema('no keys', withKeys([]), 'spec.verify.cosign.keys', 'at least 1 items', 'is empty: Public keys'),
   bySchema(
     'a key without a name',
