@@ -5,7 +5,7 @@
  * undo each other are counted where they happen.
  */
 import { tryParseImageReference } from './image-reference.ts';
-import { type TriggerSource, isTriggerSource } from './policy-status.ts';
+import { type TriggerSource, isTriggerSource, maxLengths } from './policy-status.ts';
 import { toSeconds } from './text.ts';
 import { type ContainerChange, findContainer, readVolumeName, type Workload, type WorkloadContainer } from './workload.ts';
 
@@ -106,15 +106,15 @@ export function parseLastUpdate(value: unknown): LastUpdate | undefined {
   if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTriggerSource(trigger)) return undefined;
   if (!isShort(from, maxImageLength) || !isShort(to, maxImageLength)) return undefined;
   const changes = Array.isArray(earlier) ? earlier.slice(0, maxImages).flatMap(readChange) : [];
-  const image = { from, to, ...(isShort(tag, 128) && { tag }), ...(isShort(digest, 160) && { digest }) };
+  const image = { from, to, ...(isShort(tag, maxLengths.tag) && { tag }), ...(isShort(digest, maxLengths.digest) && { digest }) };
   return { policy, at, trigger, ...image, ...(changes.length > 0 && { earlier: changes }) };
 }
 
 function readChange(value: unknown): RecentChange[] {
   const { tag, digest, at } = toObject(value);
-  if (!isShort(tag, 128) || !Array.isArray(at)) return [];
+  if (!isShort(tag, maxLengths.tag) || !Array.isArray(at)) return [];
   const times = at.slice(0, maxTimes).filter((time: unknown) => isShort(time, 32) && isTime(time));
-  return times.length === 0 ? [] : [{ tag, ...(isShort(digest, 160) && { digest }), at: times }];
+  return times.length === 0 ? [] : [{ tag, ...(isShort(digest, maxLengths.digest) && { digest }), at: times }];
 }
 
 /** The policy's last change to a container, if it still holds. */

@@ -5,7 +5,7 @@ import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { parseImageReference, tryParseImageReference } from '../model/image-reference.ts';
 import { withUpdates } from '../model/last-update.ts';
 import type { UpdatePlan } from '../plan/plan-update.ts';
-import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
+import { type HistoryEntry, type PolicyStatus, maxLengths } from '../model/policy-status.ts';
 import { noteNoRollback, recordRollbacks, withRolloutConditions, type Refusal } from '../status/record-rollouts.ts';
 import { cut } from '../model/text.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
@@ -176,7 +176,7 @@ async function record(
     const entries = rollbacks.map(({ entry }) => entry);
     if (outcome.kind === 'back') {
       if (before !== after) await reportRollback({ policy, before, after, findings: [] }, workload, rollbacks, ports);
-    } else if (entries.some((entry) => entry.rollbackRefused?.message !== cut(outcome.refusal.why, 1024))) {
+    } else if (entries.some((entry) => entry.rollbackRefused?.message !== cut(outcome.refusal.why, maxLengths.message))) {
       reportNoRollback(policy, workload, entries, outcome.refusal, ports);
     }
   }

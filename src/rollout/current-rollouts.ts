@@ -1,6 +1,6 @@
 import { tryParseImageReference } from '../model/image-reference.ts';
 import { fieldManager, type LastUpdate, ownUpdate } from '../model/last-update.ts';
-import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
+import { type HistoryEntry, type PolicyStatus, maxLengths } from '../model/policy-status.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { isTargetContainer, resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { cut } from '../model/text.ts';
@@ -84,7 +84,7 @@ function toEntry(workload: Workload, { name, image }: WorkloadContainer, update:
     ...identityOf(workload),
     container: name,
     from,
-    to: cut(image, 1024),
+    to: cut(image, maxLengths.image),
     tag: tryParseImageReference(update.to)?.tag ?? '',
     ...(digest !== undefined && { digest }),
     trigger,

@@ -1,4 +1,4 @@
-import type { Condition, PolicyStatus, RejectedImage } from '../model/policy-status.ts';
+import { type Condition, type PolicyStatus, type RejectedImage, maxLengths } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { RolloutState } from '../rollout/count-rollouts.ts';
 import { isOpen } from '../rollout/current-rollouts.ts';
@@ -89,8 +89,6 @@ function progressing(message: string): ConditionState[] {
 
 type BlockedCondition = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
 
-const maxMessageLength = 1024;
-
 /** The types of the conditions that say what is blocked; each is present only while something is. */
 export const blockedTypes: readonly string[] = ['Held', 'ApprovalRequired'];
 const holds: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'TargetPaused']);
@@ -118,7 +116,7 @@ export function describeBlocked(blocked: readonly Blocked[]): { readonly reason:
   const [first] = blocked;
   if (first === undefined) return undefined;
   const messages = new Set(blocked.map(({ message }) => message));
-  return { reason: first.reason, message: cut([...messages].join('; '), maxMessageLength) };
+  return { reason: first.reason, message: cut([...messages].join('; '), maxLengths.message) };
 }
 
 function conditionOf(type: string, blocked: readonly Blocked[]): BlockedCondition[] {

@@ -1,10 +1,8 @@
 import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
-import { maxListed, type PolicyStatus, type RejectedImage, type Reversion } from '../model/policy-status.ts';
+import { maxListed, type PolicyStatus, type RejectedImage, type Reversion, maxLengths } from '../model/policy-status.ts';
 import { cut, toSeconds } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
-
-const maxAnswer = 253;
 
 /** What annotations asked this reconcile to do. */
 export interface Asked {
@@ -17,8 +15,8 @@ export interface Asked {
 /** The status fields that acknowledge the requests handled by this reconcile. */
 export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'lastHandledRequest' | 'lastHandledRollback'> {
   return {
-    ...(request !== undefined && { lastHandledRequest: cut(request, maxAnswer) }),
-    ...(rollback !== undefined && { lastHandledRollback: cut(rollback, maxAnswer) }),
+    ...(request !== undefined && { lastHandledRequest: cut(request, maxLengths.request) }),
+    ...(rollback !== undefined && { lastHandledRollback: cut(rollback, maxLengths.request) }),
   };
 }
 

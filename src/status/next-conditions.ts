@@ -10,7 +10,7 @@ import {
   isBlocked,
   type RolloutConditions,
 } from './condition-states.ts';
-import type { Condition } from '../model/policy-status.ts';
+import { type Condition, maxLengths } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import { cut, toSeconds } from '../model/text.ts';
 import { describeWaiting } from '../plan/pending-candidate.ts';
@@ -19,7 +19,6 @@ import { formatWorkload } from '../model/workload.ts';
 type PolicyPart = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
 
 const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', ...blockedTypes];
-const maxMessageLength = 1024;
 
 /**
  * The conditions after a result (kstatus: Ready is always present, the others only while they are true). Conditions of other writers are not changed.
@@ -46,7 +45,7 @@ export function nextConditions(policy: PolicyPart, result: Outcome | Postponemen
   const own = states.filter(isFirst).map(({ type, status, reason, message }): Condition => {
     const previous = old.find((condition) => condition.type === type);
     const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
-    return { type, status, reason, message: cut(message, maxMessageLength), lastTransitionTime, observedGeneration: policy.generation };
+    return { type, status, reason, message: cut(message, maxLengths.message), lastTransitionTime, observedGeneration: policy.generation };
   });
   const isNotEvaluated = ({ type, reason, observedGeneration }: Condition) =>
     (type === 'CrossNamespace' && legacyIn(result) === undefined) ||

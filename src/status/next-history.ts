@@ -1,7 +1,7 @@
 import { cut, toSeconds } from '../model/text.ts';
 import type { Outcome, OwnImage } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
-import { maxListed, type HistoryEntry, type PolicyStatus, type TriggerSource } from '../model/policy-status.ts';
+import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus, type TriggerSource } from '../model/policy-status.ts';
 import { identityOf, isSameObject, type WorkloadIdentity } from '../model/workload.ts';
 
 /** Replicas that change the same container at the same moment report their changes within this time. */
@@ -28,11 +28,11 @@ export function nextHistory(
     ...common,
   });
   const changed = changes
-    .map((change) => toEntry(change, { from: cut(change.from, 1024), to: cut(change.became ?? change.to, 1024) }))
+    .map((change) => toEntry(change, { from: cut(change.from, maxLengths.image), to: cut(change.became ?? change.to, maxLengths.image) }))
     .filter((entry) => !isWritten(old, entry));
   const found = ours
     .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag) && !isReplaced(old, own, now))
-    .map((own) => ({ ...toEntry(own, { ...ranBefore(before, own), to: cut(own.image, 1024) }), ...remembered(own, now) }));
+    .map((own) => ({ ...toEntry(own, { ...ranBefore(before, own), to: cut(own.image, maxLengths.image) }), ...remembered(own, now) }));
   if (changed.length + found.length === 0) return undefined;
   return changed.reduceRight<readonly HistoryEntry[]>(insert, [...found, ...old]).slice(0, maxListed);
 }
@@ -72,7 +72,7 @@ function isRecorded(
   tag: string,
 ): boolean {
   const newest = newestAt(history, { workload, container });
-  if (newest !== undefined) return newest.to === cut(image, 1024);
+  if (newest !== undefined) return newest.to === cut(image, maxLengths.image);
   if (history.length === 0) return lastAppliedTag === tag;
   return history.length >= maxListed && history[0]?.tag === tag;
 }
@@ -80,7 +80,7 @@ function isRecorded(
 /** A late reconcile reports outdated state: the history may already hold a later change, such as a rollback at the same moment. */
 function isReplaced(history: readonly HistoryEntry[], { workload, container, image, update }: OwnImage, now: Date): boolean {
   const newest = newestAt(history, { workload, container });
-  if (newest?.from !== cut(image, 1024)) return false;
+  if (newest?.from !== cut(image, maxLengths.image)) return false;
   return update === undefined ? now.getTime() - Date.parse(newest.at) < raceMs : Date.parse(update.at) <= Date.parse(newest.at);
 }
 

@@ -5,7 +5,17 @@ import { answered, nextReverted, withPendingApproval, type Asked } from './next-
 import { nextConditions } from './next-conditions.ts';
 import { nextHistory } from './next-history.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
-import type { ContainerState, LatestImage, PolicyStatus, TargetCounts, Trigger, TriggerSource, Waiting } from '../model/policy-status.ts';
+import {
+  maxLengths,
+  maxTargetsListed,
+  type ContainerState,
+  type LatestImage,
+  type PolicyStatus,
+  type TargetCounts,
+  type Trigger,
+  type TriggerSource,
+  type Waiting,
+} from '../model/policy-status.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { rolloutConditions } from './condition-states.ts';
 import { compareTags } from '../select/select-tag.ts';
@@ -25,7 +35,6 @@ export interface ReconcileCause extends Asked {
 
 /** `lastCheckTime` alone is written at most this often. */
 const checkTimeStepMs = 60_000;
-const maxTargets = 20;
 
 /**
  * The status after a result, or undefined if there is nothing to write. Conditions and fields of other writers are not
@@ -106,7 +115,9 @@ function postponed({ until, reason, tag, digest }: Postponement, current: Waitin
   if (until === undefined) return {};
   // Rounded up, so that the wait is over at that time.
   const time = toSeconds(new Date(Math.ceil(until.getTime() / 1_000) * 1_000));
-  return { waiting: { ...(tag !== undefined && { tag: cut(tag, 128) }), ...(digest !== undefined && { digest }), until: time, reason } };
+  return {
+    waiting: { ...(tag !== undefined && { tag: cut(tag, maxLengths.tag) }), ...(digest !== undefined && { digest }), until: time, reason },
+  };
 }
 
 function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus {
@@ -124,7 +135,7 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
     ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
     ...(hasAsked && { lastCheckTime: toSeconds(now) }),
     ...(selection !== undefined && {
-      targets: selection.containers.slice(0, maxTargets).map(fit),
+      targets: selection.containers.slice(0, maxTargetsListed).map(fit),
       targetCounts: count(selection.containers),
     }),
     ...(history !== undefined && newest !== undefined && { history, lastAppliedTag: newest.tag }),
@@ -147,8 +158,8 @@ function isOther(old: Candidate | undefined, next: Candidate | undefined): boole
 function toTrigger({ source, receiver, eventId, receivedAt }: ReconcileCause, now: Date): Trigger {
   return {
     source,
-    ...(receiver !== undefined && { receiver: cut(receiver, 63) }),
-    ...(eventId !== undefined && { event: cut(eventId, 128) }),
+    ...(receiver !== undefined && { receiver: cut(receiver, maxLengths.receiver) }),
+    ...(eventId !== undefined && { event: cut(eventId, maxLengths.event) }),
     receivedAt,
     // With milliseconds: users want to know the time between receivedAt and handledAt.
     handledAt: now.toISOString(),
@@ -158,8 +169,8 @@ function toTrigger({ source, receiver, eventId, receivedAt }: ReconcileCause, no
 function fit({ image, message, ...state }: ContainerState): ContainerState {
   return {
     ...state,
-    ...(image !== undefined && { image: cut(image, 1024) }),
-    ...(message !== undefined && { message: cut(message, 1024) }),
+    ...(image !== undefined && { image: cut(image, maxLengths.image) }),
+    ...(message !== undefined && { message: cut(message, maxLengths.message) }),
   };
 }
 

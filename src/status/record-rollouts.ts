@@ -7,7 +7,7 @@ import { tryParseImageReference } from '../model/image-reference.ts';
 import type { RolloutEvaluation } from '../rollout/evaluate-rollout.ts';
 import { nextConditions } from './next-conditions.ts';
 import { isWorthWriting } from './next-status.ts';
-import { maxListed, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
+import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
 import { addRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { rolloutConditions } from './condition-states.ts';
@@ -44,7 +44,7 @@ export function recordFindings(status: PolicyStatus, findings: readonly Finding[
       if (evaluation.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
         rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
       if (evaluation.kind === 'failed' && digest !== undefined && settings.onFailure !== 'Ignore' && entry.trigger !== 'Rollback') {
-        const message = cut(evaluation.message, 1024);
+        const message = cut(evaluation.message, maxLengths.message);
         rejected = addRejection(rejected, { digest, tag: entry.tag, reason: evaluation.reason, message, at: toSeconds(now) });
       }
     }
@@ -90,7 +90,7 @@ export function recordRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
     const back = added.find((entry) => isSameObject(state, entry) && state.container === entry.container);
     return back === undefined
       ? state
-      : { ...state, image: back.to, state: 'Kept' as const, message: cut(`rolled back: ${back.from} failed`, 1024) };
+      : { ...state, image: back.to, state: 'Kept' as const, message: cut(`rolled back: ${back.from} failed`, maxLengths.message) };
   });
   return {
     ...withLists(status, { history: fit([...added.slice(0, maxListed / 2), ...marked]) }),
@@ -108,14 +108,14 @@ export interface Refusal {
 
 /** Records why a change is not rolled back, in its history entry and in the rejection of its image. Returns the same status if that is recorded already. */
 export function noteNoRollback(status: PolicyStatus, entry: HistoryEntry, { reason, why }: Refusal, now: Date): PolicyStatus {
-  const message = cut(why, 1024);
+  const message = cut(why, maxLengths.message);
   const history = (status.history ?? []).map((one) => {
     if (!isSameEntry(one, entry) || one.result !== 'Failed' || one.rollbackRefused?.message === message) return one;
     return { ...one, rollbackRefused: { reason, message, at: one.rollbackRefused?.at ?? toSeconds(now) } };
   });
   const rejected = (status.rejected ?? []).map((image) => {
     if (image.digest !== entry.digest || image.message?.includes(why)) return image;
-    return { ...image, message: cut(`${image.message ?? 'failed'}; it is not rolled back: ${why}`, 1024) };
+    return { ...image, message: cut(`${image.message ?? 'failed'}; it is not rolled back: ${why}`, maxLengths.message) };
   });
   const isSame = history.every((one, index) => one === status.history?.[index]);
   if (isSame && rejected.every((image, index) => image === status.rejected?.[index])) return status;
