@@ -9,24 +9,24 @@ interface Line {
 
 /** By message. Two levels: told at the higher one first, and at the lower one when it says nothing new. */
 export const logMessages = {
-  started: { levels: ['info'], meaning: 'The listeners are up; what is behind them may come later' },
-  stopping: { levels: ['info'], meaning: 'The process was asked to end: it accepts nothing new' },
+  started: { levels: ['info'], meaning: 'The listeners are up; connections to Redis and the API server may still be missing' },
+  stopping: { levels: ['info'], meaning: 'The process received a signal to stop, and accepts no new work' },
   stopped: { levels: ['info'], meaning: 'All work in progress is finished or back in the queue' },
   'stopping after an unexpected error': {
     levels: ['error'],
-    meaning: 'A bug in image-watcher ends the process; another one takes up its work',
+    meaning: 'A bug in image-watcher ends the process; other replicas take over its work',
   },
 
   'push accepted': { levels: ['debug'], meaning: 'A webhook announced a tag, and Redis has stored it' },
   'push ignored': {
     levels: ['debug'],
     meaning:
-      'What a webhook announced is no push of an image that could be stored; `reason` and `why` say why. No push is stored; `image-watcher events --outcome ignored` shows it, too',
+      'An announced item is not a push of an image that can be stored; `reason` and `why` give the reason. No push is stored; `image-watcher events --outcome ignored` shows it',
   },
   'push not watched': { levels: ['debug'], meaning: 'No policy watches the repository of a push (`NoPolicy`)' },
   'policy reconciled': {
     levels: ['debug'],
-    meaning: 'A reconcile of a policy ended: `outcome` in a word, `reason` and `why` for it; of a push that changed nothing as well',
+    meaning: 'A reconcile of a policy ended, also one that changed nothing: `outcome` is the result, `reason` and `why` explain it',
   },
   'delivery not authentic': {
     levels: ['warn', 'debug'],
@@ -35,25 +35,28 @@ export const logMessages = {
   'delivery not understood': { levels: ['warn', 'debug'], meaning: 'Authentic, but not in the format of the configured provider' },
   'delivery refused': {
     levels: ['warn'],
-    meaning: 'Answered 503: Redis could not take it, and the sender has to come again; or 413: it holds too many pushes',
+    meaning: 'Answered 503: Redis could not store it, and the sender should retry; or 413: it has too many entries',
   },
   'delivery failed': { levels: ['error'], meaning: 'Answered 500 because of a bug in image-watcher' },
-  'a secret is so short that it can be guessed': { levels: ['warn'], meaning: 'The secret of a receiver: use a longer one' },
-  'a secret has changed': { levels: ['info'], meaning: 'Its file has a new value, which is in use from now on' },
-  'a secret cannot be read again, the old one stays': { levels: ['warn'], meaning: 'Its file is gone or empty' },
+  'a secret is so short that it can be guessed': { levels: ['warn'], meaning: 'The secret of a receiver is too short: use a longer one' },
+  'a secret has changed': { levels: ['info'], meaning: 'The file of a secret has a new value, which is in use from now on' },
+  'a secret cannot be read again, the old one stays': { levels: ['warn'], meaning: 'The file of a secret is missing or empty' },
   'keys of a sender could not be fetched': {
     levels: ['warn'],
-    meaning: 'Its signatures cannot be verified meanwhile, and its deliveries are answered 503',
+    meaning: 'Signatures of the sender cannot be verified meanwhile, and its deliveries are answered 503',
   },
   'subscription confirmed': { levels: ['info'], meaning: 'An SNS topic delivers from now on' },
-  'subscription not confirmed: ask SNS to send the confirmation again': { levels: ['warn'], meaning: 'Its address did not answer' },
+  'subscription not confirmed: ask SNS to send the confirmation again': {
+    levels: ['warn'],
+    meaning: 'The confirmation address of SNS did not answer',
+  },
   'event replayed': { levels: ['info'], meaning: 'A user replayed a push' },
 
-  'workload updated': { levels: ['info'], meaning: 'A workload has another image' },
-  'update blocked': { levels: ['info'], meaning: 'A guard blocks an update, or a rollback could not be made' },
+  'workload updated': { levels: ['info'], meaning: 'The image of a workload was changed' },
+  'update blocked': { levels: ['info'], meaning: 'A guard blocks an update, or a rollback was refused' },
   'policy stalled': { levels: ['info'], meaning: 'The policy needs a user to act; `why` says what is wrong' },
   'policy waiting': { levels: ['info'], meaning: 'An image is selected and will be applied later' },
-  'rollout finished': { levels: ['info'], meaning: 'The rollout of a workload ended; `reason` says how' },
+  'rollout finished': { levels: ['info'], meaning: 'The rollout of a workload ended; `reason` is the result' },
   'rollouts finished': { levels: ['info'], meaning: 'The rollouts of many workloads ended together' },
   'registry no longer has the running tag': {
     levels: ['info'],
@@ -68,7 +71,7 @@ export const logMessages = {
   'pods of a rollout could not be read': { levels: ['warn'], meaning: 'The rollout is evaluated from the workload alone' },
   'failure could not be reported': {
     levels: ['warn'],
-    meaning: 'A failed reconcile is neither in the status nor in the audit record; it is repeated all the same',
+    meaning: 'A failed reconcile appears neither in the status nor in the audit record; it is retried nevertheless',
   },
   'shared manifest request failed': { levels: ['debug'], meaning: 'Each policy asks the registry itself instead of sharing one answer' },
   'event not recorded': { levels: ['warn'], meaning: 'The API server did not accept a Kubernetes Event; nothing else depends on it' },
@@ -84,7 +87,7 @@ export const logMessages = {
   'crossNamespace: legacy lets policies update workloads of other namespaces without consent: run "image-watcher consents", then use consent':
     {
       levels: ['warn'],
-      meaning: 'At each start with that setting, which is meant for upgrades only',
+      meaning: 'Logged at each start with that setting, which is only for upgrades',
     },
   'caches are complete': { levels: ['info'], meaning: 'The worker has read all policies and workloads, and starts to process jobs' },
   'watch failed, will be repeated': { levels: ['warn'], meaning: 'A watch of the API server failed and is opened again' },
@@ -95,9 +98,9 @@ export const logMessages = {
   'redis answers, but may lose accepted pushes': { levels: ['warn'], meaning: 'Redis is reachable, but has no AOF or evicts keys' },
   'redis nearly full, finished work is trimmed early': {
     levels: ['warn'],
-    meaning: 'Give Redis more memory, or find out who sends so many pushes',
+    meaning: 'Give Redis more memory, or find out which sender announces so many pushes',
   },
-  'redis could not be trimmed': { levels: ['warn'], meaning: 'Redis is nearly full, and removing finished work failed; repeated' },
+  'redis could not be trimmed': { levels: ['warn'], meaning: 'Redis is nearly full, and removing finished work failed; it is retried' },
   'redis full, record not written': {
     levels: ['debug'],
     meaning: 'Redis is full: the result of a push is in the status of its policies, but not in the audit record',
