@@ -3,9 +3,8 @@ import type { z } from 'zod';
 import { parseDuration } from '../model/text.ts';
 import { PermanentError } from '../model/errors.ts';
 import { checkFields, type FieldContext } from '../model/field-rules.ts';
-import type { PolicySpec, PolicyTarget, RolloutSettings, TargetFields, TargetParts, UpdateWindow } from '../model/image-policy.ts';
+import type { PolicySpec, PolicyTarget, RolloutSettings, TargetFields, TargetParts } from '../model/image-policy.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../model/image-reference.ts';
-import type { LabelSelector } from '../model/label-selector.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 import { type Verification, wantSigner } from '../model/verification.ts';
 import { isCustomVersion, type KindRef } from '../model/workload.ts';
@@ -46,7 +45,7 @@ export function readSpec(raw: unknown, namespace: string, context: ReadContext):
     ...(platforms.length > 0 && { platforms }),
     ...(minAgeMs !== undefined && { minAgeMs }),
     mode: spec.update?.mode ?? 'Automatic',
-    windows: (spec.update?.windows ?? []).map(readWindow),
+    windows: spec.update?.windows ?? [],
     targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     ...(spec.rollout !== undefined && { maxParallel: spec.rollout.maxParallel }),
@@ -75,10 +74,7 @@ function readStrategy({ select, tags = {} }: Spec): TagStrategy {
 }
 
 function buildStrategy({ semver, digest, newest, alphabetical, numerical }: Spec['select']): TagStrategy {
-  if (semver !== undefined) {
-    const { range, prereleases } = semver;
-    return inField('range', () => strategies.semver({ prereleases, ...(range !== undefined && { range }) }));
-  }
+  if (semver !== undefined) return inField('range', () => strategies.semver(semver));
   if (digest !== undefined) return strategies.digest(digest);
   if (newest !== undefined) return strategies.newest();
   if (alphabetical !== undefined) return strategies.alphabetical(alphabetical);
@@ -97,10 +93,6 @@ function readDuration(field: string, text: string | undefined): number | undefin
   const milliseconds = parseDuration(text);
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
   throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
-}
-
-function readWindow({ days, from, to, timeZone }: NonNullable<NonNullable<Spec['update']>['windows']>[number]): UpdateWindow {
-  return { from, to, timeZone, ...(days !== undefined && { days }) };
 }
 
 function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {
@@ -132,7 +124,7 @@ function readTarget(target: Target, index: number, context: TargetContext): Poli
   const { apiVersion, kind, name, selector, namespace = context.namespace } = target;
   const ref = { ...(isCustomVersion(apiVersion) && { apiVersion }), kind };
   const workload = { ...ref, namespace, ...readParts(target, ref, context) };
-  if (selector !== undefined) return { ...workload, selector: readSelector(selector) };
+  if (selector !== undefined) return { ...workload, selector };
   if (name !== undefined) return { ...workload, name };
   throw invalid(`spec.targets[${index}]: write either name or selector`);
 }
@@ -146,19 +138,8 @@ function readParts({ containers, initContainers, volumes, fields }: Target, ref:
   };
 }
 
-function readSelector({ matchLabels, matchExpressions }: NonNullable<Target['selector']>): LabelSelector {
-  const requirements = matchExpressions?.map(({ key, operator, values }) => ({ key, operator, ...(values !== undefined && { values }) }));
-  return { ...(matchLabels !== undefined && { matchLabels }), ...(requirements !== undefined && { matchExpressions: requirements }) };
-}
-
 /** With the field of the repository, also where the policy does not name it. */
-function readFields({ image, repository, tag, digest }: NonNullable<Target['fields']>, ref: KindRef, context: TargetContext): TargetFields {
-  const written = {
-    ...(image !== undefined && { image }),
-    ...(repository !== undefined && { repository }),
-    ...(tag !== undefined && { tag }),
-    ...(digest !== undefined && { digest }),
-  };
+function readFields(written: TargetFields, ref: KindRef, context: TargetContext): TargetFields {
   const allowed = checkFields(ref, written, context.repository, context);
   if ('fields' in allowed) return allowed.fields;
   throw new PermanentError('FieldNotAllowed', allowed.message);

@@ -26,25 +26,27 @@ export const specSchema = withChecks(
       .object({
         image,
         select,
-        tags: tags.optional(),
-        platforms: distinct(z.array(platform).max(16).describe('The platforms that the image must have: all of them.')).optional(),
-        minAge: duration('How long a digest must have been known before it is applied, counted from when it was first seen.').optional(),
+        tags: tags.exactOptional(),
+        platforms: distinct(z.array(platform).max(16).describe('The platforms that the image must have: all of them.')).exactOptional(),
+        minAge: duration(
+          'How long a digest must have been known before it is applied, counted from when it was first seen.',
+        ).exactOptional(),
         pullSecrets: z
           .array(z.object({ name: name('Name of the Secret.') }).describe('A Secret of type kubernetes.io/dockerconfigjson.'))
           .max(16)
-          .optional()
+          .exactOptional()
           .describe('Secrets in the namespace of the policy with the credentials for the registry.'),
         targets: withChecks(z.array(target).min(1).max(64).describe('The workloads that are kept up to date.'), checkTargetsDiffer),
-        update: update.optional(),
-        rollout: rollout.optional(),
-        verify: verify.optional(),
+        update: update.exactOptional(),
+        rollout: rollout.exactOptional(),
+        verify: verify.exactOptional(),
         poll: z
           .object({
             interval: duration(
               'How often the registry is polled for images that no webhook announced; by default poll.interval of the configuration.',
-            ).optional(),
+            ).exactOptional(),
           })
-          .optional()
+          .exactOptional()
           .describe('Polling, the fallback for webhooks that do not arrive.'),
         suspend: z.boolean().default(false).describe('Whether the policy is suspended: while true, nothing is checked or changed.'),
       })
@@ -71,7 +73,7 @@ export const apiVersion = `${group}/${version}`;
 /** The whole resource below `metadata`. Only new objects need a spec: clusters have stored objects without one. */
 export const schema = withRules(
   z
-    .object({ spec: specSchema.optional(), status: statusSchema.optional() })
+    .object({ spec: specSchema.exactOptional(), status: statusSchema.exactOptional() })
     .describe('Keeps the images of workloads up to date: a push to the repository changes them when the policy selects the tag.'),
   [
     {

@@ -16,7 +16,7 @@ const tagPolicy = z
     pattern: z
       .string()
       .max(512)
-      .optional()
+      .exactOptional()
       .describe(
         'SemVer: a range such as "1.18.*" or ">=1.2 <2"; by default the highest stable version is selected. Regex: an RE2 expression that must match the whole tag.',
       ),
@@ -59,7 +59,7 @@ export const statusSchema = z
     conditions: conditions.exactOptional().describe('Ready, and Reconciling, Stalled and others while they are true.'),
     v1: z
       .looseObject({})
-      .optional()
+      .exactOptional()
       .describe('The complete status of v1: read the policy as v1 instead.')
       .meta({ 'x-kubernetes-preserve-unknown-fields': true }),
   })
@@ -67,5 +67,5 @@ export const statusSchema = z
 
 /** The whole resource below `metadata`; clusters have stored objects without a spec. */
 export const schema = z
-  .object({ spec: specSchema.optional(), status: statusSchema.optional() })
+  .object({ spec: specSchema.exactOptional(), status: statusSchema.exactOptional() })
   .describe('Keeps the image of a workload up to date: a push to the repository changes the workload when the tag policy selects the tag.');

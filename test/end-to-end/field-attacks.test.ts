@@ -161,7 +161,7 @@ describe('fields of custom resources', () => {
     const name = nameOf(attack, index);
     const text = JSON.stringify({ apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind, metadata: { name }, ...object });
     const created = await world.cluster.request('POST', pathOf(kind, world.namespace), JSON.parse(text.replaceAll('IMAGE', image)));
-    const target = { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind, name, fields: fields[index] };
+    const target = { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind, name, fields: fields[index] ?? {} };
     await world.createPolicy(`of-${name}`, image, { strategy: 'Regex' }, { targets: [target] });
     return withoutMetadata(created);
   };

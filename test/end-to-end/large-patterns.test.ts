@@ -30,7 +30,7 @@ describe('policies with patterns that are too large', () => {
     const policy = (name: string, extra: Parameters<World['createPolicy']>[3]) =>
       world.createPolicy(name, `${world.quiet.host}/shop/neighbour`, { strategy: 'SemVer' }, { target: 'neighbour', ...extra });
     await policy('many', { tags: { ignore: huge } });
-    await policy('one', { tags: { allow: huge[0] } });
+    await policy('one', { tags: { allow: huge[0] ?? '' } });
     const keyless = huge.slice(0, 8).map((identityPattern) => ({ issuer: 'https://issuer.example', identityPattern }));
     await policy('signers', { verify: { cosign: { keyless } } });
     const many = await world.waitForCondition('many', 'Stalled', 'InvalidTagPolicy');

@@ -22,7 +22,7 @@ const range = withChecks(
 
 const semver = z
   .object({
-    range: range.optional(),
+    range: range.exactOptional(),
     prereleases: z
       .boolean()
       .default(false)
@@ -49,14 +49,14 @@ const strategies = ['semver', 'digest', 'newest', 'alphabetical', 'numerical'] a
 export const select = withRules(
   z
     .object({
-      semver: semver.optional(),
-      digest: digest.optional(),
-      newest: z.object({}).optional().describe('The image that was created last, by its own creation time.'),
+      semver: semver.exactOptional(),
+      digest: digest.exactOptional(),
+      newest: z.object({}).exactOptional().describe('The image that was created last, by its own creation time.'),
       alphabetical: z
         .object({ order })
-        .optional()
+        .exactOptional()
         .describe('The last tag in the order of characters, for dates and timestamps of a fixed width.'),
-      numerical: z.object({ order }).optional().describe('The greatest tag by number, for build numbers and timestamps.'),
+      numerical: z.object({ order }).exactOptional().describe('The greatest tag by number, for build numbers and timestamps.'),
     })
     .describe(`How the tag is chosen among the candidates: exactly one of ${strategies.join(', ')}.`),
   [
@@ -73,17 +73,17 @@ export const tags = withChecks(
   withRules(
     z
       .object({
-        allow: pattern('An RE2 expression that must match the whole tag; named groups can be used in extract.').optional(),
+        allow: pattern('An RE2 expression that must match the whole tag; named groups can be used in extract.').exactOptional(),
         extract: z
           .string()
           .min(1)
           .max(maxPatternLength)
-          .optional()
+          .exactOptional()
           .describe('The part of the tag that is compared: "$version" is the group "version" of allow. By default the whole tag.'),
         ignore: z
           .array(pattern('An RE2 expression.'))
           .max(32)
-          .optional()
+          .exactOptional()
           .describe('RE2 expressions; a tag in which one of them is found is not a candidate.'),
       })
       .describe(

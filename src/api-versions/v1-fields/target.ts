@@ -19,7 +19,7 @@ const requirement = withRules(
     .object({
       key: withChecks(z.string().min(1).max(317).describe('The name of the label.'), checkLabelKey),
       operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('How the values are compared.'),
-      values: z.array(labelValue).max(64).optional().describe('Values for In and NotIn.'),
+      values: z.array(labelValue).max(64).exactOptional().describe('Values for In and NotIn.'),
     })
     .describe('A requirement on one label.'),
   [
@@ -38,9 +38,9 @@ export const selector = withRules(
     .object({
       matchLabels: withChecks(z.record(z.string(), labelValue), checkLabelKeys)
         .meta({ maxProperties: 32 })
-        .optional()
+        .exactOptional()
         .describe('Labels that the workload must have, each with its value.'),
-      matchExpressions: z.array(requirement).max(32).optional().describe('Requirements that the labels must meet: all of them.'),
+      matchExpressions: z.array(requirement).max(32).exactOptional().describe('Requirements that the labels must meet: all of them.'),
     })
     .describe('Selects workloads of the kind by their labels, in one namespace.'),
   [
@@ -61,7 +61,7 @@ const fieldPath = (what: string) =>
       .regex(fieldPathPattern, 'names between dots, and [0] for the first entry of a list: "spec.values.image.tag"')
       .describe(`${what} A path such as "spec.values.image.tag".`),
     checkFieldPath,
-  ).optional();
+  ).exactOptional();
 
 const fields = withRules(
   z
@@ -96,26 +96,26 @@ export const target = withChecks(
           .min(1)
           .max(317)
           .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-z](?:[a-z0-9-]*[a-z0-9])?$/, 'group and version: "argoproj.io/v1alpha1"')
-          .optional()
+          .exactOptional()
           .describe('API version of a custom resource, such as "argoproj.io/v1alpha1"; not needed for the kinds of Kubernetes itself.'),
         kind: targetKind('Kind of the workload: Deployment, StatefulSet, DaemonSet, CronJob, or that of a custom resource.'),
-        name: targetName('Name of the workload.').optional(),
-        selector: selector.optional(),
+        name: targetName('Name of the workload.').exactOptional(),
+        selector: selector.exactOptional(),
         namespace: targetNamespace(
           "Namespace of the workload; by default the policy's own. Another one needs the consent of its owners.",
-        ).optional(),
+        ).exactOptional(),
         containers: distinct(
           z.array(label('Name of a container.')).min(1).max(64).describe('Only these containers; by default all that run the image.'),
-        ).optional(),
+        ).exactOptional(),
         initContainers: z.boolean().default(false).describe('Whether init containers that run the image are updated as well.'),
         // Without a default: the API server would write it into every policy, and older replicas stall on fields that they do not know.
         volumes: z
           .boolean()
-          .optional()
+          .exactOptional()
           .describe(
             'Whether volumes that hold the image (`volumes[].image.reference`) are updated as well, whatever `containers` names; by default they are not.',
           ),
-        fields: fields.optional(),
+        fields: fields.exactOptional(),
       })
       .describe('A workload, or the workloads that a selector matches.'),
     [

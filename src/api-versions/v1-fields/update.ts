@@ -19,7 +19,7 @@ export const window = withRules(
           .min(1)
           .max(7)
           .describe('The days on which the window opens; by default every day.'),
-      ).optional(),
+      ).exactOptional(),
       from: time('When it opens.'),
       to: time('When it closes; earlier than "from" means on the next day.'),
       timeZone: withChecks(z.string().min(1).max(64).describe('IANA time zone, such as "Europe/Berlin".'), checkTimeZone).default('UTC'),
@@ -45,7 +45,7 @@ export const update = z
       ),
     pin: z
       .enum(['Tag', 'Digest'])
-      .optional()
+      .exactOptional()
       .describe(
         'The form in which the image is written: Tag is repository:tag, Digest is repository:tag@sha256:…. By default Tag, but Digest with select.digest or verify.',
       ),
@@ -53,7 +53,7 @@ export const update = z
     windows: z
       .array(window)
       .max(32)
-      .optional()
+      .exactOptional()
       .describe('When workloads may be changed; by default always. An update that is found outside of the windows waits for the next one.'),
   })
   .describe('How a selected image reaches the workloads.');

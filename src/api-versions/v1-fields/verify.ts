@@ -23,10 +23,15 @@ const keyless = withRules(
         .max(512)
         .regex(/^https?:\/\/[^\s]+$/, 'the URL of an issuer, such as "https://token.actions.githubusercontent.com"')
         .describe('The issuer of the OIDC token that proved the identity, such as "https://token.actions.githubusercontent.com".'),
-      identity: z.string().min(1).max(1024).optional().describe('The identity as it is in the certificate: an e-mail address or a URL.'),
+      identity: z
+        .string()
+        .min(1)
+        .max(1024)
+        .exactOptional()
+        .describe('The identity as it is in the certificate: an e-mail address or a URL.'),
       identityPattern: pattern(
         'An RE2 expression that must match the whole identity, such as "https://github\\.com/shop/web/\\.github/workflows/release\\.yml@refs/tags/.*".',
-      ).optional(),
+      ).exactOptional(),
     })
     .describe('A signer without a key, identified by the certificate of the signature.'),
   [
@@ -45,13 +50,13 @@ const cosign = withRules(
         .array(z.object({ secretRef }).describe('A public key in PEM form.'))
         .min(1)
         .max(8)
-        .optional()
+        .exactOptional()
         .describe('Public keys; a signature by one of them is enough.'),
       keyless: z
         .array(keyless)
         .min(1)
         .max(8)
-        .optional()
+        .exactOptional()
         .describe(
           'Signers without a key, by their identity; a signature by one of them is enough. Needs verification.trustRootFile in the configuration.',
         ),

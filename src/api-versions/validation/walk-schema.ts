@@ -43,13 +43,13 @@ export function schemaAt(root: z.core.$ZodType, keys: Keys): z.core.$ZodType | u
 
 /** The schema without the wrappers that make a field optional. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrap(schema.unwrap()) : schema;
+  return schema instanceof z.ZodExactOptional || schema instanceof z.ZodDefault ? unwrap(schema.unwrap()) : schema;
 }
 
 /** The value as the API server reads it: a null field is absent. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isDraft(value)) return value;
-  const present = Object.entries(value).filter(([, inner]) => inner !== null);
+  const present = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
   return Object.fromEntries(present.map(([key, inner]) => [key, withoutNulls(inner)]));
 }
