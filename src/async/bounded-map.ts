@@ -1,4 +1,6 @@
-/** A Map that forgets what was not asked for the longest when it would grow over the limit: for caches whose keys others choose. */
+/** Caches in memory whose size is bounded. */
+
+/** A Map that removes the least recently used entry when it grows over its limit: for caches whose keys others choose. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #limit: number;
 
@@ -26,4 +28,35 @@ export class BoundedMap<K, V> extends Map<K, V> {
     }
     return this;
   }
+}
+
+/** Values that are valid for some time; each is loaded once for all callers at a time, and failures are not cached. */
+export interface TtlCache<V> {
+  get(key: string, load: () => Promise<V>): Promise<V>;
+}
+
+export interface TtlCacheOptions {
+  readonly ttlMs: number;
+  /** The number of cached values; the least recently used is removed. */
+  readonly limit: number;
+  readonly now: () => number;
+}
+
+/** An empty cache. */
+export function createTtlCache<V>({ ttlMs, limit, now }: TtlCacheOptions): TtlCache<V> {
+  const entries = new BoundedMap<string, { readonly until: number; readonly value: Promise<V> }>(limit);
+  return {
+    async get(key, load) {
+      const known = entries.get(key);
+      if (known !== undefined && known.until > now()) return known.value;
+      const entry = { until: now() + ttlMs, value: load() };
+      entries.set(key, entry);
+      try {
+        return await entry.value;
+      } catch (error) {
+        if (entries.get(key) === entry) entries.delete(key);
+        throw error;
+      }
+    },
+  };
 }

@@ -1,4 +1,7 @@
-/** Does the work for each item, a bounded number at a time; what one of them throws holds up none of the others. Results are in the order of the items. */
+/** Work on many items that holds up nothing else. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** Runs the work for each item, a bounded number at a time; an error of one does not stop the others. Results are in the order of the items. */
 export async function inParallel<T, R>(
   items: readonly T[],
   limit: number,
@@ -14,4 +17,17 @@ export async function inParallel<T, R>(
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, drain));
   return results;
+}
+
+const sliceMs = 5;
+
+/** Visits all items and yields to the event loop every few milliseconds, so that long lists do not delay pushes, locks and probes. Stops with the signal. */
+export async function inSlices<T>(items: Iterable<T>, signal: AbortSignal, visit: (item: T) => void): Promise<void> {
+  let sliceEnd = performance.now() + sliceMs;
+  for (const item of items) {
+    visit(item);
+    if (performance.now() < sliceEnd) continue;
+    await nextTurn(undefined, { signal });
+    sliceEnd = performance.now() + sliceMs;
+  }
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../model/errors.ts';
 
-/** Something that is done again and again. */
+/** A repeated task. */
 export interface Repetition {
-  /** Resolves when it has been done, or has failed, for the first time. */
+  /** Resolves when the first run has finished or failed. */
   readonly tried: Promise<void>;
-  /** Does it now, or once more if it is being done now. */
+  /** Runs the task now, or once more if it is running. */
   soon(): void;
-  /** Resolves when it has ended; what is being done is aborted. */
+  /** Aborts the current run; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
@@ -15,46 +15,46 @@ export interface RepeatOptions {
   readonly everyMs: number;
   /** The pause after the failure number `failures` (from 0) in a row. */
   readonly backoffMs: (failures: number) => number;
-  /** Told when it fails, but not again while it fails for the same reason. */
+  /** Called when the task fails, but not again while it fails for the same reason. */
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Does `task` at once and then every `everyMs`; after a failure sooner. Does not keep the process alive. */
+/** Runs `task` at once and then every `everyMs`, sooner after a failure. Does not keep the process alive. */
 export function repeat(task: (signal: AbortSignal) => Promise<void> | void, { everyMs, backoffMs, onProblem }: RepeatOptions): Repetition {
   const stopping = new AbortController();
-  let wake = new AbortController();
+  let pause = new AbortController();
   let failures = 0;
-  let told = '';
+  let reported = '';
   const tried = Promise.withResolvers<void>();
 
   const once = async (): Promise<number> => {
     try {
       await task(stopping.signal);
       failures = 0;
-      told = '';
+      reported = '';
       return everyMs;
     } catch (error) {
       const problem = describeError(error);
-      if (!stopping.signal.aborted && problem !== told) onProblem(error);
-      told = problem;
+      if (!stopping.signal.aborted && problem !== reported) onProblem(error);
+      reported = problem;
       return Math.min(everyMs, backoffMs(failures++));
     }
   };
   const run = async () => {
     while (!stopping.signal.aborted) {
-      wake = new AbortController();
+      pause = new AbortController();
       const pauseMs = await once();
       tried.resolve();
-      await delay(pauseMs, undefined, { signal: wake.signal, ref: false }).catch(() => undefined);
+      await delay(pauseMs, undefined, { signal: pause.signal, ref: false }).catch(() => undefined);
     }
   };
   const ended = run();
   return {
     tried: tried.promise,
-    soon: () => wake.abort(),
+    soon: () => pause.abort(),
     async stop() {
       stopping.abort();
-      wake.abort();
+      pause.abort();
       await ended;
     },
   };

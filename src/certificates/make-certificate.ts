@@ -1,4 +1,4 @@
-/** Makes certificates; the only importer of the library for it. All are EC P-256. */
+/** Makes certificates, all with EC P-256 keys. */
 // oxlint-disable-next-line import/no-unassigned-import -- the certificate library needs this polyfill to be loaded before it
 import 'reflect-metadata';
 import { createPrivateKey, webcrypto } from 'node:crypto';
@@ -15,12 +15,22 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { authorityLifeMs, backdateMs, servingLifeMs } from './lives.ts';
 import type { ServingPair } from './serving-pair.ts';
+
+const dayMs = 86_400_000;
+
+/** The lifetime of a listener's certificate. */
+export const servingLifeMs = 90 * dayMs;
+/** The lifetime of an authority. */
+export const authorityLifeMs = 3_650 * dayMs;
+/** How long a new authority is only in the bundle before it signs anything, so that all API servers trust it by then. */
+export const propagationMs = 3_600_000;
+/** Clocks differ: certificates are valid for clients whose clock is this much behind. */
+export const backdateMs = 3_600_000;
 
 const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** A certificate authority of our own, good for ten years. */
+/** A certificate authority, valid for ten years. */
 export async function makeAuthority(now: Date): Promise<ServingPair> {
   const keys = await makeKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -37,7 +47,7 @@ export async function makeAuthority(now: Date): Promise<ServingPair> {
   return { certificate: toPem(certificate), key: await keyToPem(keys) };
 }
 
-/** A certificate for a listener with these names (DNS names and addresses), signed by the authority, good for 90 days. */
+/** A certificate for a listener with these names (DNS names and addresses), issued by the authority, valid for 90 days. */
 export async function issueCertificate(authority: ServingPair, names: readonly string[], now: Date): Promise<ServingPair> {
   const issuer = new X509Certificate(authority.certificate);
   const keys = await makeKeys();
@@ -53,7 +63,7 @@ export async function issueCertificate(authority: ServingPair, names: readonly s
   return { certificate: toPem(certificate), key: await keyToPem(keys) };
 }
 
-/** A self-signed certificate, for a listener that has to be up before there is a real one. */
+/** A self-signed certificate, for a listener that must start before there is a real one. */
 export async function makeProvisional(names: readonly string[], now: Date): Promise<ServingPair> {
   const keys = await makeKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -66,7 +76,7 @@ export async function makeProvisional(names: readonly string[], now: Date): Prom
   return { certificate: toPem(certificate), key: await keyToPem(keys) };
 }
 
-/** With a line end: bundles are these, one after the other. */
+/** With a line end, so that bundles are concatenations. */
 function toPem(certificate: X509Certificate): string {
   return `${certificate.toString('pem')}\n`;
 }

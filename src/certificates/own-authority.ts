@@ -1,30 +1,29 @@
-import { judgeMaterial, type Material, type Renewal } from './judge-material.ts';
-import { renewMaterial } from './renew-material.ts';
+import { neededRenewal, type Material, type Renewal, renewMaterial } from './material.ts';
 
 /** The data of a Secret. */
 type Data = Readonly<Record<string, string>>;
 
-/** The keys are those of a `kubernetes.io/tls` Secret as cert-manager writes it, and the key of the authority. */
+/** The keys of a `kubernetes.io/tls` Secret as cert-manager writes it, and the key of the authority. */
 const keys = { authorities: 'ca.crt', authorityKey: 'ca.key', certificate: 'tls.crt', key: 'tls.key' } as const;
 
 export interface OwnAuthorityOptions {
   readonly names: readonly string[];
   readonly now: () => Date;
-  /** Lets all replicas end with the same data: what is stored, or what `update` makes of it. */
+  /** Makes all replicas agree on the data of a Secret: what is stored, or what `update` makes of it. */
   readonly agree: (update: (data: Data | undefined) => Promise<Data | undefined>, signal: AbortSignal) => Promise<Data>;
-  /** Something has been made anew, and stored. */
+  /** Something was renewed and stored. */
   readonly onRenewed: (renewal: Renewal) => void;
 }
 
-/** Our own certificate authority, shared by all replicas: returns what is stored after making what was missing or old. */
+/** The certificate authority that the replicas share: renews what is missing, invalid or old, and returns what is stored. */
 export async function ensureMaterial({ names, now, agree, onRenewed }: OwnAuthorityOptions, signal: AbortSignal): Promise<Material> {
   let renewed: Renewal = {};
   const update = async (data: Data | undefined) => {
     const stored = data && toMaterial(data);
-    const wanted = { names, now: now() };
-    renewed = judgeMaterial(stored, wanted);
+    const requirements = { names, now: now() };
+    renewed = neededRenewal(stored, requirements);
     if (renewed.authority === undefined && renewed.certificate === undefined) return undefined;
-    return toData(await renewMaterial(stored, renewed, wanted));
+    return toData(await renewMaterial(stored, renewed, requirements));
   };
   const material = toMaterial(await agree(update, signal));
   if (renewed.authority !== undefined || renewed.certificate !== undefined) onRenewed(renewed);

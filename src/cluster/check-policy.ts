@@ -3,7 +3,7 @@
  * has been quiet is not believed, and the policy is read. While the watch is heard from, that costs no request.
  */
 import { abortable } from '../async/deadline.ts';
-import { createTtlCache } from '../async/ttl-cache.ts';
+import { createTtlCache } from '../async/bounded-map.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { isNewer } from '../model/workload.ts';
 import type { ObjectStore } from '../kube/object-store.ts';

@@ -1,7 +1,7 @@
 import type { AccessCache } from '../cluster/access-cache.ts';
 import type { Foundation } from './foundation.ts';
 import type { RedisConnection } from '../queue/connection.ts';
-import { createRegistryTurns } from '../queue/registry-turns.ts';
+import { createRegistrySlots } from '../queue/registry-slots.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import { openCredentials } from './credentials.ts';
 import { observeRegistries } from './observe-registries.ts';
@@ -25,6 +25,6 @@ export function openRegistries(
     credentials: openCredentials(settings, readSecret),
     credentialVersions: ({ access }) => [...(access?.secrets ?? []), config.credentials.secret].map(versionOf).join(','),
     ...observeRegistries(foundation),
-    sharedTurns: createRegistryTurns(redis, config.redis.prefix),
+    sharedSlots: createRegistrySlots(redis, config.redis.prefix),
   });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type Config } from '../config.ts';
 import { describeError } from '../model/errors.ts';
-import { readTrustRoot } from '../verify/trust-root.ts';
+import { readTrustRoot } from '../verify/trust.ts';
 
 /** What keyless signatures are verified with. */
 export type TrustRoot = ReturnType<typeof readTrustRoot>;

@@ -28,7 +28,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
-import { createKeyedMutex } from '../async/keyed-mutex.ts';
+import { createKeyedMutex } from '../async/serialize.ts';
 import { createSharedAnswers } from '../reconcile/shared-answers.ts';
 import { createTagMemory } from '../reconcile/tag-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';

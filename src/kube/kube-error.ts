@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '../async/backoff.ts';
+
 /** One entry of a Status' `details.causes`: which field was refused, and why. */
 export interface StatusCause {
   readonly reason?: string;
@@ -48,7 +50,7 @@ export function isKubeError(error: unknown, status: number): error is KubeError 
 /** The error for an answer with status >= 400; proxies and load balancers answer text instead of a Status. */
 export function kubeErrorFromAnswer(call: string, status: number, body: string, retryAfter: string | undefined, now: number): KubeError {
   const parsed = parseStatus(body);
-  const retryAfterMs = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, now);
+  const retryAfterMs = parseRetryAfter(retryAfter, now);
   return kubeErrorFromStatus(call, { message: body.trim().slice(0, 200) || 'empty answer', ...parsed, code: status }, retryAfterMs);
 }
 
@@ -60,13 +62,6 @@ export function kubeErrorFromStatus(call: string, status: KubeStatus, retryAfter
     ...(Array.isArray(status.details?.causes) && { causes: status.details.causes }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
-}
-
-/** Milliseconds of a Retry-After header (seconds or a date, RFC 9110 §10.2.3), or undefined where it is neither. */
-export function parseRetryAfter(header: string, now: number): number | undefined {
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 // A refused patch is answered with the whole object inside the message: too long for a condition, and its environment is nobody's business there.

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { AccessError, type Access, type Caller, type Question, type ReviewAccess, type ReviewToken } from './caller.ts';
-import { createTtlCache } from '../async/ttl-cache.ts';
+import { createTtlCache } from '../async/bounded-map.ts';
 
 /** Where the API learns who calls and what he may. unavailable: this process cannot find out, and says so. */
 export type OperationsAuth =

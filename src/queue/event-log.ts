@@ -8,7 +8,7 @@ import type { PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './run-together.ts';
-import { batchWrites } from '../async/batch-writes.ts';
+import { batchWrites } from '../async/serialize.ts';
 
 /** The result of a push for one policy. */
 export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './connection.ts';
 import { ownerOf } from './key-owner.ts';
-import { batchWrites } from '../async/batch-writes.ts';
+import { batchWrites } from '../async/serialize.ts';
 
 /** A WAIT blocks its connection, and all commands on it: several short ones replace one as long as the deadline. */
 const waitMs = 100;

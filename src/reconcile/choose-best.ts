@@ -8,7 +8,7 @@ import { listCandidates, noneSelected } from './choose-tag.ts';
 import { examineTag } from './examine-tag.ts';
 import { readAllTimes } from './read-creation-times.ts';
 import { neededTags } from './needed-tags.ts';
-import { inSlices } from '../async/in-slices.ts';
+import { inSlices } from '../async/in-parallel.ts';
 import type { PlanPorts } from './plan-with.ts';
 
 /** How many images are examined before the search for a usable one is given up; artifacts are counted apart. */

@@ -3,7 +3,7 @@ import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { naturalOrder } from '../select/select-tag.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
-import { inSlices } from '../async/in-slices.ts';
+import { inSlices } from '../async/in-parallel.ts';
 
 /** Pattern instructions times characters of tags, at most; checked in slices, some seconds in all: 100,000 tags of 20 characters, 95 instructions. */
 const maxSteps = 200_000_000;

@@ -2,7 +2,7 @@ import type { Candidate } from '../model/image-reference.ts';
 import { asSeenBy, type Asker } from '../plan/consent.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import { knownDigests, runningTags } from '../plan/running-images.ts';
-import { inSlices } from '../async/in-slices.ts';
+import { inSlices } from '../async/in-parallel.ts';
 import type { PlanPorts } from './plan-with.ts';
 
 /** The tags that a candidate is compared with: the running, the selected and the pending ones. */

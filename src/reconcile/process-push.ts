@@ -9,7 +9,7 @@ import type { EventLog } from '../queue/event-log.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { rejectHint } from './choose-candidate.ts';
-import { inSlices } from '../async/in-slices.ts';
+import { inSlices } from '../async/in-parallel.ts';
 import { isKnown } from './needed-tags.ts';
 import { announcedAt, reconcileAndReport, type PolicyPorts } from './process-policy.ts';
 import { reportOutcome, type ReportPorts } from './report.ts';

@@ -20,7 +20,7 @@ import { chooseRollback, type RollbackPorts } from './choose-rollback.ts';
 import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
 import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
 import { gatherConsents, readConsents, type ConsentPorts } from './gather-consents.ts';
-import type { KeyedMutex } from '../async/keyed-mutex.ts';
+import type { KeyedMutex } from '../async/serialize.ts';
 import { rememberTags } from './needed-tags.ts';
 import { planWith, type PlanPorts } from './plan-with.ts';
 import { isHealedBySecret, type SecretVersions } from './needs-reconcile.ts';

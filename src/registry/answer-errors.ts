@@ -7,19 +7,19 @@ export interface Clock {
   random: () => number;
 }
 
-// Those who were turned away together should not come back together.
+// Jitter, so that requests that were refused together are not repeated together.
 const spread = 0.1;
 
-/** The error for an answer that nobody expected, by what happens next: what the host asked to wait for is a WaitError, everything else a plain Error (retry). */
+/** The error for an unexpected answer: a WaitError if the host asked for a pause, otherwise a plain Error (retry). */
 export function unexpectedAnswer(what: string, answer: HttpAnswer, { now, random }: Clock): Error {
   const { status, url, retryAt } = answer;
   const message = `${what}: registry answered ${status}${describeBody(answer.body)}`;
   const at = now();
   if (retryAt !== undefined) {
     const until = new Date(Math.ceil(retryAt + (retryAt - at) * spread * random()));
-    return new WaitError('RegistryThrottled', until, `${message}, and is asked again at ${until.toISOString()}`);
+    return new WaitError('RegistryThrottled', until, `${message}, and the request is repeated at ${until.toISOString()}`);
   }
-  if (status === 400 && url.protocol === 'http:') return new Error(`${message}; does it speak https? Then remove insecure: true for it`);
+  if (status === 400 && url.protocol === 'http:') return new Error(`${message}; if it serves https, remove insecure: true for it`);
   return new Error(message);
 }
 
@@ -31,7 +31,41 @@ export function describeBody(body: Buffer): string {
     const text = [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
     return text === '' ? '' : ` (${text.length > 200 ? `${text.slice(0, 200)}…` : text})`;
   } catch {
-    // Not JSON: pages of proxies help nobody in a message.
+    // Not JSON: the page of a proxy does not help in a message.
     return '';
   }
+}
+
+const untrusted = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Whether the server closed the connection before it answered, as happens to a kept-alive connection that is used when it expires. */
+export function isClosedConnection(error: unknown): boolean {
+  return closed.has(codeOf(error));
+}
+
+/** What is wrong with a connection, and which setting probably causes it. */
+export function explainConnectionError(error: unknown, url: URL): string {
+  const code = codeOf(error);
+  const text = error instanceof Error ? `${code} ${error.message}` : String(error);
+  const what = `cannot connect to ${url.host}${code === '' ? '' : ` (${code})`}`;
+  if (untrusted.has(code)) return `${what}: its certificate is not trusted; set caFile for it in registries of the configuration`;
+  if (url.protocol === 'https:' && /wrong.version.number|packet.length.too.long|http.request/i.test(text)) {
+    return `${what}: if it serves plain http, set insecure: true for it in registries of the configuration`;
+  }
+  if (url.protocol === 'http:' && code.startsWith('HPE_')) {
+    return `${what}: if it serves https, remove insecure: true for it in registries of the configuration`;
+  }
+  return what;
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : '';
 }

@@ -5,8 +5,7 @@ import { abortable } from '../async/deadline.ts';
 import { createAttempts, isRefusal } from './attempt.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { type Credential, type CredentialOffer, type CredentialSource, isCredential, sameCredential } from './credential.ts';
-import type { Denials } from './denials.ts';
-import { describeDenial, unreadableError } from './denied-error.ts';
+import { type Denials, describeDenial, unreadableError } from './denials.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Tokens } from './token.ts';
 

@@ -3,10 +3,10 @@ import type { Clock } from './answer-errors.ts';
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /**
- * Whether a host is worth asking.
+ * A circuit breaker.
  * ```
  *           5 failures in a row                 the pause is over
- *  closed ─────────────────────▶ open (1 … 60 s) ──────────▶ half-open: one request goes to see
+ *  closed ─────────────────────▶ open (1 … 60 s) ──────────▶ half-open: one request tries it
  *    ▲                            ▲  the pause doubles            │    │
  *    │                            └───────────── it fails ────────┘    │
  *    └──────────────────────── any answer ─────────────────────────────┘
@@ -14,27 +14,27 @@ export type CircuitState = 'closed' | 'open' | 'half-open';
  */
 export interface Circuit {
   readonly state: CircuitState;
-  /** Whether there is something to remember. */
+  /** Whether there are failures to remember. */
   readonly hasFailures: boolean;
-  /** Why and until when the host must not be asked; undefined when it may. */
+  /** Why and until when requests are refused; undefined if they are allowed. */
   refusal(): { readonly until: number; readonly why: string } | undefined;
-  /** A request goes out. */
+  /** A request begins. */
   begin(): void;
   /** The host has answered. */
   succeed(): void;
-  /** The host has not: `subject` is what was asked, where something else might have been answered. */
+  /** The host has not answered; `subject` is the requested resource, if others might have been answered. */
   fail(why: string, subject?: string): void;
-  /** The request told nothing of the host. */
+  /** The request ended without showing anything about the host. */
   forget(): void;
 }
 
 const threshold = 5;
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
-// Those who come while one is on its way to see.
+// The pause of requests that arrive while one tries the host.
 const whileProbingMs = 1_000;
 
-/** A circuit that is closed. */
+/** Creates a closed circuit. */
 export function createCircuit(
   { now, random }: Clock,
   onChange: (state: CircuitState, lastFailure: string) => void = () => undefined,
@@ -78,12 +78,12 @@ export function createCircuit(
       change('closed');
     },
     fail(why, subject) {
-      // Those who were on their way when it opened have nothing new to tell.
+      // Requests that were running when it opened show nothing new.
       if (state === 'open') return;
       failures++;
       lastWhy = why;
       if (subject !== undefined && subjects.size < threshold) subjects.add(subject);
-      // One repository that cannot be read says nothing of the others.
+      // One repository that cannot be read shows nothing about the others.
       const isWholeHost = subject === undefined || subjects.size > 1;
       if (state === 'half-open' || (failures >= threshold && isWholeHost)) open();
     },

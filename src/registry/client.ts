@@ -3,7 +3,7 @@ import { formatRepository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { createAnswerBudget } from './answer-budget.ts';
 import { createAuthentication } from './authentication.ts';
-import { readBlob } from './blobs.ts';
+import { headManifest, type Manifest, type ManifestHead, readBlob, readManifest } from './manifests.ts';
 import { conditional } from './conditional.ts';
 import { createConcealment } from './conceal.ts';
 import type { CredentialSource } from './credential.ts';
@@ -11,12 +11,11 @@ import { createDenials } from './denials.ts';
 import { type HostEvent, HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
 import { createImages, type Image, type ImagePlatforms } from './images.ts';
-import { headManifest, type Manifest, type ManifestHead, readManifest } from './manifests.ts';
 import type { Descriptor } from './parse-manifest.ts';
 import { listReferrers } from './referrers.ts';
 import { Registries, type RegistrySettings } from './registries.ts';
 import type { Session } from './session.ts';
-import type { SharedTurns } from './shared-turns.ts';
+import type { SharedSlots } from './shared-slots.ts';
 import { SingleFlight } from '../async/single-flight.ts';
 import { listTags } from './tags.ts';
 import { Tokens } from './token.ts';
@@ -71,7 +70,7 @@ export interface RegistryClientOptions {
   /** Called when something becomes known of a host, for metrics and logs. */
   onHostEvent?: (event: HostEvent) => void;
   /** Where turns at hosts whose limits the configuration names are shared with other replicas; without: each for itself. */
-  sharedTurns?: SharedTurns;
+  sharedSlots?: SharedSlots;
   /** How long no request of a host has to end until fewer may wait for it. */
   stuckAfterMs?: number;
   /** How much memory all answers that are being read may hold together. */
@@ -83,7 +82,7 @@ export interface RegistryClientOptions {
 /** Creates a client; throws an Error when a `caFile` cannot be read. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { allowedRegistries, credentials, now = Date.now, random = Math.random, lookup, onRequest, timeoutMs = 10_000 } = options;
-  const { onHostEvent: onEvent, sharedTurns: shared, stuckAfterMs, credentialVersions = () => '' } = options;
+  const { onHostEvent: onEvent, sharedSlots: shared, stuckAfterMs, credentialVersions = () => '' } = options;
   const clock = { now, random };
   const registries = new Registries({ registries: options.registries, allowedRegistries, timeoutMs, lookup });
   const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });

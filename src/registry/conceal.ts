@@ -5,22 +5,22 @@ import { BoundedMap } from '../async/bounded-map.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 import type { Registries } from './registries.ts';
 
-/** Keeps the status of a policy from being a port scanner: whoever writes a policy names a host, and a registry names its token server and redirects. */
+/** Prevents port scans by policies: the author of a policy names a host, and a registry names its token server and redirects. */
 export interface Concealment {
-  /** Notes a request to a private address; throws where the answer is not a registry's. */
+  /** Observes a request; throws if it went to a private address and the answer is not that of a registry. */
   readonly onHop: (request: HttpRequest, answer: HttpAnswer | undefined) => void;
-  /** Runs what asks about a source. Of a registry with such an address every failure becomes the same error. */
+  /** Runs a request about a source. For a registry with such an address, every failure becomes the same error. */
   run<T>(source: ImageSource, ask: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 const maxRegistries = 10_000;
 
-/** `onDetails`: told what the author of a policy is not told. */
+/** `onDetails` gets what the author of a policy must not see. */
 export function createConcealment(
   registries: Pick<Registries, 'isConcealed'>,
   onDetails: (registry: string, why: string) => void,
 ): Concealment {
-  /** Registries that led to a private address which the configuration does not name, by their names. */
+  /** Names of registries that led to a private address which the configuration does not name. */
   const concealed = new BoundedMap<string, true>(maxRegistries);
   return {
     onHop({ registry, url, what }, answer) {
@@ -33,8 +33,8 @@ export function createConcealment(
       try {
         return await ask();
       } catch (error) {
-        const isTold = !concealed.has(source.registry) || (error instanceof PermanentError && error.reason === 'RegistryDenied');
-        if (signal?.aborted || isTold) throw error;
+        const isVisible = !concealed.has(source.registry) || (error instanceof PermanentError && error.reason === 'RegistryDenied');
+        if (signal?.aborted || isVisible) throw error;
         onDetails(source.registry, describeError(error));
         throw concealedError(source);
       }
@@ -42,15 +42,15 @@ export function createConcealment(
   };
 }
 
-/** Without a cause: messages are made of causes, too. */
+/** Has no cause, since causes become part of messages. */
 function concealedError(source: ImageSource): Error {
   const remedy = 'if it is a registry, have it added to registries or allowedRegistries of the configuration';
   return new Error(
-    `reading ${formatRepository(source)}: no registry answers there. It leads to a private address, of which nothing more is told: ${remedy}`,
+    `reading ${formatRepository(source)}: no registry answers there. It leads to a private address, for which no details are shown: ${remedy}`,
   );
 }
 
-/** Every registry says so in this header, or in the errors of the distribution specification. */
+/** Registries send this header, or errors of the distribution specification. */
 function isOfRegistry({ headers, body }: HttpAnswer): boolean {
   return headers['docker-distribution-api-version'] !== undefined || /^\s*\{\s*"errors"\s*:/.test(body.toString('utf8', 0, 200));
 }

@@ -1,3 +1,4 @@
+/** What limits the requests to each host: concurrency slots, a rate, pauses and a circuit breaker. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { WaitError } from '../model/errors.ts';
@@ -5,13 +6,12 @@ import type { Reason } from '../model/reasons.ts';
 import type { Clock } from './answer-errors.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { type CircuitState, type Circuit, createCircuit } from './circuit.ts';
-import { createHostPause, type HostPause } from './host-pause.ts';
+import { createHostPause, createPullQuota, type HostPause, type PullQuota } from './host-pause.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
-import { createPullQuota, type PullQuota } from './pull-quota.ts';
 import type { RegistrySettings } from './registries.ts';
-import { createSharedGate, type SharedGate, type SharedTurns } from './shared-turns.ts';
+import { createSharedGate, type SharedGate, type SharedSlots } from './shared-slots.ts';
 
-/** What became known of a host, for metrics and logs. */
+/** Changes of a host, for metrics and logs. */
 export type HostEvent =
   | { readonly host: string; readonly kind: 'circuit'; readonly state: CircuitState; readonly why: string }
   | { readonly host: string; readonly kind: 'refused'; readonly reason: Reason }
@@ -21,32 +21,32 @@ export type HostEvent =
 export interface HostLimitsOptions {
   settings: (host: string) => RegistrySettings | undefined;
   clock: Clock;
-  /** Of one request. */
+  /** The timeout of one request. */
   timeoutMs: number;
-  shared?: SharedTurns | undefined;
+  shared?: SharedSlots | undefined;
   onEvent?: ((event: HostEvent) => void) | undefined;
-  /** How long no request of a host has to end until fewer may wait for it. */
+  /** After this time without a finished request, fewer requests may wait for a host. */
   stuckAfterMs?: number | undefined;
 }
 
-/** A request that wants to go to a host. */
-export interface VisitRequest {
+/** A request to a host. */
+export interface SlotRequest {
   readonly host: string;
   /** For messages. */
   readonly what: string;
-  /** Whose pulls it counts to, where it counts as one. */
+  /** The account whose pull quota it uses, if it is a pull. */
   readonly pullBy?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a request ended: with an answer (to an account, where the host may count by that), without one, or so that it tells nothing of the host. */
-export type VisitEnd =
-  | VisitAnswer
+/** How a request ended: with an answer, without one, or so that it shows nothing about the host. */
+export type RequestEnd =
+  | AnswerEnd
   | { readonly kind: 'failure'; readonly why: string; readonly subject?: string }
   | { readonly kind: 'nothing' };
 
-/** `account`: whom it was answered, where the host may count by that. */
-interface VisitAnswer {
+/** `account`: the account that the host may count the request for. */
+interface AnswerEnd {
   readonly kind: 'answer';
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -55,9 +55,9 @@ interface VisitAnswer {
   readonly isPull: boolean;
 }
 
-export interface Visit {
-  /** Must be called once; the time until which whoever made it has to wait, where the answer asks for that. */
-  leave(end: VisitEnd): number | undefined;
+export interface Slot {
+  /** Must be called once. Returns the time before which the request must not be repeated, if the answer asks for that. */
+  release(end: RequestEnd): number | undefined;
 }
 
 interface Host {
@@ -69,18 +69,18 @@ interface Host {
 }
 
 const defaultConcurrency = 8;
-/** Workers take 256 pushes and as many policies at a time: no host may have them all, and one from which nothing comes back only a few. */
-const maxPlaces = 248;
+/** Workers process 256 pushes and as many policies at a time: no host may occupy all of them, and a host that does not answer only a few. */
+const maxSlots = 248;
 const maxRunning = 48;
 const maxWaitingWhenStuck = 8;
 const maxHosts = 10_000;
-// Those who were turned away together should not come back together.
+// Jitter, so that requests that were refused together are not repeated together.
 const spread = 0.1;
 const minSpreadMs = 500;
-/** They have times of their own already, but each replica has told its own. */
+/** Busy hosts have a retry schedule already, but each replica has its own. */
 const minBusySpreadMs = 100;
 
-/** What holds for each host: its limits, its pauses, its circuit. A slow or broken one never holds up another. */
+/** The limits, pauses and circuit of each host. A slow or broken host never affects another. */
 export class HostLimits {
   readonly #hosts = new BoundedMap<string, Host>(maxHosts);
   readonly #options: HostLimitsOptions;
@@ -89,52 +89,52 @@ export class HostLimits {
     this.#options = options;
   }
 
-  /** Waits for a turn at the host. Rejects with WaitError where it must not be asked now, and with the signal's reason. */
-  async enter(request: VisitRequest): Promise<Visit> {
+  /** Waits for a slot of the host. Rejects with WaitError if the host must not be asked now, and with the signal's reason. */
+  async acquire(request: SlotRequest): Promise<Slot> {
     const host = this.#hosts.get(request.host) ?? this.#create(request.host);
     this.#hosts.set(request.host, host);
     const releases: (() => void)[] = [];
-    const leave = () => {
-      for (const release of releases.toReversed()) release();
+    const release = () => {
+      for (const end of releases.toReversed()) end();
       this.#forget(request.host, host);
     };
     try {
       this.#refuse(host, request);
       releases.push(await host.limiter.acquire(request.signal));
       if (host.gate) releases.push(await host.gate(request.signal));
-      // While it waited others may have learnt something.
+      // The host may have failed or asked for a pause meanwhile.
       this.#refuse(host, request);
     } catch (error) {
-      leave();
+      release();
       throw error instanceof Busy ? this.#toWait(request, 'RegistryBusy', error) : error;
     }
     host.circuit.begin();
     return {
-      leave: (end) => {
-        const until = this.#learn(request.host, host, end);
-        leave();
+      release: (end) => {
+        const until = this.#observe(request.host, host, end);
+        release();
         return until;
       },
     };
   }
 
-  /** Throws WaitError when the host must not be asked now. */
-  #refuse({ pause, quota, circuit }: Host, request: VisitRequest): void {
+  /** Throws WaitError if the host must not be asked now. */
+  #refuse({ pause, quota, circuit }: Host, request: SlotRequest): void {
     const now = this.#options.clock.now();
     const { host, pullBy } = request;
     if (pause.until > now) {
-      throw this.#toWait(request, 'RegistryThrottled', { message: `${host} asked to be left alone`, until: pause.until });
+      throw this.#toWait(request, 'RegistryThrottled', { message: `${host} asked for a pause`, until: pause.until });
     }
     const until = pullBy === undefined ? 0 : quota.until(pullBy);
     if (until > now) throw this.#toWait(request, 'RegistryThrottled', { message: `${host} allows no more pulls at present`, until });
     const refusal = circuit.refusal();
     if (refusal) {
-      const message = `${host} is not asked for a while, because ${refusal.why}`;
+      const message = `${host} gets no requests for a while, because ${refusal.why}`;
       throw this.#toWait(request, 'RegistryUnavailable', { message, until: refusal.until });
     }
   }
 
-  #toWait({ host, what }: VisitRequest, reason: Reason, { message, until }: { message: string; until: number }): WaitError {
+  #toWait({ host, what }: SlotRequest, reason: Reason, { message, until }: { message: string; until: number }): WaitError {
     const { clock, onEvent } = this.#options;
     onEvent?.({ host, kind: 'refused', reason });
     const waitMs = until - clock.now();
@@ -143,17 +143,17 @@ export class HostLimits {
     return new WaitError(reason, at, `${what}: ${message}; the next try is at ${at.toISOString()}`);
   }
 
-  #learn(name: string, { circuit, pause, quota }: Host, end: VisitEnd): number | undefined {
+  #observe(name: string, { circuit, pause, quota }: Host, end: RequestEnd): number | undefined {
     if (end.kind === 'nothing') circuit.forget();
     if (end.kind === 'failure') circuit.fail(end.why, end.subject);
     if (end.kind !== 'answer') return undefined;
     const { status, headers, account, subject, isPull } = end;
-    const rate = account === undefined ? undefined : quota.learn(account, headers);
+    const rate = account === undefined ? undefined : quota.observe(account, headers);
     if (rate) this.#options.onEvent?.({ host: name, kind: 'pulls', remaining: rate.remaining, limit: rate.limit });
     const { now } = this.#options.clock;
-    // Then it is only pulls that have to wait, and HEADs may go on.
+    // Then only pulls wait, and HEADs continue.
     const isSpent = status === 429 && isPull && rate?.remaining === 0;
-    const until = isSpent && account !== undefined ? quota.until(account) : pause.learn(status, headers);
+    const until = isSpent && account !== undefined ? quota.until(account) : pause.observe(status, headers);
     if (status < 500 || status === 501 || (until !== undefined && until > now())) circuit.succeed();
     else circuit.fail(`it answered ${status}`, subject);
     return until;
@@ -170,7 +170,7 @@ export class HostLimits {
         concurrency: running,
         requestsPerSecond,
         now: clock.now,
-        line: { maxWaiting: maxPlaces - running, maxWaitingWhenStuck, stuckAfterMs, maxPaceMs: 1_000, refuse },
+        queue: { maxWaiting: maxSlots - running, maxWaitingWhenStuck, stuckAfterMs, maxPaceMs: 1_000, refuse },
       }),
       circuit: createCircuit(clock, (state, why) => onEvent?.({ host: name, kind: 'circuit', state, why })),
       pause: createHostPause(clock.now),
@@ -178,7 +178,7 @@ export class HostLimits {
       gate:
         shared && Object.keys(limits).length > 0
           ? createSharedGate({
-              turns: shared,
+              slots: shared,
               host: name,
               limits,
               lifeMs: 2 * timeoutMs + 5_000,

@@ -1,9 +1,10 @@
+/** Requests to hosts: within their limits, with redirects, deadlines and bounded answers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as send } from 'undici';
 import { PermanentError } from '../model/errors.ts';
 import { isForbiddenAddress, refusedAddress } from './address-guard.ts';
 import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
-import { explainConnectionError, isClosedConnection } from './connection-errors.ts';
+import { explainConnectionError, isClosedConnection } from './answer-errors.ts';
 import { startDeadline } from '../async/deadline.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { Registry } from './registries.ts';
@@ -28,22 +29,22 @@ export interface HttpRequest {
   url: URL;
   headers: Readonly<Record<string, string>>;
   body?: string;
-  /** On whose account, where the host may count by that. */
+  /** The account that the host may count the request for. */
   account?: string;
   maxBytes: number;
   maxRedirects: number;
   signal?: AbortSignal | undefined;
-  /** What it is a part of and counts to; without, it counts by itself. */
+  /** The reading that it is a part of; without one, it counts by itself. */
   reading?: BudgetedReading | undefined;
 }
 
-/** Any answer, whatever its status; `url` is where redirects ended. */
+/** An answer with any status; `url` is the last one after redirects. */
 export interface HttpAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
   url: URL;
-  /** The time until which the host wants to be left alone. */
+  /** The host asks for no requests before this time. */
   retryAt?: number;
 }
 
@@ -52,17 +53,17 @@ export interface HttpOptions {
   budget: AnswerBudget;
   timeoutMs: number;
   onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** Called after each request, with whatever came of it: throws what the caller is to get instead of it. */
+  /** Called after each request with its answer, if any; may throw the error that the caller gets instead. */
   onHop?: ((request: HttpRequest, answer: HttpAnswer | undefined) => void) | undefined;
 }
 
 /**
- * Sends a request within the host's limits and follows redirects. Every hop passes the address guard, and Authorization stays with the origin
- * it was meant for. Rejects with the signal's reason, PermanentError(RegistryRefused), or an Error that says what was being done.
+ * Sends a request within the host's limits and follows redirects. Every hop passes the address guard, and Authorization is only sent to the first
+ * origin. Rejects with the signal's reason, PermanentError(RegistryRefused), or an Error that says what was being done.
  */
 export type Http = (request: HttpRequest) => Promise<HttpAnswer>;
 
-// Of the page that comes with an error, its beginning is enough.
+// The beginning of an error page is enough.
 const maxErrorBytes = 64 * 1024;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
@@ -88,26 +89,26 @@ function guardUrl(url: URL, { registry, what }: HttpRequest): void {
   if (url.protocol === 'https:' || (url.protocol === 'http:' && registry.insecure)) return;
   throw new PermanentError(
     'RegistryRefused',
-    `${what}: the registry ${registry.name} sends to ${url.protocol}//${url.host}, but only https is allowed unless the configuration says insecure: true for it`,
+    `${what}: the registry ${registry.name} redirects to ${url.protocol}//${url.host}, but only https is allowed unless the configuration says insecure: true for it`,
   );
 }
 
-/** One visit to a host; the end of it tells the others what to expect there. */
+/** One request to a host; its result updates the host's pauses and circuit. */
 async function exchange(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
   const { url, what, signal, method, kind, account } = request;
   const subject = subjectOf(url);
   const isPull = method === 'GET' && kind === 'manifest';
-  const visit = await options.limits.enter({ host: url.host, what, pullBy: isPull ? account : undefined, signal });
+  const slot = await options.limits.acquire({ host: url.host, what, pullBy: isPull ? account : undefined, signal });
   try {
     const answer = await exchangeTwice(options, request);
     options.onHop?.(request, answer);
     const { status, headers } = answer;
-    const retryAt = visit.leave({ kind: 'answer', status, headers, subject, account, isPull });
+    const retryAt = slot.release({ kind: 'answer', status, headers, subject, account, isPull });
     return retryAt === undefined ? answer : { ...answer, retryAt };
   } catch (error) {
     const isFailure = error instanceof HostFailure;
     if (isFailure) options.onHop?.(request, undefined);
-    visit.leave(isFailure ? { kind: 'failure', why: error.why, ...(!error.isWholeHost && { subject }) } : { kind: 'nothing' });
+    slot.release(isFailure ? { kind: 'failure', why: error.why, ...(!error.isWholeHost && { subject }) } : { kind: 'nothing' });
     throw error;
   }
 }
@@ -116,7 +117,7 @@ async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promis
   try {
     return await exchangeOnce(options, request);
   } catch (error) {
-    // Nothing that is asked here changes the registry, so a connection that closed under our hands is tried anew at once.
+    // No request changes the registry, so one whose connection was closed is repeated at once.
     if (request.signal?.aborted || !(error instanceof Error) || !isClosedConnection(error.cause)) throw error;
     return exchangeOnce(options, request);
   }
@@ -156,7 +157,7 @@ async function transfer(request: HttpRequest, reading: BudgetedReading, signal: 
     method,
     headers,
     signal,
-    // undici closes the connection after each HEAD unless told otherwise, and the next push would pay for a TLS handshake.
+    // By default, undici closes the connection after each HEAD, and the next push would need a TLS handshake.
     reset: false,
     ...(body !== undefined && { body }),
   });
@@ -176,7 +177,7 @@ async function transfer(request: HttpRequest, reading: BudgetedReading, signal: 
     }
     return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks), url };
   } finally {
-    // Whoever asked makes something smaller of it at once.
+    // Callers reduce the answer to something smaller at once.
     reading.grow(-counted);
   }
 }
@@ -195,7 +196,7 @@ class HostFailure extends Error {
   }
 }
 
-/** What of a host is asked: a repository, or whatever else has an address of its own. */
+/** The requested resource of a host: a repository, or any other path. */
 function subjectOf({ pathname, search }: URL): string {
   const repository = /^\/v2\/(.+)\/(?:manifests|tags|blobs|referrers)\/[^/]+$/.exec(pathname)?.[1];
   return repository ?? pathname + search;

@@ -2,11 +2,9 @@
 import { isAttestation, isImageConfigType, whyNoImage } from '../model/artifact.ts';
 import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
-import { readBlob } from './blobs.ts';
+import { headManifest, type Manifest, readBlob, readManifest } from './manifests.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
-import { creationTime, latestTime, notedTime } from './creation-time.ts';
-import { headManifest, type Manifest, readManifest } from './manifests.ts';
-import { parseImageConfig, parseManifest } from './parse-manifest.ts';
+import { creationTime, latestTime, notedTime, parseImageConfig, parseManifest } from './parse-manifest.ts';
 import type { Session } from './session.ts';
 import { SingleFlight } from '../async/single-flight.ts';
 

@@ -1,29 +1,29 @@
-import { createReturnTimes } from './return-times.ts';
-import { sleep as defaultSleep, type Sleep } from '../async/sleep.ts';
+/** Limits the requests to one host. */
+import { type Sleep, sleep as defaultSleep } from '../async/backoff.ts';
 
 export interface LimiterOptions {
-  /** How many may run at once. */
+  /** The number of requests that run at once. */
   concurrency: number;
-  /** How many may start in a second, evenly spaced; none: as many as come. */
+  /** The number of requests that start in a second, evenly spaced; unlimited unless given. */
   requestsPerSecond?: number | undefined;
-  line?: LineLimits | undefined;
+  queue?: QueueLimits | undefined;
   now?: () => number;
   sleep?: Sleep;
 }
 
-/** How many may wait for their turn, so that whoever waits has better things to do than to wait. */
-export interface LineLimits {
+/** How many requests may wait for a slot: the others are refused, so that their workers can do something else. */
+export interface QueueLimits {
   readonly maxWaiting: number;
-  /** When no turn has ended for a while. */
+  /** The limit if no request has ended for a while. */
   readonly maxWaitingWhenStuck: number;
   readonly stuckAfterMs: number;
-  /** The longest that the pace may make somebody wait. */
+  /** The longest wait that `requestsPerSecond` may cause. */
   readonly maxPaceMs: number;
-  /** The error for those who must come again. */
+  /** The error of a refused request, which should be repeated after `waitMs`. */
   readonly refuse: (why: string, waitMs: number) => Error;
 }
 
-/** First come, first served: `acquire` waits for its turn and answers the function that ends it; it rejects with the signal's reason, or what `refuse` makes. */
+/** First come, first served: `acquire` waits for a slot and returns the function that releases it; it rejects with the signal's reason, or with what `refuse` retries. */
 export interface Limiter {
   acquire(signal?: AbortSignal): Promise<() => void>;
   readonly isIdle: boolean;
@@ -37,48 +37,47 @@ interface Waiter {
 const shortMs = 100;
 const longMs = 1_000;
 
-/** Limits how many requests one host gets at once, and how fast they follow each other. */
-export function createLimiter({ concurrency, requestsPerSecond, line, now = Date.now, sleep = defaultSleep }: LimiterOptions): Limiter {
-  // A Set keeps the order of arrival and forgets an aborted waiter at once.
+/** Limits how many requests run at once, and how fast they follow each other. */
+export function createLimiter({ concurrency, requestsPerSecond, queue, now = Date.now, sleep = defaultSleep }: LimiterOptions): Limiter {
+  // A Set keeps the order of arrival, and an aborted waiter is removed at once.
   const waiting = new Set<Waiter>();
   const spacingMs = requestsPerSecond === undefined ? 0 : 1000 / requestsPerSecond;
-  const returns = createReturnTimes(spacingMs, now);
+  const retries = createRetrySchedule(spacingMs, now);
   let running = 0;
   let nextStart = 0;
   let isStuck = false;
-  let alarm: NodeJS.Timeout | undefined;
+  let stuckTimer: NodeJS.Timeout | undefined;
 
   const free = () => {
     isStuck = false;
     const next = waiting.values().next().value;
-    returns.turn(next !== undefined);
+    retries.onRelease(next !== undefined);
     if (next) {
       waiting.delete(next);
-      watch();
+      restartTimer();
       next.start();
-    } else if (--running === 0) clearTimeout(alarm);
-    else watch();
+    } else if (--running === 0) clearTimeout(stuckTimer);
+    else restartTimer();
   };
 
-  /** From the last sign of life on. */
-  const watch = () => {
-    if (!line) return;
-    clearTimeout(alarm);
-    alarm = setTimeout(onStuck, line.stuckAfterMs).unref();
+  const restartTimer = () => {
+    if (!queue) return;
+    clearTimeout(stuckTimer);
+    stuckTimer = setTimeout(onStuck, queue.stuckAfterMs).unref();
   };
   const onStuck = () => {
     isStuck = true;
-    for (const waiter of [...waiting].slice(line?.maxWaitingWhenStuck)) {
+    for (const waiter of [...waiting].slice(queue?.maxWaitingWhenStuck)) {
       waiting.delete(waiter);
       waiter.reject(full());
     }
   };
   const full = () => {
     const why = `${running} requests run and ${waiting.size} wait`;
-    return line?.refuse(why, returns.next(isStuck ? longMs : shortMs)) ?? new Error(why);
+    return queue?.refuse(why, retries.next(isStuck ? longMs : shortMs)) ?? new Error(why);
   };
 
-  const turn = (signal?: AbortSignal) =>
+  const waitForSlot = (signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       const done = () => signal?.removeEventListener('abort', onAbort);
       const onAbort = () => {
@@ -103,8 +102,8 @@ export function createLimiter({ concurrency, requestsPerSecond, line, now = Date
     if (spacingMs === 0) return;
     const at = now();
     const start = Math.max(at, nextStart);
-    if (line && start - at > line.maxPaceMs)
-      throw line.refuse(`${requestsPerSecond} requests a second are allowed`, returns.next(start - at));
+    if (queue && start - at > queue.maxPaceMs)
+      throw queue.refuse(`${requestsPerSecond} requests a second are allowed`, retries.next(start - at));
     nextStart = start + spacingMs;
     if (start > at) await sleep(start - at, signal);
   };
@@ -113,10 +112,10 @@ export function createLimiter({ concurrency, requestsPerSecond, line, now = Date
     async acquire(signal) {
       signal?.throwIfAborted();
       if (running < concurrency) {
-        if (++running === 1) watch();
+        if (++running === 1) restartTimer();
       } else {
-        if (line && waiting.size >= (isStuck ? line.maxWaitingWhenStuck : line.maxWaiting)) throw full();
-        await turn(signal);
+        if (queue && waiting.size >= (isStuck ? queue.maxWaitingWhenStuck : queue.maxWaiting)) throw full();
+        await waitForSlot(signal);
       }
       try {
         await pace(signal);
@@ -128,6 +127,43 @@ export function createLimiter({ concurrency, requestsPerSecond, line, now = Date
     },
     get isIdle() {
       return running === 0;
+    },
+  };
+}
+
+/** When refused requests should be repeated. */
+export interface RetrySchedule {
+  /** A slot was released, to the next waiting request if there is one. */
+  onRelease(isTaken: boolean): void;
+  /** The pause of one more refused request: milliseconds from now, at least `soonestMs`. */
+  next(soonestMs: number): number;
+}
+
+/** The longest pause: the host may become faster, and requests that wait longer need a reported reason. */
+const longestMs = 4_000;
+/** The weight of the latest time between two releases in the average. */
+const weight = 0.1;
+
+/**
+ * Refused requests are repeated one after the other, as fast as slots become free, and at least `spacingMs` apart: together they would only be refused again,
+ * each at the cost of a write to Redis. The pause is at most 4 s, or `soonestMs`.
+ */
+export function createRetrySchedule(spacingMs: number, now: () => number): RetrySchedule {
+  /** The average time between two releases while requests wait; 0 if unknown. */
+  let slotMs = 0;
+  let lastRelease: number | undefined;
+  let lastRetry = 0;
+  return {
+    onRelease(isTaken) {
+      const at = now();
+      if (isTaken && lastRelease !== undefined) slotMs += (slotMs === 0 ? 1 : weight) * (at - lastRelease - slotMs);
+      lastRelease = isTaken ? at : undefined;
+    },
+    next(soonestMs) {
+      const at = now();
+      const inOrder = Math.max(lastRetry + Math.max(slotMs, spacingMs), at + soonestMs);
+      lastRetry = Math.min(inOrder, at + Math.max(longestMs, soonestMs));
+      return lastRetry - at;
     },
   };
 }

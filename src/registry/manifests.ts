@@ -1,19 +1,19 @@
-/** Manifests of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
+/** Manifests and blobs of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pull */
+import { createHash } from 'node:crypto';
 import { formatRepository, isDigest, isTag } from '../model/image-reference.ts';
 import { accessKey } from '../model/image-source.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
-import { checkDigest, claimedDigest, digestLike } from './content-digest.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 import { parseManifest } from './parse-manifest.ts';
 import type { Session } from './session.ts';
 
-/** What a reference points at now. */
+/** The digest that a reference points to now. */
 export interface ManifestHead {
   digest: string;
   mediaType?: string;
 }
 
-/** A manifest or an index; the digest is that of the bytes. */
+/** A manifest or an index, with the digest of its bytes. */
 export interface Manifest {
   readonly digest: string;
   readonly mediaType: string;
@@ -28,7 +28,7 @@ const accept = [
 ].join(', ');
 const maxManifestBytes = 4 * 1024 * 1024;
 
-/** The digest of a tag by HEAD, which no registry counts as a pull; by GET and the bytes' own digest where HEAD does not tell. */
+/** The digest of a tag by HEAD, which no registry counts as a pull; by GET and from the bytes if HEAD does not return it. */
 export async function headManifest(session: Session, reference: string): Promise<ManifestHead | undefined> {
   if (!isReference(reference)) return undefined;
   const head = manifestCall('HEAD', session, reference);
@@ -43,24 +43,24 @@ export async function headManifest(session: Session, reference: string): Promise
   return manifest && { digest: manifest.digest, mediaType: manifest.mediaType };
 }
 
-/** The bytes of a tag or a digest, checked against what the reference or the registry says of them; undefined for 404. */
+/** The bytes of a tag or a digest, checked against the digest of the reference or of the registry's header; undefined for 404. */
 export async function readManifest(session: Session, reference: string): Promise<Manifest | undefined> {
   if (!isReference(reference)) return undefined;
   const get = manifestCall('GET', session, reference);
   const answer = await session.send(session.source, get);
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw unexpectedAnswer(get.what, answer, session.clock);
-  // A proxy's page answered with 200 must not become the digest of a new image.
+  // The error page of a proxy, answered with 200, must not become the digest of a new image.
   const document = parseManifest(answer.body);
   if (!document) throw new Error(`${get.what}: the answer is not a manifest`);
   const expected = isDigest(reference) ? reference : claimedDigest(answer);
   if (expected !== undefined) checkDigest(get.what, expected, answer.body);
-  // What the digest covers counts more than a header.
+  // A media type that the digest covers takes precedence over a header.
   const mediaType = document.mediaType ?? mediaTypeOf(answer) ?? 'application/octet-stream';
   return { digest: expected ?? digestLike(undefined, answer.body), mediaType, bytes: answer.body };
 }
 
-/** What is neither tag nor digest cannot exist, and must not become part of a path. */
+/** Anything but a tag or a digest cannot exist, and must not become part of a URL. */
 function isReference(text: string): boolean {
   return isTag(text) || isDigest(text);
 }
@@ -90,4 +90,36 @@ function withMediaType(digest: string, answer: HttpAnswer): ManifestHead {
 
 function mediaTypeOf({ headers }: HttpAnswer): string | undefined {
   return headers['content-type']?.split(';')[0]?.trim() || undefined;
+}
+
+/** The digest of the Docker-Content-Digest header; undefined if it is missing or invalid. */
+export function claimedDigest({ headers }: HttpAnswer): string | undefined {
+  const digest = headers['docker-content-digest'];
+  return typeof digest === 'string' && isDigest(digest) ? digest : undefined;
+}
+
+/** The digest of bytes, with the algorithm of another digest; sha256 without one. */
+export function digestLike(other: string | undefined, bytes: Buffer): string {
+  const algorithm = other?.startsWith('sha512:') ? 'sha512' : 'sha256';
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
+}
+
+/** Throws an Error if the bytes do not have the digest. */
+export function checkDigest(what: string, digest: string, bytes: Buffer): void {
+  const actual = digestLike(digest, bytes);
+  if (actual !== digest) throw new Error(`${what}: the digest is ${digest}, but that of the received bytes is ${actual}`);
+}
+
+/** The bytes of a blob, checked against its digest; undefined for 404. Registries redirect to their storage, without the credential. */
+export async function readBlob(session: Session, digest: string, maxBytes: number): Promise<Buffer | undefined> {
+  if (!isDigest(digest)) return undefined;
+  const { registry, source, signal } = session;
+  const what = `GET blob ${formatRepository(source)}@${digest}`;
+  const url = new URL(`/v2/${source.path}/blobs/${digest}`, registry.origin);
+  const call: HttpRequest = { registry, kind: 'blob', what, method: 'GET', url, headers: {}, maxBytes, maxRedirects: 3, signal };
+  const answer = await session.send(source, call);
+  if (answer.status === 404) return undefined;
+  if (answer.status !== 200) throw unexpectedAnswer(what, answer, session.clock);
+  checkDigest(what, digest, answer.body);
+  return answer.body;
 }

@@ -1,11 +1,12 @@
-/** Reads what others wrote: only the fields that are needed, and nothing that has another shape than it should. */
+/** Reads manifests, indexes and image configurations: only the fields that are needed; fields of another shape are left out. */
 import { z } from 'zod';
 import { isDigest } from '../model/image-reference.ts';
+import { isCredibleTime } from '../select/strategies/newest.ts';
 
-/** What a manifest says of a thing that it points at. */
+/** A descriptor in a manifest. */
 export type Descriptor = z.output<typeof descriptor>;
 
-/** A manifest of an image or of something else (`config`), or an index (`manifests`). */
+/** A manifest (`config`) or an index (`manifests`). */
 export type ManifestDocument = z.output<typeof manifest>;
 
 const text = z.string().max(4_096);
@@ -13,7 +14,7 @@ const annotations = z.record(z.string(), z.unknown()).transform((record) => {
   const texts = Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(texts);
 });
-/** Those of thousands of images are kept. */
+/** Short, since the platforms of thousands of images are cached. */
 const platformText = z.string().max(64);
 const platform = z.object({ os: platformText, architecture: platformText, variant: platformText.optional().catch(undefined) });
 const descriptor = z.object({
@@ -38,7 +39,7 @@ const manifest = z
     manifests: descriptors.optional().catch(undefined),
     annotations: annotations.optional().catch(undefined),
   })
-  // Some registries leave it out of the indexes of referrers that they make.
+  // Some registries omit it in their indexes of referrers.
   .refine(({ schemaVersion, manifests }) => schemaVersion !== undefined || manifests !== undefined);
 const labelled = z.object({ Labels: annotations.optional().catch(undefined) }).optional();
 const imageConfig = platform
@@ -51,7 +52,7 @@ export function parseManifest(bytes: Buffer): ManifestDocument | undefined {
   return manifest.safeParse(parseJson(bytes)).data;
 }
 
-/** What the configuration of an image says of its platform, its creation and its labels; empty where it says nothing that can be understood. */
+/** The platform, creation time and labels of an image configuration, as far as they can be read. */
 export function parseImageConfig(bytes: Buffer): z.output<typeof imageConfig> {
   return imageConfig.parse(parseJson(bytes));
 }
@@ -62,4 +63,40 @@ function parseJson(bytes: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Annotations of a manifest, or labels of a configuration. */
+type Labels = Readonly<Record<string, string>> | undefined;
+
+/** The annotation of the OCI, then that of label-schema.org, which images more often inherit from their base image. https://github.com/opencontainers/image-spec/blob/main/annotations.md */
+const names = ['org.opencontainers.image.created', 'org.label-schema.build-date'];
+
+/** The creation time in annotations or labels. */
+export function notedTime(notes: Labels): Date | undefined {
+  return mostCredible(names.map((name) => parseTime(notes?.[name])));
+}
+
+/**
+ * The creation time of an image: that of its manifest's annotations, otherwise the later one of its labels and its configuration. A label may be inherited from
+ * the base image, and the time of a configuration may be that of cached layers; both are earlier. A reproducible build may have a label only.
+ */
+export function creationTime(noted: Date | undefined, { labels, built }: { labels: Labels; built: string | undefined }): Date | undefined {
+  return mostCredible([noted, latestTime([notedTime(labels), parseTime(built)])]);
+}
+
+/** The latest of the known times. */
+export function latestTime(times: readonly (Date | undefined)[]): Date | undefined {
+  return times.reduce((latest, time) => (latest === undefined || (time !== undefined && time > latest) ? time : latest), undefined);
+}
+
+/** The first credible time; if none is credible, the first one. */
+function mostCredible(times: readonly (Date | undefined)[]): Date | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.find(isCredibleTime) ?? known[0];
+}
+
+/** Builders write Go's zero time if they do not know the time. */
+function parseTime(text: string | undefined): Date | undefined {
+  const at = new Date(text ?? Number.NaN);
+  return Number.isNaN(at.getTime()) || at.getUTCFullYear() <= 1 ? undefined : at;
 }

@@ -2,10 +2,9 @@
 import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpRequest } from './http.ts';
-import { nextPage } from './next-page.ts';
+import { nextPage, type Session } from './session.ts';
 import { readManifest } from './manifests.ts';
 import { type Descriptor, parseManifest } from './parse-manifest.ts';
-import type { Session } from './session.ts';
 
 const maxPages = 20;
 const maxPageBytes = 4 * 1024 * 1024;

@@ -1,10 +1,12 @@
+/** A session with the registry of a repository, and the pages of its lists. */
 import type { ImageSource } from '../model/image-source.ts';
-import type { Clock } from './answer-errors.ts';
 import type { AnswerBudget } from './answer-budget.ts';
+import type { Clock } from './answer-errors.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
+import type { HttpAnswer } from './http.ts';
 import type { Registry } from './registries.ts';
 
-/** Whom to ask about a repository, on whose behalf, and by what means. */
+/** What a request about a repository needs: its registry, on whose behalf it is asked, and how it is sent. */
 export interface Session {
   readonly send: AuthenticatedHttp;
   readonly clock: Clock;
@@ -12,4 +14,43 @@ export interface Session {
   readonly registry: Registry;
   readonly source: ImageSource;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** The URL of the next page by the Link header of an answer, on the same host; undefined for the last page. */
+export function nextPage(what: string, { headers }: HttpAnswer, current: URL): URL | undefined {
+  const link = tryNextLink(what, headers.link);
+  if (link === undefined) return undefined;
+  if (!URL.canParse(link, current.href)) throw new Error(`${what}: the link to the next page is not a URL`);
+  const next = new URL(link, current);
+  // Registries behind a TLS-terminating proxy write http: into absolute links: only the host is compared, and the scheme is kept.
+  next.protocol = current.protocol;
+  if (next.origin !== current.origin) throw new Error(`${what}: the link to the next page leads to another host, ${next.host}`);
+  return next;
+}
+
+function tryNextLink(what: string, header: string | string[] | undefined): string | undefined {
+  try {
+    return nextLink(header);
+  } catch (error) {
+    throw new Error(`${what}: the list may be incomplete`, { cause: error });
+  }
+}
+
+/**
+ * The target of `rel="next"` in Link headers (RFC 8288), unresolved; undefined if there is none. If no link has that relation, one without any relation
+ * counts: some registries write that, and nobody would notice a list that ends too early. Throws an Error if the header cannot be parsed.
+ */
+export function nextLink(header: string | readonly string[] | undefined): string | undefined {
+  const text = header === undefined ? '' : typeof header === 'string' ? header : header.join(',');
+  let unnamed: string | undefined;
+  let links = 0;
+  // A target may contain commas and semicolons, so the header cannot be split at them.
+  for (const [, target, parameters = ''] of text.matchAll(/<([^<>]*)>((?:[^<>"]|"[^"]*")*)/g)) {
+    const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters);
+    links++;
+    if (relation === null) unnamed ??= target;
+    else if ((relation[1] ?? relation[2] ?? '').toLowerCase().split(/\s+/).includes('next')) return target;
+  }
+  if (links === 0 && text.trim() !== '') throw new Error('the Link header cannot be read');
+  return unnamed || undefined;
 }

@@ -4,8 +4,7 @@ import { formatRepository, isTag } from '../model/image-reference.ts';
 import type { BudgetedReading } from './answer-budget.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
-import { nextPage } from './next-page.ts';
-import type { Session } from './session.ts';
+import { nextPage, type Session } from './session.ts';
 
 const pageSize = 1000;
 const maxPages = 1000;

@@ -1,16 +1,30 @@
+/** Finds the signatures of an image in its registry. */
 import { z } from 'zod';
 import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
-import type { FoundSignature } from './found-signature.ts';
-import { annotation } from './simple-bundle.ts';
-import { signaturePredicate } from './statement.ts';
+import { annotation, type SimpleSignature } from './simple-bundle.ts';
 
-/** What is read of a registry. */
+/** The registry's content that signatures are read from. */
 export interface SignatureRegistry {
-  /** By tag or digest; undefined when it is not there. */
+  /** By tag or digest; undefined for 404. */
   readManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<{ readonly bytes: Buffer } | undefined>;
   readBlob(source: ImageSource, digest: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | undefined>;
   listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Referrer[]>;
+}
+
+/** A signature in the registry, not verified yet. */
+export type FoundSignature = SimpleSignature | BundleSignature | UnreadableSignature;
+
+/** A signature of cosign 3: a Sigstore bundle that refers to the image. */
+export interface BundleSignature {
+  readonly kind: 'bundle';
+  readonly json: Buffer;
+}
+
+/** Something in the place of a signature that cannot be read. */
+interface UnreadableSignature {
+  readonly kind: 'unreadable';
+  readonly why: string;
 }
 
 export interface SignaturePorts {
@@ -19,7 +33,7 @@ export interface SignaturePorts {
   readonly now: () => number;
 }
 
-/** What the registry says of a manifest that refers to an image. */
+/** An entry of the list of manifests that refer to an image. */
 export interface Referrer {
   readonly digest: string;
   readonly artifactType?: string | undefined;
@@ -39,18 +53,20 @@ const manifestSchema = z.object({
 type Layer = z.output<typeof manifestSchema>['layers'][number];
 
 const simpleType = 'application/vnd.dev.cosign.simplesigning.v1+json';
-/** cosign 2 with signatures as referrers, its experiment. */
+/** cosign 2 with its experiment of signatures as referrers. */
 const simpleReferrer = 'application/vnd.dev.cosign.artifact.sig.v1+json';
+/** The predicate of the statement that cosign 3 makes when it signs an image; all others are attestations. */
+export const signaturePredicate = 'https://sigstore.dev/cosign/sign/v1';
 const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
 const predicateAnnotation = 'dev.sigstore.bundle.predicateType';
 const maxBytes = { simple: 65_536, bundle: 1_048_576 };
-/** Whoever may push to the repository may push signatures: he must not keep us busy. The latest are the last. */
+/** Anybody who may push to the repository may push signatures, so their number is limited, to the latest, which are the last. */
 const maxSignatures = 32;
-/** Each may take seconds, and each may have layers. */
+/** A limit for all of them: each may take seconds, and each may have layers. */
 const maxMs = 5 * 60_000;
 
 /**
- * The signatures of a digest, each read when it is asked for:
+ * Finds the signatures of a digest; each is read when the caller gets to it:
  * ```
  *  sha256-<hex>.sig ──▶ layers, with their annotations          cosign 2
  *  referrers        ──▶ manifests ──▶ their bundle              cosign 3 (and, as in cosign 2, layers)
@@ -63,33 +79,33 @@ export async function* findSignatures(source: ImageSource, digest: string, ports
     if (now() > until)
       throw new Error(`reading signatures of ${formatRepository(source)}@${digest} took longer than ${maxMs / 60_000} min`);
   };
-  const look = { ...ports, source, checkTime };
-  yield* readManifestOf(`${digest.replace(':', '-')}.sig`, look);
+  const search = { ...ports, source, checkTime };
+  yield* readManifestOf(`${digest.replace(':', '-')}.sig`, search);
   const referrers = await registry.listReferrers(source, digest, undefined, signal);
-  for (const { digest } of referrers.filter(isSignature).slice(-maxSignatures)) yield* readManifestOf(digest, look);
+  for (const { digest } of referrers.filter(isSignature).slice(-maxSignatures)) yield* readManifestOf(digest, search);
 }
 
-interface Look extends SignaturePorts {
+interface Search extends SignaturePorts {
   readonly source: ImageSource;
   readonly checkTime: () => void;
 }
 
-/** Attestations have the type of signatures. What an entry does not say, as in an index that cosign writes itself, its bundle will. */
+/** Attestations have the same artifact type. If an entry has no predicate, as in an index that cosign writes, its bundle shows it. */
 function isSignature({ artifactType = '', annotations = {} }: Referrer): boolean {
   const { [predicateAnnotation]: predicate = signaturePredicate } = annotations;
   return artifactType === simpleReferrer || (bundleType.test(artifactType) && predicate === signaturePredicate);
 }
 
-async function* readManifestOf(reference: string, look: Look): AsyncGenerator<FoundSignature> {
-  const { source, registry, signal, checkTime } = look;
+async function* readManifestOf(reference: string, search: Search): AsyncGenerator<FoundSignature> {
+  const { source, registry, signal, checkTime } = search;
   checkTime();
   const manifest = await registry.readManifest(source, reference, signal);
   if (manifest === undefined) return;
   const layers = parseLayers(manifest.bytes);
-  if (layers === undefined) yield { kind: 'unreadable', why: `${reference} is no manifest with signatures` };
+  if (layers === undefined) yield { kind: 'unreadable', why: `${reference} is not a manifest of signatures` };
   for (const layer of (layers ?? []).slice(-maxSignatures)) {
     checkTime();
-    const found = await readLayer(layer, look);
+    const found = await readLayer(layer, search);
     if (found !== undefined) yield found;
   }
 }
@@ -98,19 +114,19 @@ function parseLayers(bytes: Buffer): readonly Layer[] | undefined {
   try {
     return manifestSchema.safeParse(JSON.parse(bytes.toString('utf8'))).data?.layers;
   } catch {
-    // What is no JSON is no manifest either: the caller says so.
+    // The caller reports that it is not a manifest.
     return undefined;
   }
 }
 
-async function readLayer({ mediaType, digest, size, annotations }: Layer, look: Look): Promise<FoundSignature | undefined> {
+async function readLayer({ mediaType, digest, size, annotations }: Layer, search: Search): Promise<FoundSignature | undefined> {
   const kind = mediaType === simpleType ? 'simple' : bundleType.test(mediaType) ? 'bundle' : undefined;
   if (kind === undefined) return undefined;
   if (kind === 'simple' && annotations[annotation.signature] === undefined) {
     return { kind: 'unreadable', why: `${digest} has no signature in its annotations` };
   }
-  if (size > maxBytes[kind]) return { kind: 'unreadable', why: `a signature of ${size} bytes is larger than any` };
-  const bytes = await look.registry.readBlob(look.source, digest, maxBytes[kind], look.signal);
+  if (size > maxBytes[kind]) return { kind: 'unreadable', why: `a signature of ${size} bytes is too large` };
+  const bytes = await search.registry.readBlob(search.source, digest, maxBytes[kind], search.signal);
   if (bytes === undefined) return { kind: 'unreadable', why: `the registry does not hold ${digest}, which should be a signature` };
   return kind === 'simple' ? { kind, payload: bytes, annotations } : { kind, json: bytes };
 }

@@ -4,36 +4,36 @@ import { PermanentError } from '../model/errors.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { VerificationResult, Verification } from '../model/verification.ts';
 import { findSignatures, type SignatureRegistry } from './find-signatures.ts';
-import { judgeSignatures } from './judge-signatures.ts';
-import { readKeys, type ReadSecret } from './read-keys.ts';
 import type { Trust } from './trust.ts';
+import { verifySignatures } from './verify-signatures.ts';
+import { readKeys, type ReadSecret } from './public-keys.ts';
 
 export interface ImageVerifierOptions {
   readonly registry: SignatureRegistry;
   readonly readSecret: ReadSecret;
-  /** What keyless signatures are verified with. */
+  /** The trust root of keyless signatures. */
   readonly trustRoot?: TrustMaterial | undefined;
   readonly now?: () => number;
 }
 
-/** An image, and what is demanded of it by a policy. */
+/** An image, and what a policy requires of it. */
 export interface VerifyRequest {
   readonly source: ImageSource;
   readonly digest: string;
   readonly verification: Verification;
-  /** Of the policy, where its keys are. */
+  /** The namespace of the policy, which holds its keys. */
   readonly namespace: string;
 }
 
 /**
- * Verifies the signatures of a digest. Throws PermanentError (VerificationKeyInvalid, TrustRootMissing) where there is nothing to verify them with, and
- * what reading throws.
+ * Verifies the signatures of a digest. Throws PermanentError (VerificationKeyInvalid, TrustRootMissing) if there is nothing to verify them with, and
+ * whatever the registry client throws.
  */
 export type VerifyImage = (request: VerifyRequest, signal: AbortSignal) => Promise<VerificationResult>;
 
 const maxRemembered = 10_000;
 
-/** Creates a verifier that remembers what it verified, by digest and the content of the keys: a signature that held goes on to hold. */
+/** Creates a verifier that caches verified images by digest and the content of the keys: a valid signature stays valid. */
 export function createImageVerifier({ registry, readSecret, trustRoot, now = Date.now }: ImageVerifierOptions): VerifyImage {
   const verified = new BoundedMap<string, VerificationResult>(maxRemembered);
   return async ({ source, digest, verification, namespace }, signal) => {
@@ -44,28 +44,28 @@ export function createImageVerifier({ registry, readSecret, trustRoot, now = Dat
     const known = cacheKey(digest, trust);
     const remembered = verified.get(known);
     if (remembered !== undefined) return remembered;
-    const verdict = await judgeSignatures(findSignatures(source, digest, { registry, signal, now }), digest, trust);
-    if (verdict.kind === 'verified') verified.set(known, verdict);
-    return verdict.kind === 'verified'
-      ? verdict
-      : { ...verdict, why: [verdict.why, ...withoutTrustRoot(verification, trust), ...problems].join('; ') };
+    const result = await verifySignatures(findSignatures(source, digest, { registry, signal, now }), digest, trust);
+    if (result.kind === 'verified') verified.set(known, result);
+    return result.kind === 'verified'
+      ? result
+      : { ...result, why: [result.why, ...withoutTrustRoot(verification, trust), ...problems].join('; ') };
   };
 }
 
 function nothingToVerifyWith({ signers }: Verification, problems: readonly string[]): PermanentError {
   const [problem] = problems;
   if (problem !== undefined)
-    return new PermanentError('VerificationKeyInvalid', `nothing to verify signatures with: ${problems.join('; ')}`);
+    return new PermanentError('VerificationKeyInvalid', `there is no usable key to verify signatures with: ${problems.join('; ')}`);
   const who = signers.map(({ description }) => description).join(' or ');
   return new PermanentError(
     'TrustRootMissing',
-    `a keyless signature by ${who} is demanded, and the configuration has no verification.trustRootFile to verify it with`,
+    `a keyless signature by ${who} is required, but the configuration has no verification.trustRootFile to verify it with`,
   );
 }
 
 function withoutTrustRoot({ signers }: Verification, { trustRoot }: Trust): string[] {
   return signers.length > 0 && trustRoot === undefined
-    ? ['keyless is not looked at: the configuration has no verification.trustRootFile']
+    ? ['keyless signatures are not verified: the configuration has no verification.trustRootFile']
     : [];
 }
 

@@ -1,7 +1,14 @@
+/** The format of cosign 2: a signed payload, with certificate and log entry in annotations. */
 import { hash } from 'node:crypto';
-import { bundleFromJSON, type Bundle } from '@sigstore/bundle';
+import { type Bundle, bundleFromJSON } from '@sigstore/bundle';
 import { z } from 'zod';
-import type { SimpleSignature } from './found-signature.ts';
+
+/** A layer of the image `sha256-….sig`: its annotations, and its content, which was signed. */
+export interface SimpleSignature {
+  readonly kind: 'simple';
+  readonly payload: Buffer;
+  readonly annotations: Readonly<Record<string, string>>;
+}
 
 /** The names of cosign 2's annotations. */
 export const annotation = {
@@ -24,8 +31,8 @@ const bodySchema = z.object({ kind: z.string(), apiVersion: z.string() });
 const timestampSchema = z.object({ SignedRFC3161Timestamp: z.string() });
 
 /**
- * A keyless signature of cosign 2 in the form of a Sigstore bundle (v0.1), so that there is one way to verify both. The digest in it is that of the
- * payload that we have. Throws an Error when parts are missing.
+ * A keyless signature of cosign 2 as a Sigstore bundle (v0.1), so that both formats are verified in one way. Its digest is computed from the payload.
+ * Throws an Error if parts are missing.
  */
 export function toBundle({ payload, annotations }: SimpleSignature): Bundle {
   const certificate = annotations[annotation.certificate];
@@ -34,7 +41,7 @@ export function toBundle({ payload, annotations }: SimpleSignature): Bundle {
   if (certificate === undefined) throw new Error('it has no certificate');
   if (entry === undefined) throw new Error('it has no entry of a transparency log');
   const rfc3161Timestamps =
-    timestamp === undefined ? [] : [{ signedTimestamp: timestampSchema.parse(JSON.parse(timestamp)).SignedRFC3161Timestamp }];
+    timestamp === undefined ? [] : [{ signedTimestamp: parseJson(timestampSchema, timestamp, 'its timestamp').SignedRFC3161Timestamp }];
   return bundleFromJSON({
     mediaType: 'application/vnd.dev.sigstore.bundle+json;version=0.1',
     verificationMaterial: {
@@ -50,8 +57,8 @@ export function toBundle({ payload, annotations }: SimpleSignature): Bundle {
 }
 
 function toLogEntry(text: string): object {
-  const { SignedEntryTimestamp, Payload } = entrySchema.parse(JSON.parse(text));
-  const { kind, apiVersion } = bodySchema.parse(JSON.parse(Buffer.from(Payload.body, 'base64').toString('utf8')));
+  const { SignedEntryTimestamp, Payload } = parseJson(entrySchema, text, 'its log entry');
+  const { kind, apiVersion } = parseJson(bodySchema, Buffer.from(Payload.body, 'base64').toString('utf8'), 'the body of its log entry');
   return {
     logIndex: String(Payload.logIndex),
     logId: { keyId: Buffer.from(Payload.logID, 'hex').toString('base64') },
@@ -66,4 +73,35 @@ function leafOf(pem: string): string {
   const [, leaf] = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/.exec(pem) ?? [];
   if (leaf === undefined) throw new Error('its certificate is not in PEM form');
   return leaf.replaceAll(/\s/g, '');
+}
+
+const payloadSchema = z.object({
+  critical: z.object({
+    type: z.string(),
+    image: z.object({ 'docker-manifest-digest': z.string() }),
+  }),
+});
+
+/**
+ * The digest in a payload of cosign 2. Its docker-reference is ignored: images are signed where they were built, and then copied. Throws an
+ * Error for anything else. https://github.com/containers/image/blob/main/docs/containers-signature.5.md
+ */
+export function readSimplePayload(bytes: Buffer): string {
+  const { critical } = parseJson(payloadSchema, bytes.toString('utf8'), 'it');
+  if (critical.type !== 'cosign container image signature') throw new Error(`it is of type "${critical.type}"`);
+  return critical.image['docker-manifest-digest'];
+}
+
+/** Parses JSON against a schema; throws an Error that names the part and says what is wrong with it. */
+export function parseJson<T extends z.ZodType>(schema: T, json: string, part: string): z.output<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new Error(`${part} is not JSON`, { cause: error });
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`${part} has another shape (${issue?.path.join('.')})`);
 }

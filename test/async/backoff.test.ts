@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { backoffMs, jobBackoff, requestBackoff } from '../../src/async/backoff.ts';
+import { backoffMs, jobBackoff, requestBackoff, parseRetryAfter } from '../../src/async/backoff.ts';
 
 test('jobs: between one second and five minutes, whatever the number of failures', () => {
   fc.assert(
@@ -36,3 +36,23 @@ test('requests: doubled from 100 ms up to 30 s, and at least half of that', () =
   const least = [0, 1, 1000].map((retry) => backoffMs(retry, () => 0, requestBackoff));
   assert.deepEqual(least, [50, 100, 15_000]);
 });
+
+const now = Date.UTC(2026, 0, 1, 12, 0, 0);
+
+const table: [name: string, header: string | string[] | undefined, expectedSeconds: number | undefined][] = [
+  ['no header', undefined, undefined],
+  ['seconds', '120', 120],
+  ['zero', '0', 0],
+  ['at most a day', '864000', 86_400],
+  ['a date', 'Thu, 01 Jan 2026 12:05:00 GMT', 300],
+  ['a date in the past', 'Thu, 01 Jan 2026 11:05:00 GMT', 0],
+  ['a date far away', 'Fri, 01 Jan 2027 12:00:00 GMT', 86_400],
+  ['the first of several', ['7', '9'], 7],
+  ['negative', '-5', undefined],
+  ['rubbish', 'soon', undefined],
+  ['digits without end', '9'.repeat(400), 86_400],
+];
+
+for (const [name, header, seconds] of table) {
+  test(`Retry-After: ${name}`, () => assert.equal(parseRetryAfter(header, now), seconds === undefined ? undefined : seconds * 1_000));
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BoundedMap } from '../../src/async/bounded-map.ts';
+import { BoundedMap, createTtlCache } from '../../src/async/bounded-map.ts';
 
 test('what was neither set nor asked for the longest is forgotten', () => {
   const map = new BoundedMap<string, number>(3);
@@ -23,4 +23,43 @@ test('to ask whether a key is there keeps nothing', () => {
   assert.ok(map.has('a'));
   map.set('c', 2);
   assert.deepEqual([...map.keys()], ['b', 'c']);
+});
+
+/** A cache of two answers for ten milliseconds, a clock, and what was loaded. */
+function world() {
+  const state = { now: 0, loads: [] as string[] };
+  const cache = createTtlCache<string>({ ttlMs: 10, limit: 2, now: () => state.now });
+  const get = (key: string) =>
+    cache.get(key, async () => {
+      state.loads.push(key);
+      return `${key} at ${state.now}`;
+    });
+  return Object.assign(state, { cache, get });
+}
+
+test('an answer is asked for once by all who want it at the same time, and is good until its time is over', async () => {
+  const it = world();
+  assert.deepEqual(await Promise.all([it.get('a'), it.get('a')]), ['a at 0', 'a at 0']);
+  it.now = 9;
+  assert.equal(await it.get('a'), 'a at 0');
+  it.now = 10;
+  assert.equal(await it.get('a'), 'a at 10');
+  assert.deepEqual(it.loads, ['a', 'a']);
+});
+
+test('a failure goes to all who wait for it, and is not kept', async () => {
+  const it = world();
+  const fail = () => it.cache.get('a', () => Promise.reject(new Error('away')));
+  const failed = await Promise.allSettled([fail(), it.get('a')]);
+  assert.deepEqual(
+    failed.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.equal(await it.get('a'), 'a at 0');
+});
+
+test('of too many answers, the one that was not asked for the longest is forgotten', async () => {
+  const it = world();
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await it.get(key);
+  assert.deepEqual(it.loads, ['a', 'b', 'c', 'b']);
 });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { before, describe, it } from 'node:test';
-import { judgeMaterial, namesOf, splitBundle, type Material } from '../../src/certificates/judge-material.ts';
+import { neededRenewal, type Material, namesOf, renewMaterial, splitBundle } from '../../src/certificates/material.ts';
 import { makeProvisional } from '../../src/certificates/make-certificate.ts';
-import { renewMaterial } from '../../src/certificates/renew-material.ts';
 import { checkServingPair } from '../../src/certificates/serving-pair.ts';
 
 const start = new Date('2026-11-20T12:00:00Z');
@@ -12,7 +11,7 @@ const names = ['image-watcher-conversion.ops.svc', 'image-watcher-conversion.ops
 
 /** As the service does at every look. */
 async function look(material: Material | undefined, now: Date, wanted = names): Promise<Material> {
-  const renewal = judgeMaterial(material, { names: wanted, now });
+  const renewal = neededRenewal(material, { names: wanted, now });
   return renewal.authority === undefined && renewal.certificate === undefined && material !== undefined
     ? material
     : renewMaterial(material, renewal, { names: wanted, now });
@@ -49,13 +48,13 @@ describe('the material of our own authority', () => {
     ['nothing yet', async () => undefined, start, { authority: 'there is none', certificate: 'there is none' }],
     ['all is fresh', () => changed({}), start, {}],
     ['just before two thirds of 90 days', () => changed({}), after(59.9), {}],
-    ['after two thirds of 90 days', () => changed({}), after(60.1), { certificate: 'two thirds of its life are over' }],
-    ['after its end', () => changed({}), after(91), { certificate: 'two thirds of its life are over' }],
+    ['after two thirds of 90 days', () => changed({}), after(60.1), { certificate: 'two thirds of its lifetime have passed' }],
+    ['after its end', () => changed({}), after(91), { certificate: 'two thirds of its lifetime have passed' }],
     [
       'after two thirds of ten years',
       () => changed({}),
       after(3_650 * 0.67),
-      { authority: 'two thirds of its life are over', certificate: 'two thirds of its life are over' },
+      { authority: 'two thirds of its lifetime have passed', certificate: 'two thirds of its lifetime have passed' },
     ],
     ['a clock far behind', () => changed({}), after(-1), { authority: 'it is not valid yet', certificate: 'it is not valid yet' }],
     ['a clock a little behind', () => changed({}), after(-0.04), {}],
@@ -67,13 +66,13 @@ describe('the material of our own authority', () => {
       'a certificate that is no authority in its place',
       () => changed({ authorities: first.certificate, authorityKey: first.key }),
       start,
-      { authority: 'it is not an authority', certificate: 'no authority of the bundle vouches for it' },
+      { authority: 'it is not an authority', certificate: 'no valid authority of the bundle issued it' },
     ],
     [
       'a certificate of somebody else',
       async () => ({ ...first, ...(await makeProvisional(names, start)) }),
       start,
-      { certificate: 'no authority of the bundle vouches for it' },
+      { certificate: 'no valid authority of the bundle issued it' },
     ],
     [
       'an emptied Secret',
@@ -83,27 +82,27 @@ describe('the material of our own authority', () => {
     ],
   ];
   for (const [name, material, now, expected] of rows) {
-    it(`is judged: ${name}`, async () => assert.deepEqual(judgeMaterial(await material(), { names, now }), expected));
+    it(`is evaluated: ${name}`, async () => assert.deepEqual(neededRenewal(await material(), { names, now }), expected));
   }
 
   for (const key of ['authorities', 'authorityKey', 'certificate', 'key'] as const) {
     it(`is made good again when ${key} is garbage`, async () => {
       for (const garbage of ['garbage', first[key].slice(0, 80), first[key].replace(/[A-Za-z]{20}/, 'A'.repeat(20)), '\u0000']) {
         const repaired = await look({ ...first, [key]: garbage }, start);
-        assert.deepEqual(judgeMaterial(repaired, { names, now: start }), {}, garbage);
+        assert.deepEqual(neededRenewal(repaired, { names, now: start }), {}, garbage);
         checkServingPair(repaired);
       }
     });
   }
 
   it('takes a new certificate of the same authority when a name is missing, and keeps the names it had', async () => {
-    assert.deepEqual(judgeMaterial(first, { names: [...names, 'new.ops.svc'], now: start }), {
-      certificate: 'it lacks the names new.ops.svc',
+    assert.deepEqual(neededRenewal(first, { names: [...names, 'new.ops.svc'], now: start }), {
+      certificate: 'it does not have the names new.ops.svc',
     });
     const second = await look(first, start, ['new.ops.svc']);
     assert.equal(second.authorities, first.authorities);
-    assert.deepEqual(judgeMaterial(second, { names: ['new.ops.svc'], now: start }), {});
-    assert.deepEqual(judgeMaterial(second, { names, now: start }), {}, 'a replica with the older configuration has nothing to change');
+    assert.deepEqual(neededRenewal(second, { names: ['new.ops.svc'], now: start }), {});
+    assert.deepEqual(neededRenewal(second, { names, now: start }), {}, 'a replica with the older configuration has nothing to change');
     const third = await look(second, after(61), ['new.ops.svc']);
     assert.deepEqual(namesOf(leafOf(third)), ['new.ops.svc'], 'names that nobody wants end with the certificate');
   });

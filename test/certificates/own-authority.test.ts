@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { judgeMaterial, type Material, type Renewal } from '../../src/certificates/judge-material.ts';
+import { neededRenewal, type Material, type Renewal } from '../../src/certificates/material.ts';
 import { ensureMaterial } from '../../src/certificates/own-authority.ts';
 import { agreeOnSecret } from '../../src/kube/agree-on-secret.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
@@ -49,7 +49,7 @@ describe('our own authority in a Secret of a real API server', () => {
   it('is made once, however many replicas start at the same moment', async () => {
     const { material, renewals } = await all('once', start);
     assert.deepEqual(renewals, [{ authority: 'there is none', certificate: 'there is none' }]);
-    assert.deepEqual(judgeMaterial(material, { names, now: start }), {});
+    assert.deepEqual(neededRenewal(material, { names, now: start }), {});
     const { type, data } = await cluster.request('GET', secretPath('once'));
     assert.equal(type, 'kubernetes.io/tls');
     assert.deepEqual(Object.keys(data).sort(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
@@ -59,7 +59,7 @@ describe('our own authority in a Secret of a real API server', () => {
   it('is renewed once, however many look at the same moment', async () => {
     const before = await all('renewed', start);
     const after = await all('renewed', later(61));
-    assert.deepEqual(after.renewals, [{ certificate: 'two thirds of its life are over' }]);
+    assert.deepEqual(after.renewals, [{ certificate: 'two thirds of its lifetime have passed' }]);
     assert.equal(after.material.authorities, before.material.authorities);
     assert.notEqual(after.material.certificate, before.material.certificate);
   });

@@ -66,7 +66,7 @@ describe('images have to be signed', () => {
     const { place, push, runs, stillRuns } = await startSigned('simple');
     const { digest } = await push('1.1.0');
     const waiting = await world.waitForCondition('simple', 'Reconciling', 'NotSigned', patienceMs);
-    assert.match(waiting.message, new RegExp(`1\\.1\\.0 \\(${digest}\\) is not signed: wanted is one by key cosign\\.pub of Secret`));
+    assert.match(waiting.message, new RegExp(`1\\.1\\.0 \\(${digest}\\) is not signed: a signature by key cosign\\.pub of Secret`));
     await stillRuns();
     await pushSimple(place, digest, [signSimple(digest, ours)]);
     await runs('1.1.0', digest);
@@ -99,7 +99,7 @@ describe('images have to be signed', () => {
     const { message } = await world.waitForCondition('wrong-key', 'Stalled', 'SignatureInvalid', patienceMs);
     assert.match(
       message,
-      new RegExp(`a signature was made with another key; a signature is for ${wrong}; wanted is one by key cosign\\.pub`),
+      new RegExp(`a signature was made with another key; a signature is for ${wrong}; a signature by key cosign\\.pub`),
     );
     await stillRuns();
     await pushSimple(place, digest, [signSimple(digest, rsaSigner()), signSimple(digest, ours)]);
@@ -114,7 +114,7 @@ describe('images have to be signed', () => {
     const identity = 'https://github.com/mallory/web/.github/workflows/release.yml@refs/tags/v1';
     await pushBundle(place, digest, signBundleKeyless(digest, { sigstore, identity }));
     const { message } = await world.waitForCondition('wrong-identity', 'Stalled', 'SignatureInvalid', patienceMs);
-    assert.ok(message.includes(`made by ${identity} (by ${releaser.issuer}); wanted is one by ${releaser.identity}`), message);
+    assert.ok(message.includes(`made by ${identity} (by ${releaser.issuer}); a signature by ${releaser.identity}`), message);
     await stillRuns();
   });
 

@@ -24,7 +24,7 @@ function createVerifying(
     clock: () => new Date(time.now),
     async verifyImage({ digest }) {
       world.requests.push(`VERIFY ${digest.slice(7, 8)}`);
-      return results[digest] ?? { kind: 'unsigned', why: 'wanted is one by us' };
+      return results[digest] ?? { kind: 'unsigned', why: 'a signature by us is required' };
     },
     ...overrides,
   });
@@ -116,7 +116,7 @@ describe('an image that is not signed', () => {
     await look(world, { source: 'Poll', receivedAt: new Date(time.now).toISOString() });
     assert.equal(world.statusOf('web'), status, 'nothing to write');
     assert.equal(world.events.length, 1);
-    assert.match(world.events[0]?.message ?? '', /shop\/web:1\.3\.0 \(sha256:b+\) is not signed: wanted is one by us$/);
+    assert.match(world.events[0]?.message ?? '', /shop\/web:1\.3\.0 \(sha256:b+\) is not signed: a signature by us is required$/);
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 

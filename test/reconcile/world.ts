@@ -21,7 +21,7 @@ import type { JobContext } from '../../src/queue/worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createDeniedPushes } from '../../src/reconcile/denied-pushes.ts';
-import { createKeyedMutex } from '../../src/async/keyed-mutex.ts';
+import { createKeyedMutex } from '../../src/async/serialize.ts';
 import type { ImageFacts } from '../../src/reconcile/read-images.ts';
 import { createSharedAnswers } from '../../src/reconcile/shared-answers.ts';
 import { createTagMemory } from '../../src/reconcile/tag-memory.ts';

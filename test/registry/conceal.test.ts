@@ -81,7 +81,7 @@ const neighbours: Readonly<Record<string, (t: TestContext) => Promise<string>>> 
 };
 
 const told =
-  /^reading [^ ]+: no registry answers there\. It leads to a private address, of which nothing more is told: if it is a registry, have it added to registries or allowedRegistries of the configuration$/;
+  /^reading [^ ]+: no registry answers there\. It leads to a private address, for which no details are shown: if it is a registry, have it added to registries or allowedRegistries of the configuration$/;
 
 function start(t: TestContext, options: Partial<RegistryClientOptions> = {}) {
   const client = createRegistryClient({

@@ -39,17 +39,17 @@ const faults: [name: string, answer: FakeAnswer, ending: Ending, message: RegExp
     '503 with Retry-After',
     { status: 503, headers: { 'retry-after': '7' } },
     'wait',
-    /answered 503, and is asked again at 2026-01-01T00:00:07\.000Z$/,
+    /answered 503, and the request is repeated at 2026-01-01T00:00:07\.000Z$/,
   ],
   [
     '429 with Retry-After',
     { status: 429, headers: { 'retry-after': '7' } },
     'wait',
-    /answered 429, and is asked again at 2026-01-01T00:00:07\.000Z$/,
+    /answered 429, and the request is repeated at 2026-01-01T00:00:07\.000Z$/,
   ],
-  ['429 without Retry-After', { status: 429 }, 'wait', /answered 429, and is asked again at 2026-01-01T00:00:01\.000Z$/],
-  ['a reset', { destroy: true }, 'retry', /cannot talk to 127\.0\.0\.1:\d+ \((UND_ERR_SOCKET|ECONNRESET)\)$/],
-  ['half of a body', { cut: true, body: manifest }, 'retry', /cannot talk to 127\.0\.0\.1:\d+/],
+  ['429 without Retry-After', { status: 429 }, 'wait', /answered 429, and the request is repeated at 2026-01-01T00:00:01\.000Z$/],
+  ['a reset', { destroy: true }, 'retry', /cannot connect to 127\.0\.0\.1:\d+ \((UND_ERR_SOCKET|ECONNRESET)\)$/],
+  ['half of a body', { cut: true, body: manifest }, 'retry', /cannot connect to 127\.0\.0\.1:\d+/],
   ['a body that does not end', { stall: true, body: '{' }, 'retry', /no answer from 127\.0\.0\.1:\d+ within 100 ms$/],
   ['nothing at all', { after: new Promise(() => {}) }, 'retry', /no answer from 127\.0\.0\.1:\d+ within 100 ms$/],
   ['another status', { status: 204 }, 'retry', /registry answered 204$/],
@@ -72,13 +72,21 @@ for (const [question, { ask, what }] of Object.entries(questions)) {
 }
 
 const wrongBytes: [question: keyof typeof questions, answer: FakeAnswer, message: RegExp][] = [
-  ['a manifest by its digest', { body: manifest }, /the registry says sha256:a+, but the bytes are sha256:/],
-  ['a manifest by its digest', { headers: { 'docker-content-digest': fakeDigest('a') }, body: manifest }, /but the bytes are sha256:/],
-  ['a manifest by its tag', { headers: { 'docker-content-digest': fakeDigest('a') }, body: manifest }, /but the bytes are sha256:/],
+  ['a manifest by its digest', { body: manifest }, /the digest is sha256:a+, but that of the received bytes is sha256:/],
+  [
+    'a manifest by its digest',
+    { headers: { 'docker-content-digest': fakeDigest('a') }, body: manifest },
+    /but that of the received bytes is sha256:/,
+  ],
+  [
+    'a manifest by its tag',
+    { headers: { 'docker-content-digest': fakeDigest('a') }, body: manifest },
+    /but that of the received bytes is sha256:/,
+  ],
   ['a manifest by its tag', { body: manifest.slice(0, -1) }, /the answer is not a manifest$/],
   ['a manifest by its tag', { body: '{"schemaVersion":1}' }, /the answer is not a manifest$/],
-  ['an image', { body: manifest }, /but the bytes are sha256:/],
-  ['a blob', { body: 'other bytes' }, /the registry says sha256:a+, but the bytes are sha256:/],
+  ['an image', { body: manifest }, /but that of the received bytes is sha256:/],
+  ['a blob', { body: 'other bytes' }, /the digest is sha256:a+, but that of the received bytes is sha256:/],
   ['a blob', { body: 'x'.repeat(1_000_001) }, /the answer is larger than 1000000 bytes$/],
   [
     'referrers',
@@ -182,7 +190,7 @@ test('a storage that answers with other bytes is not believed', async (t) => {
   const { fake, client, repository, storage, digest } = await startStorage(t, () => undefined);
   fake.answerNext({ status: 307, headers: { location: `http://${storage.host}/bucket` } }, { path: '/v2/team/app/blobs/' });
   storage.answerNext({ body: 'other bytes' });
-  await assert.rejects(client.readBlob(repository, digest, 100), { name: 'Error', message: /but the bytes are sha256:/ });
+  await assert.rejects(client.readBlob(repository, digest, 100), { name: 'Error', message: /but that of the received bytes is sha256:/ });
 });
 
 const forbidden: [name: string, prepare: (fake: FakeRegistry) => void][] = [
@@ -222,7 +230,7 @@ test('many failures of several repositories: the registry is left alone, and its
     assert.ok(error instanceof WaitError && error.reason === 'RegistryUnavailable');
     assert.match(
       error.message,
-      /^listing tags of .*\/team\/app: 127\.0\.0\.1:\d+ is not asked for a while, because it failed 5 times in a row/,
+      /^listing tags of .*\/team\/app: 127\.0\.0\.1:\d+ gets no requests for a while, because it failed 5 times in a row/,
     );
     return true;
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaitError } from '../../src/model/errors.ts';
-import { type HostEvent, HostLimits, type HostLimitsOptions, type Visit } from '../../src/registry/host-limits.ts';
+import { type HostEvent, HostLimits, type HostLimitsOptions, type Slot } from '../../src/registry/host-limits.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const answered = (status: number, headers: Record<string, string> = {}, more: { account?: string; isPull?: boolean } = {}) =>
@@ -19,7 +19,7 @@ function limitsOf(options: Partial<HostLimitsOptions> = {}) {
     onEvent: (event) => void events.push(event),
     ...options,
   });
-  const enter = (host = 'r.example.com', pullBy?: string, signal?: AbortSignal) => limits.enter({ host, what: 'HEAD', pullBy, signal });
+  const enter = (host = 'r.example.com', pullBy?: string, signal?: AbortSignal) => limits.acquire({ host, what: 'HEAD', pullBy, signal });
   return { world, events, enter };
 }
 
@@ -33,9 +33,9 @@ test('a busy host does not hold up another', async () => {
   const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, concurrency: 1 }) });
   const visit = await enter('slow.example.com');
   const waiting = enter('slow.example.com');
-  (await enter('fast.example.com')).leave(answered(200));
-  visit.leave(answered(200));
-  (await waiting).leave(answered(200));
+  (await enter('fast.example.com')).release(answered(200));
+  visit.release(answered(200));
+  (await waiting).release(answered(200));
 });
 
 test('no host has more than 248 who visit it or wait to do so', async () => {
@@ -43,7 +43,7 @@ test('no host has more than 248 who visit it or wait to do so', async () => {
   const visits = Array.from({ length: 248 }, () => enter());
   await assert.rejects(enter(), waits('RegistryBusy', 100));
   assert.deepEqual(events, [{ host: 'r.example.com', kind: 'refused', reason: 'RegistryBusy' }]);
-  for (const visit of visits) (await visit).leave(answered(200));
+  for (const visit of visits) (await visit).release(answered(200));
 });
 
 test('when nothing comes back, those who wait are sent away, but for a few', async () => {
@@ -60,16 +60,16 @@ test('when nothing comes back, those who wait are sent away, but for a few', asy
   );
   assert.ok(refused.every((error) => error instanceof WaitError && error.reason === 'RegistryBusy'));
   assert.equal(events.length, 40);
-  for (const visit of running) visit.leave(answered(200));
-  for (const visit of waiting.slice(0, 8)) (await visit).leave(answered(200));
+  for (const visit of running) visit.release(answered(200));
+  for (const visit of waiting.slice(0, 8)) (await visit).release(answered(200));
   // It lives again: everybody may wait as before.
   const again = Array.from({ length: 248 }, () => enter());
-  for (const visit of again) (await visit).leave(answered(200));
+  for (const visit of again) (await visit).release(answered(200));
 });
 
 test('who would have to wait long for the pace must come again', async () => {
   const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, requestsPerSecond: 0.1 }) });
-  (await enter()).leave(answered(200));
+  (await enter()).release(answered(200));
   await assert.rejects(enter(), waits('RegistryBusy', 10_000));
 });
 
@@ -77,22 +77,22 @@ test('a pause is for everybody who asks that host, and for nobody else', async (
   const { enter, world } = limitsOf();
   const first = await enter();
   const late = await enter();
-  assert.equal(first.leave(answered(429, { 'retry-after': '30' })), start + 30_000);
+  assert.equal(first.release(answered(429, { 'retry-after': '30' })), start + 30_000);
   await assert.rejects(enter(), waits('RegistryThrottled', 30_000));
-  (await enter('other.example.com')).leave(answered(200));
+  (await enter('other.example.com')).release(answered(200));
   // Who was on his way may still be answered; that ends no pause.
-  assert.equal(late.leave(answered(200)), undefined);
+  assert.equal(late.release(answered(200)), undefined);
   world.now += 29_999;
   await assert.rejects(enter(), waits('RegistryThrottled', 30_000));
   world.now += 1;
-  (await enter()).leave(answered(200));
+  (await enter()).release(answered(200));
 });
 
 test('who waits for a turn when a pause begins does not go', async () => {
   const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, concurrency: 1 }) });
   const first = await enter();
   const waiting = enter();
-  first.leave(answered(503, { 'retry-after': '5' }));
+  first.release(answered(503, { 'retry-after': '5' }));
   await assert.rejects(waiting, waits('RegistryThrottled', 5_000));
 });
 
@@ -100,7 +100,7 @@ test('without Retry-After the pauses grow, once for all who were turned away tog
   const { enter, world } = limitsOf();
   const throttled = async () => {
     const visits = await Promise.all([enter(), enter(), enter()]);
-    const pauses = visits.map((visit) => visit.leave(answered(429)));
+    const pauses = visits.map((visit) => visit.release(answered(429)));
     assert.equal(new Set(pauses).size, 1);
     const pauseMs = (pauses[0] ?? 0) - world.now;
     world.now += pauseMs;
@@ -109,7 +109,7 @@ test('without Retry-After the pauses grow, once for all who were turned away tog
   const pauses = [];
   for (let i = 0; i < 11; i++) pauses.push((await throttled()) / 1_000);
   assert.deepEqual(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
-  (await enter()).leave(answered(404));
+  (await enter()).release(answered(404));
   assert.equal(await throttled(), 1_000);
 });
 
@@ -117,18 +117,18 @@ const spent = { 'ratelimit-limit': '100;w=21600', 'ratelimit-remaining': '0;w=21
 
 test('when no pulls remain, pulls of that account wait, and HEADs go on', async () => {
   const { enter, world, events } = limitsOf();
-  assert.equal((await enter('docker.io', 'me')).leave(answered(200, spent, { account: 'me', isPull: true })), undefined);
+  assert.equal((await enter('docker.io', 'me')).release(answered(200, spent, { account: 'me', isPull: true })), undefined);
   await assert.rejects(enter('docker.io', 'me'), waits('RegistryThrottled', 216_000));
-  (await enter('docker.io', 'you')).leave(answered(200, {}, { account: 'you', isPull: true }));
-  (await enter('docker.io')).leave(answered(200, spent, { account: 'me' }));
+  (await enter('docker.io', 'you')).release(answered(200, {}, { account: 'you', isPull: true }));
+  (await enter('docker.io')).release(answered(200, spent, { account: 'me' }));
   await assert.rejects(enter('docker.io', 'me'), waits('RegistryThrottled', 216_000));
-  (await enter('docker.io')).leave(answered(200, { ...spent, 'ratelimit-remaining': '1;w=21600' }, { account: 'me' }));
+  (await enter('docker.io')).release(answered(200, { ...spent, 'ratelimit-remaining': '1;w=21600' }, { account: 'me' }));
   const pull = await enter('docker.io', 'me');
   // Refused all the same: only pulls wait.
-  assert.equal(pull.leave(answered(429, spent, { account: 'me', isPull: true })), start + 216_000);
-  (await enter('docker.io')).leave(answered(200, spent, { account: 'me' }));
+  assert.equal(pull.release(answered(429, spent, { account: 'me', isPull: true })), start + 216_000);
+  (await enter('docker.io')).release(answered(200, spent, { account: 'me' }));
   world.now += 216_000;
-  (await enter('docker.io', 'me')).leave(answered(200));
+  (await enter('docker.io', 'me')).release(answered(200));
   assert.deepEqual(
     events.filter(({ kind }) => kind === 'pulls').map((event) => 'remaining' in event && event.remaining),
     [0, 0, 1, 0, 0],
@@ -137,12 +137,12 @@ test('when no pulls remain, pulls of that account wait, and HEADs go on', async 
 
 test('a host that fails for several repositories is left alone, seen after by one request, and asked again when it answers', async () => {
   const { enter, world, events } = limitsOf();
-  const fail = (visit: Visit, subject: string) => visit.leave({ kind: 'failure', why: 'no answer', subject });
+  const fail = (visit: Slot, subject: string) => visit.release({ kind: 'failure', why: 'no answer', subject });
   for (let i = 0; i < 5; i++) fail(await enter(), `team/${i}`);
   await assert.rejects(enter(), waits('RegistryUnavailable', 1_000));
   await assert.rejects(
     enter(),
-    /^WaitError: HEAD: r\.example\.com is not asked .* failed 5 times in a row, at last: no answer; the next try is at 2026-/,
+    /^WaitError: HEAD: r\.example\.com gets no requests .* failed 5 times in a row, at last: no answer; the next try is at 2026-/,
   );
   world.now += 1_000;
   const probe = await enter();
@@ -150,8 +150,8 @@ test('a host that fails for several repositories is left alone, seen after by on
   fail(probe, 'team/0');
   await assert.rejects(enter(), waits('RegistryUnavailable', 3_000));
   world.now += 2_000;
-  (await enter()).leave(answered(200));
-  (await enter()).leave(answered(200));
+  (await enter()).release(answered(200));
+  (await enter()).release(answered(200));
   assert.deepEqual(
     events.flatMap((event) => (event.kind === 'circuit' ? event.state : [])),
     ['open', 'half-open', 'open', 'half-open', 'closed'],
@@ -160,15 +160,15 @@ test('a host that fails for several repositories is left alone, seen after by on
 
 test('a probe that nobody waits for any more leaves the next one to go and see', async () => {
   const { enter, world } = limitsOf();
-  for (let i = 0; i < 5; i++) (await enter()).leave({ kind: 'failure', why: 'cannot talk to it' });
+  for (let i = 0; i < 5; i++) (await enter()).release({ kind: 'failure', why: 'cannot talk to it' });
   world.now += 1_000;
-  (await enter()).leave({ kind: 'nothing' });
-  (await enter()).leave(answered(404));
-  (await enter()).leave(answered(200));
+  (await enter()).release({ kind: 'nothing' });
+  (await enter()).release(answered(404));
+  (await enter()).release(answered(200));
 });
 
 test('a repository that cannot be read closes no registry', async () => {
   const { enter } = limitsOf();
-  for (let i = 0; i < 20; i++) (await enter()).leave(answered(500));
-  (await enter()).leave(answered(200));
+  for (let i = 0; i < 20; i++) (await enter()).release(answered(500));
+  (await enter()).release(answered(200));
 });

@@ -62,8 +62,8 @@ test('who gives up while being paced frees the place', async () => {
 test('who is refused comes back one after the other, as turns come, 4 s later at most', async () => {
   let time = 0;
   const refuse = (_why: string, waitMs: number) => Object.assign(new Error('come again'), { waitMs });
-  const line = { maxWaiting: 1, maxWaitingWhenStuck: 1, stuckAfterMs: 3_600_000, maxPaceMs: 0, refuse };
-  const limiter = createLimiter({ concurrency: 1, line, now: () => time });
+  const queue = { maxWaiting: 1, maxWaitingWhenStuck: 1, stuckAfterMs: 3_600_000, maxPaceMs: 0, refuse };
+  const limiter = createLimiter({ concurrency: 1, queue, now: () => time });
   const refusals = (count: number) =>
     Promise.all(
       Array.from({ length: count }, () =>

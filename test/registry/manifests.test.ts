@@ -39,7 +39,7 @@ const badBytes: [name: string, answer: FakeAnswer, expected: RegExp][] = [
   [
     'another digest than the header',
     { headers: { 'docker-content-digest': fakeDigest('a') }, body: manifest },
-    /the registry says sha256:a+, but the bytes are sha256:/,
+    /the digest is sha256:a+, but that of the received bytes is sha256:/,
   ],
   ['a truncated manifest', { body: manifest.slice(0, -1) }, /^GET manifest of .*\/team\/app:1: the answer is not a manifest$/],
   ['a page', { body: '<html>please log in</html>' }, /the answer is not a manifest/],
@@ -168,7 +168,7 @@ test('a connection that is reset once is tried anew at once; twice is a plain er
   assert.deepEqual(asked(fake), [head, head]);
   fake.answerNext({ destroy: true }, { times: 2 });
   await assert.rejects(client.headManifest(repository, '1'), (error: Error) => {
-    assert.match(error.message, /^HEAD manifest of .*: cannot talk to 127\.0\.0\.1:\d+ \((UND_ERR_SOCKET|ECONNRESET)\)$/);
+    assert.match(error.message, /^HEAD manifest of .*: cannot connect to 127\.0\.0\.1:\d+ \((UND_ERR_SOCKET|ECONNRESET)\)$/);
     assert.ok(error.cause instanceof Error);
     return error.name === 'Error';
   });

@@ -18,8 +18,8 @@ import { acceptPush } from '../../src/model/push-event.ts';
 import { selectTag } from '../../src/select/select-tag.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { parseChallenges } from '../../src/registry/challenge.ts';
-import { nextLink } from '../../src/registry/link-header.ts';
-import { parseRetryAfter } from '../../src/registry/retry-after.ts';
+import { nextLink } from '../../src/registry/session.ts';
+import { parseRetryAfter } from '../../src/async/backoff.ts';
 import { webDeployment } from '../model/samples.ts';
 
 const root = join(import.meta.dirname, '../..');

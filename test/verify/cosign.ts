@@ -1,6 +1,7 @@
 /** Signatures as cosign 2 and 3 make them, with keys and keyless; every part can be made wrong. */
 import { generateKeyPairSync, hash, sign, type KeyObject } from 'node:crypto';
-import type { BundleSignature, SimpleSignature } from '../../src/verify/found-signature.ts';
+import type { BundleSignature } from '../../src/verify/find-signatures.ts';
+import type { SimpleSignature } from '../../src/verify/simple-bundle.ts';
 import type { Sigstore } from './sigstore.ts';
 
 /** Who signs: a key, and the hash that is used with it (none for Ed25519). */

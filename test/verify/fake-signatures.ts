@@ -1,7 +1,7 @@
 /** A registry that holds signatures, in memory; notes what is asked. */
 import { hash } from 'node:crypto';
-import type { Referrer, SignatureRegistry } from '../../src/verify/find-signatures.ts';
-import type { BundleSignature, SimpleSignature } from '../../src/verify/found-signature.ts';
+import type { BundleSignature, Referrer, SignatureRegistry } from '../../src/verify/find-signatures.ts';
+import type { SimpleSignature } from '../../src/verify/simple-bundle.ts';
 import { bundleType } from './cosign.ts';
 
 export interface FakeSignatures {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findSignatures } from '../../src/verify/find-signatures.ts';
-import type { FoundSignature } from '../../src/verify/found-signature.ts';
+import { findSignatures, type FoundSignature } from '../../src/verify/find-signatures.ts';
 import { digestOf, web } from '../model/samples.ts';
 import { bundleType, ecSigner, signBundle, signSimple } from './cosign.ts';
 import { createFakeSignatures, type FakeSignatures } from './fake-signatures.ts';
@@ -75,11 +74,11 @@ const simpleLayer = {
   annotations: simple.annotations,
 };
 const broken: readonly (readonly [name: string, manifest: Buffer, why: RegExp | undefined])[] = [
-  ['no JSON', Buffer.from('x'), /is no manifest with signatures/],
-  ['an index', Buffer.from('{"manifests":[]}'), /is no manifest with signatures/],
-  ['layers of another shape', Buffer.from('{"layers":{"a":1}}'), /is no manifest with signatures/],
+  ['no JSON', Buffer.from('x'), /is not a manifest of signatures/],
+  ['an index', Buffer.from('{"manifests":[]}'), /is not a manifest of signatures/],
+  ['layers of another shape', Buffer.from('{"layers":{"a":1}}'), /is not a manifest of signatures/],
   ['a layer whose content is gone', layerOf(simpleLayer), /the registry does not hold sha256:c/],
-  ['a layer of megabytes', layerOf({ ...simpleLayer, size: 10_000_000 }), /10000000 bytes is larger than any/],
+  ['a layer of megabytes', layerOf({ ...simpleLayer, size: 10_000_000 }), /10000000 bytes is too large/],
   ['a layer without a signature', layerOf({ ...simpleLayer, annotations: {} }), /no signature in its annotations/],
   ['layers of something else', layerOf({ ...simpleLayer, mediaType: 'text/plain' }), undefined],
 ];

@@ -1,5 +1,6 @@
 /** Pushes signatures into a real registry, as cosign does. */
-import type { BundleSignature, SimpleSignature } from '../../src/verify/found-signature.ts';
+import type { BundleSignature } from '../../src/verify/find-signatures.ts';
+import type { SimpleSignature } from '../../src/verify/simple-bundle.ts';
 import { digestOf, pushBlob, putManifest, type PushTarget } from '../harness/push-image.ts';
 import { bundleType } from './cosign.ts';
 

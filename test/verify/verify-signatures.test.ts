@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type VerificationResult, wantSigner } from '../../src/model/verification.ts';
-import type { FoundSignature } from '../../src/verify/found-signature.ts';
-import { judgeSignatures } from '../../src/verify/judge-signatures.ts';
-import { readPublicKey } from '../../src/verify/public-key.ts';
-import type { Trust } from '../../src/verify/trust.ts';
-import { readTrustRoot } from '../../src/verify/trust-root.ts';
+import type { FoundSignature } from '../../src/verify/find-signatures.ts';
+import { readPublicKey } from '../../src/verify/public-keys.ts';
+import { type Trust, readTrustRoot } from '../../src/verify/trust.ts';
+import { verifySignatures } from '../../src/verify/verify-signatures.ts';
 import { digestOf } from '../model/samples.ts';
 import {
   bundleType,
@@ -36,7 +35,7 @@ async function judge(found: readonly FoundSignature[], trust: Trust): Promise<Ve
   async function* each() {
     yield* found;
   }
-  return judgeSignatures(each(), digest, trust);
+  return verifySignatures(each(), digest, trust);
 }
 
 const believing = (...signers: readonly Signer[]): Trust => ({
@@ -102,27 +101,27 @@ describe('forgeries and mistakes', () => {
   const textOf = (text: string): FoundSignature => ({ kind: 'bundle', json: Buffer.from(text) });
   const rows: readonly (readonly [name: string, found: FoundSignature, why: RegExp])[] = [
     ['cosign 2: of another image', signSimple(other, ours), /is for sha256:b/],
-    ['cosign 2: another key', signSimple(digest, ecSigner()), /another key; wanted is one by key 0 \(\S{43}=\)/],
+    ['cosign 2: another key', signSimple(digest, ecSigner()), /another key; a signature by key 0 \(\S{43}=\)/],
     ['cosign 2: another kind of key', signSimple(digest, rsaSigner()), /another key/],
     ['cosign 2: of another payload', forgedPayload, /another key/],
     ['cosign 2: another kind of payload', signSimple(digest, ours, simplePayload(digest, { type: 'atomic' })), /of type "atomic"/],
-    ['cosign 2: a payload that is no JSON', signSimple(digest, ours, Buffer.from('x')), /payload that is none of cosign/],
+    ['cosign 2: a payload that is no JSON', signSimple(digest, ours, Buffer.from('x')), /payload of a signature is not one of cosign/],
     [
       'cosign 2: an empty signature',
       { ...signSimple(digest, ours), annotations: { 'dev.cosignproject.cosign/signature': '' } },
       /another key/,
     ],
     ['cosign 2: no signature', { ...signSimple(digest, ours), annotations: {} }, /another key/],
-    ['cosign 2: keyless', signSimpleKeyless(digest, { sigstore }), /a signature is keyless; wanted is one by key 0/],
+    ['cosign 2: keyless', signSimpleKeyless(digest, { sigstore }), /a signature is keyless; a signature by key 0/],
     ['cosign 3: of another image', signBundle(other, ours), /is for sha256:b/],
-    ['cosign 3: another key', signBundle(digest, ecSigner()), /another key \(\S{43}=\); wanted is one by key 0/],
+    ['cosign 3: another key', signBundle(digest, ecSigner()), /another key \(\S{43}=\); a signature by key 0/],
     ['cosign 3: keyless', signBundleKeyless(digest, { sigstore }), /a signature is keyless/],
-    ['cosign 3: another type of content', signBundle(digest, ours, { payloadType: 'text/plain' }), /it holds "text\/plain"/],
+    ['cosign 3: another type of content', signBundle(digest, ours, { payloadType: 'text/plain' }), /it contains "text\/plain"/],
     ['cosign 3: another kind of statement', signBundle(digest, ours, { payload: statementOf(digest, { type: 'x' }) }), /of type "x"/],
-    ['cosign 3: nothing stated', signBundle(digest, ours, { payload: Buffer.from('{}') }), /no signature of an image/],
-    ['cosign 3: no JSON', textOf('<html>'), /no signature of an image/],
-    ['cosign 3: JSON that is something else', textOf('[null]'), /no signature of an image/],
-    ['cosign 3: an empty bundle', textOf(JSON.stringify({ mediaType: bundleType })), /no signature of an image/],
+    ['cosign 3: nothing stated', signBundle(digest, ours, { payload: Buffer.from('{}') }), /not the signature of an image/],
+    ['cosign 3: no JSON', textOf('<html>'), /not the signature of an image/],
+    ['cosign 3: JSON that is something else', textOf('[null]'), /not the signature of an image/],
+    ['cosign 3: an empty bundle', textOf(JSON.stringify({ mediaType: bundleType })), /not the signature of an image/],
     ['something unreadable', { kind: 'unreadable', why: 'it is gone' }, /it is gone/],
   ];
   for (const [name, found, why] of rows) {
@@ -138,7 +137,7 @@ describe('forgeries and mistakes', () => {
     [
       'another repository',
       { identity: 'https://github.com/mallory/web' },
-      /made by https:\/\/github\.com\/mallory\/web .*wanted is one by https:\/\/github\.com\/shop/,
+      /made by https:\/\/github\.com\/mallory\/web .*a signature by https:\/\/github\.com\/shop/,
     ],
     ['an identity that begins like the wanted one', { identity: `${releaser.identity}.1` }, /was made by/],
     ['an identity in which the wanted one is found', { identity: `https://mallory.example/?${releaser.identity}` }, /was made by/],
@@ -198,7 +197,7 @@ describe('forgeries and mistakes', () => {
 
   test('only the first few of many reasons are told', async () => {
     const found = ['c', 'd', 'e', 'f', '0'].map((letter) => signSimple(digestOf(letter), ours));
-    assert.match(JSON.stringify(await judge(found, believing(ours))), /sha256:e+; and 2 more; wanted/);
+    assert.match(JSON.stringify(await judge(found, believing(ours))), /sha256:e+; and 2 more; a signature by/);
   });
 });
 

@@ -3,8 +3,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { makeProvisional } from '../../src/certificates/make-certificate.ts';
-import type { ServingPair } from '../../src/certificates/serving-pair.ts';
-import { watchCertificateFiles } from '../../src/certificates/watch-files.ts';
+import { type ServingPair, watchCertificateFiles } from '../../src/certificates/serving-pair.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextLink } from '../../src/registry/link-header.ts';
+import { nextLink } from '../../src/registry/session.ts';
 
 const table: [name: string, header: string | string[] | undefined, expected: string | undefined][] = [
   ['no header', undefined, undefined],

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type VerificationResult, wantSigner } from '../../src/model/verification.ts';
-import type { FoundSignature } from '../../src/verify/found-signature.ts';
-import { judgeSignatures } from '../../src/verify/judge-signatures.ts';
-import { readPublicKey } from '../../src/verify/public-key.ts';
-import type { Trust } from '../../src/verify/trust.ts';
-import { readTrustRoot } from '../../src/verify/trust-root.ts';
+import type { FoundSignature } from '../../src/verify/find-signatures.ts';
+import { readPublicKey } from '../../src/verify/public-keys.ts';
+import { type Trust, readTrustRoot } from '../../src/verify/trust.ts';
+import { verifySignatures } from '../../src/verify/verify-signatures.ts';
 import { digestOf } from '../model/samples.ts';
 import { ecSigner, pemOf, releaser, signBundle, signBundleKeyless, signSimple, signSimpleKeyless } from './cosign.ts';
 import { createSigstore } from './sigstore.ts';
@@ -24,7 +23,7 @@ async function judge(found: FoundSignature, of = digest): Promise<VerificationRe
   async function* one() {
     yield found;
   }
-  return judgeSignatures(one(), of, trust);
+  return verifySignatures(one(), of, trust);
 }
 
 const bundles = [signBundle(digest, ours), signBundleKeyless(digest, { sigstore })];

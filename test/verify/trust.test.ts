@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTrustRoot } from '../../src/verify/trust-root.ts';
+import { readTrustRoot } from '../../src/verify/trust.ts';
 import { createSigstore } from './sigstore.ts';
 
 test('a trust root has its authorities and logs', () => {

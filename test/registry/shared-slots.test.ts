@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSharedGate, type SharedTurns, type TurnAnswer } from '../../src/registry/shared-turns.ts';
+import { createSharedGate, type SharedSlots, type SlotAnswer } from '../../src/registry/shared-slots.ts';
 
 /** A gate whose turns give these answers, the last one for ever; its clock goes on only while somebody sleeps. */
-function gateWith(answers: readonly (TurnAnswer | Error)[]) {
+function gateWith(answers: readonly (SlotAnswer | Error)[]) {
   const world = { now: 0, asked: 0, slept: [] as number[], released: [] as string[] };
-  const turns: SharedTurns = {
+  const slots: SharedSlots = {
     take() {
       const answer = answers[Math.min(world.asked++, answers.length - 1)];
       return answer === undefined || answer instanceof Error ? Promise.reject(answer ?? new Error('none')) : Promise.resolve(answer);
@@ -13,7 +13,7 @@ function gateWith(answers: readonly (TurnAnswer | Error)[]) {
     release: async (_host, lease) => void world.released.push(lease),
   };
   const enter = createSharedGate({
-    turns,
+    slots,
     host: 'r.example.com',
     limits: { concurrency: 2, requestsPerSecond: 5 },
     lifeMs: 1_000,
@@ -29,7 +29,7 @@ function gateWith(answers: readonly (TurnAnswer | Error)[]) {
   return { world, enter };
 }
 
-const startNow: TurnAnswer = { kind: 'start', waitMs: 0 };
+const startNow: SlotAnswer = { kind: 'start', waitMs: 0 };
 
 test('a turn begins when it is its time, and is released once', async () => {
   const { world, enter } = gateWith([{ kind: 'start', waitMs: 200 }]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { isSignedBy, readPublicKey } from '../../src/verify/public-key.ts';
+import { isSignedBy, readPublicKey } from '../../src/verify/public-keys.ts';
 import { ecSigner, pemOf, rsaSigner } from './cosign.ts';
 
 const dsa = generateKeyPairSync('dsa', { modulusLength: 2048, divisorLength: 256 });
@@ -12,7 +12,7 @@ const spki = { type: 'spki', format: 'pem' } as const;
 const rows: readonly (readonly [name: string, text: string, why: RegExp])[] = [
   ['nothing', '', /not one public key in PEM form/],
   ['garbage', 'ssh-ed25519 AAAA', /not one public key in PEM form/],
-  ['a private key', privatePem, /is a private key: write the public one/],
+  ['a private key', privatePem, /is a private key: use the public key/],
   ['the private key of cosign', '-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----\nAAAA\n', /is a private key/],
   ['a certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /not one public key in PEM form/],
   ['two keys', pemOf(ecSigner()) + pemOf(ecSigner()), /not one public key in PEM form/],

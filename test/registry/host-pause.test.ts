@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parsePullRate } from '../../src/registry/pull-quota.ts';
+import { parsePullRate } from '../../src/registry/host-pause.ts';
 
 const rows: [name: string, limit: string | undefined, remaining: string | undefined, expected: object | undefined][] = [
   ["Docker Hub's", '100;w=21600', '76;w=21600', { limit: 100, remaining: 76, windowSeconds: 21_600 }],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { connectProducer, connectWorker } from '../../src/queue/connection.ts';
-import { createRegistryTurns } from '../../src/queue/registry-turns.ts';
+import { createRegistrySlots } from '../../src/queue/registry-slots.ts';
 import { HostLimits } from '../../src/registry/host-limits.ts';
-import type { SharedTurns } from '../../src/registry/shared-turns.ts';
+import type { SharedSlots } from '../../src/registry/shared-slots.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -24,9 +24,9 @@ async function connect(t: TestContext, open = connectWorker) {
 
 /** A replica that asks for shared turns, and counts how often. */
 async function startReplica(t: TestContext, settings: { concurrency?: number; requestsPerSecond?: number }, open = connectWorker) {
-  const turns = createRegistryTurns(await connect(t, open), '{p}');
+  const turns = createRegistrySlots(await connect(t, open), '{p}');
   const replica = { asked: 0 };
-  const shared: SharedTurns = {
+  const shared: SharedSlots = {
     take(...parameters) {
       replica.asked++;
       return turns.take(...parameters);
@@ -39,12 +39,12 @@ async function startReplica(t: TestContext, settings: { concurrency?: number; re
     timeoutMs: 3_600_000,
     shared,
   });
-  return { replica, enter: (host: string, signal?: AbortSignal) => limits.enter({ host, what: 'HEAD', signal }) };
+  return { replica, enter: (host: string, signal?: AbortSignal) => limits.acquire({ host, what: 'HEAD', signal }) };
 }
 
 test('no more turns at once than allowed, whoever asks; a released one is free, and one that is not ends by itself', async (t) => {
   const connection = await connect(t);
-  const [one, two] = [connection, await connect(t)].map((connection) => createRegistryTurns(connection, '{p}'));
+  const [one, two] = [connection, await connect(t)].map((connection) => createRegistrySlots(connection, '{p}'));
   assert.ok(one && two);
   const limits = { concurrency: 2 };
   assert.deepEqual(await one.take('h', 'a', limits, times), { kind: 'start', waitMs: 0 });
@@ -63,7 +63,7 @@ test('no more turns at once than allowed, whoever asks; a released one is free, 
 
 test('turns are spaced evenly, whoever asks; who would have to wait for long is told when', async (t) => {
   const connection = await connect(t);
-  const turns = createRegistryTurns(connection, '{p}');
+  const turns = createRegistrySlots(connection, '{p}');
   // One in 1000 s: however slow this machine is, the second one comes too early.
   const slow = { requestsPerSecond: 0.001 };
   assert.deepEqual(await turns.take('slow', 'a', slow, times), { kind: 'start', waitMs: 0 });
@@ -80,7 +80,7 @@ test('turns are spaced evenly, whoever asks; who would have to wait for long is 
 
 test('what nobody of us wrote into Redis keeps no registry from being asked', async (t) => {
   const connection = await connect(t);
-  const turns = createRegistryTurns(connection, '{p}');
+  const turns = createRegistrySlots(connection, '{p}');
   const limits = { concurrency: 1, requestsPerSecond: 1_000 };
   const far = Date.now() + 1e12;
   await connection.zadd('{p}:registry:forged:turns', far, 'forged');
@@ -106,14 +106,14 @@ test('replicas together keep the concurrency of a host that the configuration na
     await new Promise((resolve) => setImmediate(resolve));
     running--;
     finished++;
-    left.leave(answered);
+    left.release(answered);
   };
   await Promise.all(Array.from({ length: 60 }, (_, index) => visit(index)));
   assert.deepEqual([finished, running], [60, 0]);
   assert.ok(most <= 3, `${most} at once`);
 
   const asked = replicas.map(({ replica }) => replica.asked);
-  (await replicas[0]?.enter('unnamed.example.com'))?.leave(answered);
+  (await replicas[0]?.enter('unnamed.example.com'))?.release(answered);
   assert.deepEqual(
     replicas.map(({ replica }) => replica.asked),
     asked,
@@ -128,9 +128,9 @@ test('who gives up while all places are taken elsewhere leaves nothing behind', 
   await waitFor('the question', () => two.replica.asked > 0);
   controller.abort(new Error('enough'));
   await assert.rejects(waiting, (error: Error) => error.message === 'enough' || error.name === 'WaitError');
-  visit.leave(answered);
+  visit.release(answered);
   // The release goes over another connection, and may come after the question.
-  (await waitFor('a turn', () => two.enter('named-2.example.com'))).leave(answered);
+  (await waitFor('a turn', () => two.enter('named-2.example.com'))).release(answered);
 });
 
 test('when Redis hangs or is away, the limits of the replica go on', async (t) => {
@@ -139,9 +139,9 @@ test('when Redis hangs or is away, the limits of the replica go on', async (t) =
   const first = await enter('named-3.example.com');
   const second = enter('named-3.example.com');
   assert.equal(replica.asked, 1);
-  first.leave(answered);
-  (await second).leave(answered);
+  first.release(answered);
+  (await second).release(answered);
   redis.thaw();
   await redis.stop();
-  for (let i = 0; i < 20; i++) (await enter('named-3.example.com')).leave(answered);
+  for (let i = 0; i < 20; i++) (await enter('named-3.example.com')).release(answered);
 });

@@ -1,9 +1,9 @@
-import type { SharedTurns, TurnAnswer } from '../registry/shared-turns.ts';
+import type { SharedSlots, SlotAnswer } from '../registry/shared-slots.ts';
 import type { RedisConnection } from './connection.ts';
 
 /**
- * One set per host holds the running turns by their end, and one number the time when the next may start. Both use the clock of Redis, since those of replicas
- * differ. A value further ahead than a turn can be is ignored: it was not written by this program, or the clock was set back.
+ * For each host, a set holds the taken slots by their end, and a number the time when the next may start. Both use the clock of Redis, since those of replicas
+ * differ. A value further ahead than a slot can be is ignored: it was not written by this program, or the clock was set back.
  */
 const takeScript = `
 local lease, concurrency, spacing, life, ahead = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -22,10 +22,10 @@ if concurrency > 0 then
 end
 return {'start', math.ceil(start - now)}`;
 
-const kinds: ReadonlySet<unknown> = new Set<TurnAnswer['kind']>(['start', 'full', 'late']);
+const kinds: ReadonlySet<unknown> = new Set<SlotAnswer['kind']>(['start', 'full', 'late']);
 
-/** Turns at registries that all replicas share, under the queue's prefix. Rejects when Redis does not answer. */
-export function createRegistryTurns(redis: RedisConnection, prefix: string): SharedTurns {
+/** Slots for requests to registries that all replicas share, under the queue's prefix. Rejects if Redis does not answer. */
+export function createRegistrySlots(redis: RedisConnection, prefix: string): SharedSlots {
   const keyOf = (host: string, what: 'turns' | 'next') => `${prefix}:registry:${host}:${what}`;
   return {
     async take(host, lease, { concurrency = 0, requestsPerSecond }, { lifeMs, maxAheadMs }) {
@@ -33,7 +33,7 @@ export function createRegistryTurns(redis: RedisConnection, prefix: string): Sha
       const keys = [keyOf(host, 'turns'), keyOf(host, 'next')];
       const answer: unknown = await redis.eval(takeScript, keys.length, ...keys, lease, concurrency, spacingMs, lifeMs, maxAheadMs);
       const [kind, waitMs] = Array.isArray(answer) ? (answer as unknown[]) : [];
-      if (!isKind(kind)) throw new Error(`Redis answered ${String(kind)} to a question for a turn`);
+      if (!isKind(kind)) throw new Error(`Redis answered ${String(kind)} to a request for a slot`);
       return { kind, waitMs: Number(waitMs) };
     },
     async release(host, lease) {
@@ -42,6 +42,6 @@ export function createRegistryTurns(redis: RedisConnection, prefix: string): Sha
   };
 }
 
-function isKind(text: unknown): text is TurnAnswer['kind'] {
+function isKind(text: unknown): text is SlotAnswer['kind'] {
   return kinds.has(text);
 }

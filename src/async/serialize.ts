@@ -1,0 +1,43 @@
+/** Work that runs one after the other. */
+
+/** Runs one piece of work at a time for each key, in the order of arrival. */
+export interface KeyedMutex {
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** A mutex inside this process: between replicas, the API server's own checks serialise. */
+export function createKeyedMutex(): KeyedMutex {
+  const tails = new Map<string, Promise<unknown>>();
+  return {
+    async run(key, work) {
+      const previous = tails.get(key) ?? Promise.resolve();
+      const current = previous.then(work, work);
+      tails.set(key, current);
+      try {
+        return await current;
+      } finally {
+        if (tails.get(key) === current) tails.delete(key);
+      }
+    },
+  };
+}
+
+/** Batches the items that arrive during a write into the next one; a single item is written at once. A failed write fails for all of its items. */
+export function batchWrites<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
+  let before: Promise<unknown> = Promise.resolve();
+  let next: { readonly items: T[]; readonly written: Promise<void> } | undefined;
+  const open = () => {
+    const items: T[] = [];
+    const written = before.then(() => {
+      next = undefined;
+      return write(items);
+    });
+    before = written.catch(() => undefined);
+    return { items, written };
+  };
+  return (item) => {
+    next ??= open();
+    next.items.push(item);
+    return next.written;
+  };
+}
