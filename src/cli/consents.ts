@@ -9,7 +9,7 @@ import { referencesOf } from '../plan/running-images.ts';
 import { isUsable, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
 import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { TargetKind } from '../kube/target-kind.ts';
+import type { TargetKind } from '../kube/targets.ts';
 import { inParallel } from '../async/in-parallel.ts';
 import { UsageError, type Command, type Terminal } from './command.ts';
 import { readTarget } from './explain/gather.ts';
@@ -145,7 +145,7 @@ async function findPairs(
 }
 
 async function listPolicies(client: KubeClient, config: Config): Promise<ImagePolicy[]> {
-  const [{ listPages }, { listPath }] = await Promise.all([import('../kube/list-pages.ts'), import('../kube/resource-path.ts')]);
+  const { listPages, listPath } = await import('../kube/objects.ts');
   const policies: ImagePolicy[] = [];
   const { customTargets, poll } = config;
   const context = { aliases: registryAliases(config), customTargets, defaultPollIntervalMs: poll.interval };
@@ -204,7 +204,7 @@ async function write(rows: readonly Inspected[], client: KubeClient, writing: Wr
 /** Guarded by what was read: who answers meanwhile is not overwritten. */
 async function annotate(group: readonly Inspected[], client: KubeClient, writing: Writing): Promise<Row[]> {
   const [{ objectPath }, { isKubeError }, { readWorkload }] = await Promise.all([
-    import('../kube/resource-path.ts'),
+    import('../kube/objects.ts'),
     import('../kube/kube-error.ts'),
     import('../kube/read-workload.ts'),
   ]);

@@ -16,8 +16,8 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json', termi
   const [{ createKubeClient }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] = await Promise.all([
     import('../kube/client.ts'),
     import('../kube/crd/switch-crd.ts'),
-    import('../kube/crd/crd-versions.ts'),
-    import('../kube/crd/version-uses.ts'),
+    import('../kube/crd/definition.ts'),
+    import('../kube/crd/retire-version.ts'),
   ]);
   const onProgress = (message: string) => {
     if (output === 'text') terminal.err(`${message}\n`);
@@ -88,11 +88,12 @@ async function withCa(client: KubeClient, endpoint: ConversionEndpoint, values: 
 }
 
 async function readCa(client: KubeClient, secret: { namespace: string; name: string }): Promise<string> {
-  const { readSecret } = await import('../kube/read-secret.ts');
-  const encoded = (await readSecret(client, secret))?.['ca.crt'];
+  const { readSecretContent } = await import('../kube/secrets.ts');
+  const read = await readSecretContent(client, secret);
+  const encoded = 'data' in read ? read.data['ca.crt'] : undefined;
   if (encoded) return Buffer.from(encoded, 'base64').toString();
   throw new Error(
-    `the Secret ${secret.namespace}/${secret.name} has no ca.crt: start the service with the role convert first (it makes it), ` +
+    `the Secret ${secret.namespace}/${secret.name} ${'why' in read ? read.why : 'has no ca.crt'}: start the service with the role convert first, which creates it, ` +
       'or say where the authority is: --ca-file, --ca-secret or --inject-ca-from',
   );
 }

@@ -17,7 +17,7 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json', ter
   // Loaded only now: help should not wait for the Kubernetes client.
   const [{ createKubeClient }, { readCrd }, { migrateStorage }, { retireVersion }] = await Promise.all([
     import('../kube/client.ts'),
-    import('../kube/crd/crd-versions.ts'),
+    import('../kube/crd/definition.ts'),
     import('../kube/crd/migrate-storage.ts'),
     import('../kube/crd/retire-version.ts'),
   ]);

@@ -31,10 +31,7 @@ often this runs. The chart's job does this for the embedded Redis.
       throw new UsageError('name the Secret: --secret NAMESPACE/NAME');
     const { key = 'password' } = values;
     // Loaded only now: help should not wait for the Kubernetes client.
-    const [{ createKubeClient }, { agreeOnSecret }] = await Promise.all([
-      import('../kube/client.ts'),
-      import('../kube/agree-on-secret.ts'),
-    ]);
+    const [{ createKubeClient }, { agreeOnSecret }] = await Promise.all([import('../kube/client.ts'), import('../kube/secrets.ts')]);
     let isNew = false;
     try {
       const client = createKubeClient(clusterOf(values));

@@ -1,4 +1,4 @@
-import type { RewriteCounts } from '../kube/crd/rewrite-all.ts';
+import type { RewriteCounts } from '../kube/crd/rewrite-objects.ts';
 
 /** Tells how far a migration has come, now and then. */
 export interface ProgressReport {

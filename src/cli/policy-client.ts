@@ -87,7 +87,7 @@ export async function withPolicy(
   terminal: Terminal,
   act: (policy: PolicyClient) => Promise<number>,
 ): Promise<number> {
-  const [{ readObject }, { objectPath }] = await Promise.all([import('../kube/read-object.ts'), import('../kube/resource-path.ts')]);
+  const { objectPath, readObject } = await import('../kube/objects.ts');
   return withCluster(values, terminal, (client) => {
     const path = objectPath({ apiVersion, resource: plural }, namespace, name);
     return act({

@@ -2,10 +2,8 @@
 import type { SecretRef } from '../model/image-source.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
-import { projectMetadata } from '../kube/project-metadata.ts';
-import { projectServiceAccount, serviceAccountResource, type ServiceAccount } from '../kube/project-service-account.ts';
-import { readSecretContent } from '../kube/read-secret-content.ts';
-import { listPath } from '../kube/resource-path.ts';
+import { projectMetadata, projectServiceAccount, readSecretContent, type ServiceAccount, serviceAccountResource } from '../kube/secrets.ts';
+import { listPath } from '../kube/objects.ts';
 import { createSecretCache, type SecretCache } from './secret-cache.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

@@ -1,6 +1,6 @@
 import type { TargetProblem } from '../plan/plan-update.ts';
 import { isKubeError } from '../kube/kube-error.ts';
-import type { TargetKind } from '../kube/target-kind.ts';
+import type { TargetKind } from '../kube/targets.ts';
 
 /**
  * What is known of a kind in a namespace: `starting`: its workloads have not been listed yet, so nothing may be said of them · `ready` since that time ·

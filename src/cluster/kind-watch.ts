@@ -5,14 +5,13 @@ import { kindKey, type KindRef, type Workload } from '../model/workload.ts';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { discoveryFreshMs, type Discovery } from '../kube/discovery.ts';
-import { findTarget } from '../kube/find-target.ts';
+import { findTarget, type TargetKind } from '../kube/targets.ts';
 import { problemOf, type KindState } from './kind-state.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
 import { isWanted, projectWorkload } from '../kube/project-workload.ts';
 import { startReflector, type Reflector } from '../kube/reflector.ts';
-import { listPath } from '../kube/resource-path.ts';
-import type { TargetKind } from '../kube/target-kind.ts';
+import { listPath } from '../kube/objects.ts';
 import { createWorkloadStore, type WorkloadStore } from './workload-store.ts';
 
 /** What all watches of workloads have in common. */

@@ -3,7 +3,7 @@ import { PermanentError, describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { namespaceResource, projectNamespaceConsent, readNamespaceConsent, type NamespaceConsent } from '../kube/namespace-consent.ts';
 import { createObjectStore } from '../kube/object-store.ts';
-import { listPath } from '../kube/resource-path.ts';
+import { listPath } from '../kube/objects.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { inParallel } from '../async/in-parallel.ts';

@@ -1,4 +1,4 @@
-import type { SecretRead } from '../kube/read-secret-content.ts';
+import type { SecretRead } from '../kube/secrets.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { SingleFlight } from '../async/single-flight.ts';
 import type { SecretRef } from '../model/image-source.ts';

@@ -3,7 +3,7 @@ import { abortable, startDeadline } from '../async/deadline.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import { type KubeAccess, loadKubeAccess } from './kube-access.ts';
 import { kubeErrorFromAnswer } from './kube-error.ts';
-import { readLines } from './read-lines.ts';
+import { readLines } from './watch-events.ts';
 
 /** One request to the API server; `body` is sent as JSON of `contentType` (application/json unless given). */
 export interface KubeRequest {

@@ -3,7 +3,7 @@ import { PermanentError } from '../model/errors.ts';
 import { fieldRulesOf, type CustomTarget } from '../model/field-rules.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
-import type { TargetKind } from './target-kind.ts';
+import type { TargetKind } from './targets.ts';
 
 /** A kind of custom resource. */
 export interface CustomKindRef {

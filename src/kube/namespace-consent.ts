@@ -4,9 +4,8 @@ import { PermanentError } from '../model/errors.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import type { StoredObject } from './object-store.ts';
-import { readMetadata } from './parse-watch-event.ts';
-import { readObject } from './read-object.ts';
-import { namespacePath } from './resource-path.ts';
+import { readMetadata } from './watch-events.ts';
+import { namespacePath, readObject } from './objects.ts';
 
 /** A Namespace as far as consent goes. */
 export interface NamespaceConsent extends StoredObject {

@@ -1,8 +1,8 @@
 import type { KubeClient } from './client.ts';
-import { diffMergePatch } from './diff-merge-patch.ts';
 import { fieldManager } from '../model/last-update.ts';
 import { isKubeError } from './kube-error.ts';
-import { readObject } from './read-object.ts';
+import { readObject } from './objects.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 /** What is known of the object before the first try; with `uid`, another object of the same name counts as "deleted". */
 export interface KnownStatus {
@@ -73,4 +73,26 @@ function diffStatus({ status = {}, generation }: KnownStatus, update: StatusPatc
 function toJson(value: unknown): Record<string, unknown> {
   const json: unknown = JSON.parse(JSON.stringify(value));
   return typeof json === 'object' && json !== null ? { ...json } : {};
+}
+
+type Json = Record<string, unknown>;
+
+/**
+ * The JSON merge patch (RFC 7386) that turns `before` into `after`, or undefined when they are equal. Removed keys are null at every depth, because a merge
+ * would keep them; arrays are replaced whole.
+ */
+export function diffMergePatch(before: Json, after: Json): Json | undefined {
+  const patch: Json = {};
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    // To a merge null is "absent", so null and absent must not count as different.
+    const [old, now] = [before[key] ?? null, after[key] ?? null];
+    if (isDeepStrictEqual(old, now)) continue;
+    const change = isPlainObject(old) && isPlainObject(now) ? diffMergePatch(old, now) : now;
+    if (change !== undefined) patch[key] = change;
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function isPlainObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

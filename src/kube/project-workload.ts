@@ -3,11 +3,11 @@ import { findGitOpsTool } from '../plan/guards/git-ops.ts';
 import { fieldLabel } from '../model/field-path.ts';
 import { parseLastUpdate, updateAnnotation, type LastUpdate } from '../model/last-update.ts';
 import { isCustomVersion, volumeName, type ImageList, type ImageVolume, type Workload, type WorkloadContainer } from '../model/workload.ts';
-import { projectSecretNames } from './project-secret-names.ts';
+import { projectSecretNames } from './secrets.ts';
 import { projectRollout } from './project-rollout.ts';
 import { findOwner, mainEntries } from './field-owner.ts';
 import { readFields } from './read-field.ts';
-import type { TargetKind } from './target-kind.ts';
+import type { TargetKind } from './targets.ts';
 
 interface RawMetadata {
   readonly name?: unknown;

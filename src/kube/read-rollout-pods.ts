@@ -1,9 +1,8 @@
 import type { PodContainer, PodState } from '../rollout/evaluate-pods.ts';
 import { volumeName, type WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
-import { findTarget } from './find-target.ts';
-import { readObject } from './read-object.ts';
-import { listPath, objectPath } from './resource-path.ts';
+import { findTarget } from './targets.ts';
+import { listPath, objectPath, readObject } from './objects.ts';
 
 interface Meta {
   readonly uid?: string;

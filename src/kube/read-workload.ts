@@ -1,10 +1,9 @@
 import type { Workload, WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
-import { findTarget } from './find-target.ts';
+import { findTarget, type TargetKind } from './targets.ts';
 import { isWanted, projectWorkload } from './project-workload.ts';
-import { readObject } from './read-object.ts';
-import { objectPath } from './resource-path.ts';
-import type { TargetKind } from './target-kind.ts';
+import { listPages, listPath, objectPath, readObject } from './objects.ts';
+import { formatSelector, type LabelSelector } from '../model/label-selector.ts';
 
 /** Reads one workload, or undefined where it does not exist; throws PermanentError(UnsupportedTargetKind) for kinds that cannot be updated. */
 export async function readWorkload(
@@ -15,4 +14,26 @@ export async function readWorkload(
 ): Promise<Workload | undefined> {
   const raw = await readObject<unknown>(client, objectPath(target, ref.namespace, ref.name), signal);
   return raw === undefined || !isWanted(target, raw) ? undefined : projectWorkload(target, raw);
+}
+
+const pageSize = 500;
+
+/** The workloads that a selector finds in a namespace, as the API server knows them now. */
+export async function listSelected(
+  client: KubeClient,
+  target: TargetKind,
+  { namespace, selector }: { readonly namespace: string; readonly selector: LabelSelector },
+  signal?: AbortSignal,
+): Promise<Workload[]> {
+  const found: Workload[] = [];
+  const query = {
+    path: listPath(target, namespace),
+    labelSelector: formatSelector(selector),
+    pageSize,
+    ...(signal !== undefined && { signal }),
+  };
+  for await (const { items } of listPages(client, query)) {
+    found.push(...items.filter((raw) => isWanted(target, raw)).map((raw) => projectWorkload(target, raw)));
+  }
+  return found;
 }

@@ -3,10 +3,10 @@ import { describeError } from '../model/errors.ts';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
-import { listPages } from './list-pages.ts';
+import { listPages } from './objects.ts';
 import { isNewer } from '../model/workload.ts';
 import { type ObjectName, type ObjectStore, type StoredObject } from './object-store.ts';
-import { needsNewList, parseWatchEvent, readMetadata } from './parse-watch-event.ts';
+import { needsNewList, parseWatchEvent, readMetadata } from './watch-events.ts';
 
 /** Keeps a store equal to a collection of the API server until it is stopped. */
 export interface Reflector {

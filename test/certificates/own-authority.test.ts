@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { neededRenewal, type Material, type Renewal } from '../../src/certificates/material.ts';
 import { ensureMaterial } from '../../src/certificates/own-authority.ts';
-import { agreeOnSecret } from '../../src/kube/agree-on-secret.ts';
+import { agreeOnSecret } from '../../src/kube/secrets.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/kube-error.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';

@@ -110,7 +110,7 @@ test('nothing is written when the endpoint does not answer, or answers nonsense'
 test('a Service: without its Secret or without an answer nothing is written', async () => {
   const missing = await apply('--conversion-service', 'default/convert');
   assert.equal(missing.code, 1);
-  assert.match(missing.err, /Secret default\/image-watcher-conversion has no ca.crt: start the service with the role convert first/);
+  assert.match(missing.err, /Secret default\/image-watcher-conversion does not exist: start the service with the role convert first/);
   const byDefault = await apply();
   assert.match(byDefault.err, /Secret image-watcher\/image-watcher-conversion/);
   const data = { 'ca.crt': Buffer.from(endpoint.caPem).toString('base64') };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
 import { createSecretCache } from '../../src/cluster/secret-cache.ts';
-import type { SecretRead } from '../../src/kube/read-secret-content.ts';
+import type { SecretRead } from '../../src/kube/secrets.ts';
 
 const creds = { namespace: 'shop', name: 'creds' };
 

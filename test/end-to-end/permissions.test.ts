@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { patchStatus } from '../../src/kube/patch-status.ts';
-import { rewriteObject } from '../../src/kube/crd/rewrite-object.ts';
+import { rewriteObject } from '../../src/kube/crd/rewrite-objects.ts';
 import { readStatus } from '../../src/model/policy-status.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';

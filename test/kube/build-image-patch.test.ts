@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { buildImagePatch, type ImageChange, type PatchOperation } from '../../src/kube/build-image-patch.ts';
+import { buildImagePatch, type ImageChange, type PatchOperation } from '../../src/kube/patch-images.ts';
 
 const containersPath = '/spec/template/spec/containers';
 const web: ImageChange = { container: 'web', index: 1, from: 'shop/web:1', to: 'shop/web:2' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { readNamespaceConsent } from '../../src/kube/namespace-consent.ts';
-import { readSecret } from '../../src/kube/read-secret.ts';
+import { readSecretContent } from '../../src/kube/secrets.ts';
 import { createEventRecorder } from '../../src/kube/record-event.ts';
 import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -166,9 +166,14 @@ test('the data of a Secret is read as it is stored', async () => {
   const path = `/api/v1/namespaces/${namespace}/secrets`;
   await controlPlane.request('POST', path, { metadata: { name: 'creds' }, stringData: { '.dockerconfigjson': '{}' } });
   await controlPlane.request('POST', path, { metadata: { name: 'empty' } });
-  assert.deepEqual(await readSecret(client, { namespace, name: 'creds' }), { '.dockerconfigjson': Buffer.from('{}').toString('base64') });
-  assert.deepEqual(await readSecret(client, { namespace, name: 'empty' }), {});
-  assert.equal(await readSecret(client, { namespace, name: 'missing' }), undefined);
+  const dataOf = async (name: string) => {
+    const read = await readSecretContent(client, { namespace, name });
+    return 'data' in read ? read.data : read.why;
+  };
+  assert.deepEqual(await dataOf('creds'), { '.dockerconfigjson': Buffer.from('{}').toString('base64') });
+  assert.deepEqual(await dataOf('empty'), {});
+  assert.equal(await dataOf('missing'), 'does not exist');
+  assert.equal(await dataOf('../other'), '"../other" cannot be the name of a Kubernetes object');
 });
 
 /** A client that may do nothing. */
@@ -182,9 +187,9 @@ function nobody(context: TestContext): KubeClient {
   return anonymous;
 }
 
-test('a Secret that may not be read is an error', async (context) => {
-  const anonymous = nobody(context);
-  await assert.rejects(readSecret(anonymous, { namespace, name: 'creds' }), { name: 'KubeError', status: 403 });
+test('a Secret that may not be read names the missing permission', async (context) => {
+  const read = await readSecretContent(nobody(context), { namespace, name: 'creds' });
+  assert.deepEqual(read, { why: `may not be read: grant image-watcher the verb "get" on "secrets" in namespace ${namespace}` });
 });
 
 test('the consent of a Namespace is its annotation', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyCustomResourceDefinition } from '../../src/kube/crd/apply-crd.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
-import type { CustomResourceDefinition } from '../../src/kube/crd/merge-crd.ts';
+import type { CustomResourceDefinition } from '../../src/kube/crd/definition.ts';
 import { patchStatus, type StatusPatch } from '../../src/kube/patch-status.ts';
 import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';

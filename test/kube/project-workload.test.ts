@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { projectWorkload } from '../../src/kube/project-workload.ts';
-import { deployment } from '../../src/kube/targets/deployment.ts';
+import { deployment } from '../../src/kube/targets.ts';
 
 const owns = (manager: string, time: string, options: { subresource?: string; container?: string; field?: string } = {}) => ({
   manager,

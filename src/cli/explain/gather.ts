@@ -6,7 +6,7 @@ import type { CustomTarget } from '../../model/field-rules.ts';
 import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../model/workload.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/kube-error.ts';
-import type { TargetKind } from '../../kube/target-kind.ts';
+import type { TargetKind } from '../../kube/targets.ts';
 
 /** What of the cluster an explanation needs. */
 export type Gathered = Pick<PlanInput, 'findWorkload' | 'listWorkloads' | 'kindProblem' | 'unseenProblem'>;
@@ -59,10 +59,9 @@ export async function readTarget(
   target: PolicyTarget,
   customTargets: readonly CustomTarget[],
 ): Promise<{ readonly kind: TargetKind; readonly workloads: readonly Workload[] }> {
-  const [{ createDiscovery }, { findTarget }, { listSelected }, { readWorkload }] = await Promise.all([
+  const [{ createDiscovery }, { findTarget }, { listSelected, readWorkload }] = await Promise.all([
     import('../../kube/discovery.ts'),
-    import('../../kube/find-target.ts'),
-    import('../../kube/list-selected.ts'),
+    import('../../kube/targets.ts'),
     import('../../kube/read-workload.ts'),
   ]);
   const { apiVersion, kind } = target;

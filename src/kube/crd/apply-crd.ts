@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '../client.ts';
-import { crdPath, readCrd } from './crd-versions.ts';
+import { crdPath, type CustomResourceDefinition, mergeCustomResourceDefinition, readCrd } from './definition.ts';
 import { fieldManager } from '../../model/last-update.ts';
-import { type CustomResourceDefinition, mergeCustomResourceDefinition } from './merge-crd.ts';
 import { retryOnConflict } from '../retry.ts';
 
 /** What had to be done. */

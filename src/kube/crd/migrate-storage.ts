@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeClient } from '../client.ts';
-import { crdPath, requireCrd, storageVersionOf } from './crd-versions.ts';
+import { crdPath, type CustomResourceDefinition, requireCrd, storageVersionOf } from './definition.ts';
 import { fieldManager } from '../../model/last-update.ts';
-import type { CustomResourceDefinition } from './merge-crd.ts';
-import { listPath, objectPath } from '../resource-path.ts';
+import { listPath, objectPath } from '../objects.ts';
 import { retryOnConflict } from '../retry.ts';
-import { type RefusedObject, rewriteAll, type RewriteCounts } from './rewrite-all.ts';
+import { type RefusedObject, rewriteAll, type RewriteCounts } from './rewrite-objects.ts';
 
 /** What the migration found and did. */
 export interface Migration {

@@ -1,8 +1,8 @@
 import type { KubeClient } from '../client.ts';
-import { crdPath, objectsPath, requireCrd, storageVersionOf } from './crd-versions.ts';
+import { crdPath, type CustomResourceDefinition, objectsPath, requireCrd, storageVersionOf } from './definition.ts';
 import { fieldManager } from '../../model/last-update.ts';
 import { retryOnConflict } from '../retry.ts';
-import { findUses, type VersionUse, versionUsesOf } from './version-uses.ts';
+import { listPages } from '../objects.ts';
 
 /** What came of it: with uses nothing was changed. */
 export interface Retirement {
@@ -40,4 +40,93 @@ export async function retireVersion(
     });
     return { action: 'retired', uses };
   });
+}
+
+/** An object that still depends on a version, and in which way. */
+export interface VersionUse {
+  readonly namespace: string;
+  readonly name: string;
+  readonly why: string;
+}
+
+/** Which version, and since when its use counts. */
+export interface UseQuery {
+  readonly apiVersion: string;
+  readonly since: Date;
+}
+
+interface Described {
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly managedFields?: readonly ManagedFields[];
+  };
+}
+
+interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly apiVersion?: string;
+  readonly time?: string;
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * Why an object needs a version: its manifest is kept somewhere in that version (kubectl apply, server-side apply), or somebody has written it through that version
+ * since the given time. Older writes leave their trace for ever, and say nothing about today.
+ */
+export function versionUsesOf({ metadata }: Described, { apiVersion, since }: UseQuery): string[] {
+  const uses: string[] = [];
+  if (apiVersionOf(metadata.annotations?.[lastApplied]) === apiVersion) uses.push('its manifest was applied in that version');
+  for (const { manager = 'unknown', operation, apiVersion: used, time } of metadata.managedFields ?? []) {
+    if (used !== apiVersion) continue;
+    if (operation === 'Apply') uses.push(`${manager} applies it server-side in that version`);
+    else if (time !== undefined && Date.parse(time) >= since.getTime()) uses.push(`${manager} wrote it through that version at ${time}`);
+  }
+  return uses;
+}
+
+/**
+ * Throws when the managedFields of an object name a version that is about to go: afterwards the API server forgets who owns what at the next write, and answers 500
+ * to server-side apply.
+ */
+export async function refuseOwnedThrough(client: KubeClient, crd: CustomResourceDefinition, version: string): Promise<void> {
+  if (!crd.spec.versions.some(({ name }) => name === version)) return;
+  const apiVersion = `${crd.spec.group}/${version}`;
+  const reasonsOf = ({ metadata }: Described) =>
+    (metadata.managedFields ?? []).some((entry) => entry.apiVersion === apiVersion) ? [apiVersion] : [];
+  const [first, ...more] = await findUses(client, { listPath: objectsPath(crd, storageVersionOf(crd)) }, reasonsOf);
+  if (!first) return;
+  throw new Error(
+    `the managedFields of ${1 + more.length} objects (${first.namespace}/${first.name} …) name ${version}: server-side apply to them would fail without it. ` +
+      'Leave it in the definition: once it is retired it does no harm',
+  );
+}
+
+/** Asks all objects; `reasonsOf` gives reasons. */
+export async function findUses(
+  client: KubeClient,
+  { listPath, signal }: { listPath: string; signal?: AbortSignal | undefined },
+  reasonsOf: (object: Described) => readonly string[],
+): Promise<VersionUse[]> {
+  const uses: VersionUse[] = [];
+  for await (const { items } of listPages(client, { path: listPath, pageSize: 500, ...(signal && { signal }) })) {
+    for (const object of items as readonly Described[]) {
+      const { namespace, name } = object.metadata;
+      uses.push(...reasonsOf(object).map((why) => ({ namespace, name, why })));
+    }
+  }
+  return uses;
+}
+
+function apiVersionOf(manifest: string | undefined): unknown {
+  if (manifest === undefined) return undefined;
+  try {
+    return (JSON.parse(manifest) as { apiVersion?: unknown } | null)?.apiVersion;
+  } catch {
+    // Not what kubectl writes: nobody applies it.
+    return undefined;
+  }
 }

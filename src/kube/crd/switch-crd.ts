@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AppliedCrd, type ApplyOptions, type DesiredCrd, writeCrd } from './apply-crd.ts';
-import { checkConversion } from './check-conversion.ts';
+import { checkConversion, probeConversion, type ProbeSample } from './check-conversion.ts';
 import type { KubeClient } from '../client.ts';
-import { crdPath, readCrd, storageVersionOf } from './crd-versions.ts';
+import {
+  type ConversionClient,
+  crdPath,
+  type CustomResourceDefinition,
+  mergeCustomResourceDefinition,
+  readCrd,
+  storageVersionOf,
+} from './definition.ts';
 import { fieldManager } from '../../model/last-update.ts';
 import { isKubeError } from '../kube-error.ts';
-import { type ConversionClient, type CustomResourceDefinition, mergeCustomResourceDefinition } from './merge-crd.ts';
-import { type ProbeSample, probeConversion } from './probe-conversion.ts';
 
 /** A definition whose objects a webhook converts, and how to find out whether it does. */
 export interface CrdSwitch {

@@ -1,7 +1,6 @@
 import type { KubeClient } from '../client.ts';
 import { fieldManager } from '../../model/last-update.ts';
-import type { CustomResourceDefinition } from './merge-crd.ts';
-import { readObject } from '../read-object.ts';
+import { crdPath, readCrd, type CustomResourceDefinition } from './definition.ts';
 import { retryOnConflict } from '../retry.ts';
 
 /** Where a conversion webhook is ours: behind this Service, or at a URL with one of these host names. */
@@ -26,8 +25,6 @@ interface ClientConfig {
   readonly service?: { readonly namespace?: string; readonly name?: string };
 }
 
-const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-
 /**
  * Makes the CustomResourceDefinition trust `caBundle` (PEM) where its conversion webhook is ours. Never switches the conversion, and writes only what
  * differs, guarded by resourceVersion. Throws KubeError as the API server answers, the last 409 after five tries.
@@ -37,9 +34,8 @@ export async function syncCaBundle(
   { name, address, caBundle }: { name: string; address: ConversionAddress; caBundle: string },
   signal?: AbortSignal,
 ): Promise<CaBundleSync> {
-  const path = `${collection}/${name}`;
   return retryOnConflict(async () => {
-    const crd = await readObject<CustomResourceDefinition>(client, path, signal);
+    const crd = await readCrd(client, name, signal);
     if (crd === undefined) return 'absent';
     const clientConfig: ClientConfig | undefined = crd.spec.conversion?.webhook?.clientConfig;
     if (crd.spec.conversion?.strategy !== 'Webhook' || !isOurs(clientConfig, address) || isInjected(crd)) return 'not ours';
@@ -47,7 +43,14 @@ export async function syncCaBundle(
     if (clientConfig?.caBundle === wanted) return 'unchanged';
     const { resourceVersion } = crd.metadata;
     const body = { metadata: { resourceVersion }, spec: { conversion: { webhook: { clientConfig: { caBundle: wanted } } } } };
-    await client.request({ method: 'PATCH', path, query: { fieldManager }, contentType: 'application/merge-patch+json', body, signal });
+    await client.request({
+      method: 'PATCH',
+      path: crdPath(name),
+      query: { fieldManager },
+      contentType: 'application/merge-patch+json',
+      body,
+      signal,
+    });
     return 'updated';
   });
 }

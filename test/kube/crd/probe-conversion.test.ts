@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { conversionSamples } from '../../../src/api-versions/plan-crd.ts';
 import { convertReview } from '../../../src/api-versions/convert-review.ts';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
-import { probeConversion } from '../../../src/kube/crd/probe-conversion.ts';
+import { probeConversion } from '../../../src/kube/crd/check-conversion.ts';
 import { type ControlPlane, startControlPlane } from '../../harness/control-plane.ts';
 import { type AnswerReview, type ConversionEndpoint, startConversionEndpoint } from '../../harness/conversion-endpoint.ts';
 

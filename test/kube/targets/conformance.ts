@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { patchImages } from '../../../src/kube/patch-images.ts';
 import { refOf, type WorkloadContainer } from '../../../src/model/workload.ts';
-import { listSelected } from '../../../src/kube/list-selected.ts';
+import { listSelected, readWorkload } from '../../../src/kube/read-workload.ts';
 import { projectWorkload } from '../../../src/kube/project-workload.ts';
-import { readWorkload } from '../../../src/kube/read-workload.ts';
-import { listPath, objectPath } from '../../../src/kube/resource-path.ts';
-import type { TargetKind } from '../../../src/kube/target-kind.ts';
-import { targets } from '../../../src/kube/targets/index.ts';
+import { listPath, objectPath } from '../../../src/kube/objects.ts';
+import { type TargetKind, targets } from '../../../src/kube/targets.ts';
 import { type ControlPlane, startControlPlane } from '../../harness/control-plane.ts';
 
 type RawObject = { metadata: { annotations?: Record<string, string>; generation: number } } & Record<string, unknown>;
@@ -39,26 +37,36 @@ function withoutTime({ imageSetAt, ...container }: WorkloadContainer): Omit<Work
   return container;
 }
 
-/** Runs what every target must fulfil against a real API server; `manifest` is an object with that template and the label app. `prepare` installs its kind. */
+let controlPlane: ControlPlane;
+let client: KubeClient;
+before(async () => {
+  controlPlane = await startControlPlane({ fsync: false });
+  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
+});
+after(async () => {
+  await client.close();
+  await controlPlane.stop();
+});
+
+/**
+ * Tests what every target must fulfil, against the file's one API server and in a namespace of its own; `manifest` is an object with that template and the label
+ * app. `prepare` installs its kind.
+ */
 export function testTarget(
   target: TargetKind,
   manifest: (name: string) => object,
   prepare?: (controlPlane: ControlPlane) => Promise<void>,
 ): void {
+  describe(target.kind, () => testKind(target, manifest, prepare));
+}
+
+function testKind(target: TargetKind, manifest: (name: string) => object, prepare?: (controlPlane: ControlPlane) => Promise<void>): void {
   // Lists of custom resources have no keys, unless their schema says so: then their owner is known of all or nothing.
   const untouched = prepare === undefined ? 'kubectl-create' : 'image-watcher';
-  let controlPlane: ControlPlane;
-  let client: KubeClient;
   let namespace: string;
   before(async () => {
-    controlPlane = await startControlPlane({ fsync: false });
-    client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
     namespace = await controlPlane.namespace();
     await prepare?.(controlPlane);
-  });
-  after(async () => {
-    await client.close();
-    await controlPlane.stop();
   });
 
   const ref = (name: string) => refOf({ ...target, namespace, name });

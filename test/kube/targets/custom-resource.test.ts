@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDiscovery } from '../../../src/kube/discovery.ts';
-import type { TargetKind } from '../../../src/kube/target-kind.ts';
+import type { TargetKind } from '../../../src/kube/targets.ts';
 import { startFakeApiServer } from '../fake-api-server.ts';
 import { podTemplate, testTarget } from './conformance.ts';
 import { installKind, known } from './custom-definition.ts';

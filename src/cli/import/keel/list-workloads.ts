@@ -1,10 +1,6 @@
 import type { KubeClient } from '../../../kube/client.ts';
-import { listPages } from '../../../kube/list-pages.ts';
-import { listPath } from '../../../kube/resource-path.ts';
-import { cronJob } from '../../../kube/targets/cron-job.ts';
-import { daemonSet } from '../../../kube/targets/daemon-set.ts';
-import { deployment } from '../../../kube/targets/deployment.ts';
-import { statefulSet } from '../../../kube/targets/stateful-set.ts';
+import { listPages, listPath } from '../../../kube/objects.ts';
+import { cronJob, daemonSet, deployment, statefulSet } from '../../../kube/targets.ts';
 import { readWorkload, type KeelWorkload } from './workload.ts';
 
 /** The kinds that Keel updates. */

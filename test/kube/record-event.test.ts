@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildEvent, cutToBytes } from '../../src/kube/build-event.ts';
+import { buildEvent, cutToBytes } from '../../src/kube/record-event.ts';
 
 const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web', uid: 'u' };
 const record = { regarding, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message: 'web: 1 → 2' } as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { diffMergePatch } from '../../src/kube/diff-merge-patch.ts';
+import { diffMergePatch } from '../../src/kube/patch-status.ts';
 
 const cases = [
   { name: 'equal', before: { a: { b: [1] } }, after: { a: { b: [1] } }, expected: undefined },

@@ -1,9 +1,9 @@
 import { describeError } from '../../model/errors.ts';
 import type { KubeClient } from '../client.ts';
-import { KubeError, isKubeError } from '../kube-error.ts';
-import { listPages } from '../list-pages.ts';
-import { rewriteObject } from './rewrite-object.ts';
+import { isKubeError, KubeError } from '../kube-error.ts';
+import { listPages, readObject } from '../objects.ts';
 import { isTransient, pause } from '../retry.ts';
+import { fieldManager } from '../../model/last-update.ts';
 
 /** An object that could not be rewritten, and what the API server said. */
 export interface RefusedObject {
@@ -102,4 +102,65 @@ async function eachOf<T>(items: readonly T[], concurrency: number, run: (item: T
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   if (errors.length > 0) throw errors[0];
+}
+
+/** What the rewrite found: `unchanged` was stored in the storage version already, `gone` was deleted meanwhile. */
+export interface Rewrite {
+  readonly result: 'rewritten' | 'unchanged' | 'gone';
+  /** Of the object as it is stored now, where that is known. */
+  readonly resourceVersion?: string;
+}
+
+/** The object, and how to wait. */
+export interface RewriteRequest {
+  readonly path: string;
+  readonly resourceVersion: string;
+  readonly random: () => number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Versioned {
+  readonly metadata: { readonly resourceVersion: string };
+}
+
+const maxTries = 7;
+
+/**
+ * Makes the API server store an object in its storage version, by a merge patch that changes nothing. The server writes only where the stored bytes come out
+ * different, so an object that is migrated already costs no write. Guarded by resourceVersion: after a conflict it looks again. Throws what the API server
+ * answered when it refuses the object, or keeps failing.
+ */
+export async function rewriteObject(client: KubeClient, { path, random, signal, ...request }: RewriteRequest): Promise<Rewrite> {
+  let { resourceVersion } = request;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const { metadata } = await client.request<Versioned>({
+        method: 'PATCH',
+        path,
+        query: { fieldManager },
+        contentType: 'application/merge-patch+json',
+        body: { metadata: { resourceVersion } },
+        signal,
+      });
+      return {
+        result: metadata.resourceVersion === resourceVersion ? 'unchanged' : 'rewritten',
+        resourceVersion: metadata.resourceVersion,
+      };
+    } catch (error) {
+      if (isKubeError(error, 404)) return { result: 'gone' };
+      if (attempt + 1 >= maxTries) {
+        // Each conflict was a write of somebody else, which stored the object in the storage version.
+        if (isKubeError(error, 409)) return { result: 'unchanged' };
+        throw error;
+      }
+      if (isKubeError(error, 409)) {
+        const current = await readObject<Versioned>(client, path, signal);
+        if (!current) return { result: 'gone' };
+        resourceVersion = current.metadata.resourceVersion;
+      } else {
+        if (!isTransient(error)) throw error;
+        await pause(error, attempt, { random, signal });
+      }
+    }
+  }
 }

@@ -1,3 +1,6 @@
+import type { KubeClient } from '../client.ts';
+import { readObject } from '../objects.ts';
+
 /** The parts of a CustomResourceDefinition (apiextensions.k8s.io/v1) that are looked at; everything else is carried along. */
 export interface CustomResourceDefinition {
   readonly metadata: CrdMetadata & Record<string, unknown>;
@@ -82,4 +85,34 @@ function mergeConversion(existing: CrdConversion | undefined, wanted: CrdConvers
   if (!wanted) return existing;
   if (!wanted.webhook || wanted.webhook.clientConfig?.caBundle || !caBundle) return wanted;
   return { ...wanted, webhook: { ...wanted.webhook, clientConfig: { ...wanted.webhook.clientConfig, caBundle } } };
+}
+
+/** The path of a CustomResourceDefinition; '' for the collection. */
+export function crdPath(name: string): string {
+  return `/apis/apiextensions.k8s.io/v1/customresourcedefinitions${name && `/${name}`}`;
+}
+
+/** Reads a CustomResourceDefinition; undefined where there is none. */
+export function readCrd(client: KubeClient, name: string, signal?: AbortSignal): Promise<CustomResourceDefinition | undefined> {
+  return readObject(client, crdPath(name), signal);
+}
+
+/** Reads one that has to be there. */
+export async function requireCrd(client: KubeClient, name: string, signal?: AbortSignal): Promise<CustomResourceDefinition> {
+  const crd = await readCrd(client, name, signal);
+  if (!crd) throw new Error(`the cluster has no CustomResourceDefinition ${name}: run "crd apply" first`);
+  return crd;
+}
+
+/** The version in which the API server stores objects. */
+export function storageVersionOf({ metadata, spec }: CustomResourceDefinition): string {
+  const version = spec.versions.find(({ storage }) => storage)?.name;
+  if (version === undefined) throw new Error(`the CustomResourceDefinition ${metadata.name} has no storage version`);
+  return version;
+}
+
+/** The path below which its objects live in a version. */
+export function objectsPath({ spec }: CustomResourceDefinition, version: string, namespace?: string): string {
+  const root = `/apis/${spec.group}/${version}`;
+  return namespace === undefined ? `${root}/${spec.names.plural}` : `${root}/namespaces/${namespace}/${spec.names.plural}`;
 }

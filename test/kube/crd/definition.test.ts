@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CustomResourceDefinition, mergeCustomResourceDefinition } from '../../../src/kube/crd/merge-crd.ts';
+import { type CustomResourceDefinition, mergeCustomResourceDefinition } from '../../../src/kube/crd/definition.ts';
 
 const webhook = (clientConfig: object) => ({ strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } });
 const crd = (spec: object, rest: object = {}): CustomResourceDefinition => ({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/model/errors.ts';
-import { findTarget } from '../../src/kube/find-target.ts';
-import { listPath, namespacePath, objectPath } from '../../src/kube/resource-path.ts';
+import { findTarget } from '../../src/kube/targets.ts';
+import { listPath, namespacePath, objectPath } from '../../src/kube/objects.ts';
 
 const deployments = { apiVersion: 'apps/v1', resource: 'deployments' };
 const secrets = { apiVersion: 'v1', resource: 'secrets' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { versionUsesOf } from '../../../src/kube/crd/version-uses.ts';
+import { versionUsesOf } from '../../../src/kube/crd/retire-version.ts';
 
 const apiVersion = 'example.com/v1alpha1';
 const since = new Date('2026-11-14T00:00:00Z');

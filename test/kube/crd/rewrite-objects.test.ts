@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { KubeClient } from '../../../src/kube/client.ts';
-import { rewriteAll, type RewriteCounts } from '../../../src/kube/crd/rewrite-all.ts';
+import { rewriteAll, type RewriteCounts } from '../../../src/kube/crd/rewrite-objects.ts';
 import { type Exchange, type FakeApiServer, startFakeApiServer } from '../fake-api-server.ts';
 
 const listPath = '/apis/example.com/v1/widgets';

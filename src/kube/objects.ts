@@ -1,0 +1,89 @@
+import { PermanentError } from '../model/errors.ts';
+import type { KubeClient } from './client.ts';
+import { isKubeError } from './kube-error.ts';
+
+/** A kind of object as the API server's URLs name it. */
+export interface Resource {
+  /** `v1` or `group/version`. */
+  readonly apiVersion: string;
+  /** The plural. */
+  readonly resource: string;
+}
+
+/** The path of all objects of a resource, in one namespace or (undefined) everywhere: `/apis/apps/v1/namespaces/shop/deployments`. */
+export function listPath({ apiVersion, resource }: Resource, namespace?: string): string {
+  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  return namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${segment(namespace)}/${resource}`;
+}
+
+/** The path of one namespaced object. Throws PermanentError(InvalidPolicy) for what cannot be a name: names come from users' policies. */
+export function objectPath(resource: Resource, namespace: string, name: string): string {
+  return `${listPath(resource, namespace)}/${segment(name)}`;
+}
+
+/** The path of one Namespace. Throws PermanentError(InvalidPolicy) for what cannot be a name. */
+export function namespacePath(namespace: string): string {
+  return `/api/v1/namespaces/${segment(namespace)}`;
+}
+
+/** A name that is a path of its own (`..`, `a/b`, empty) would address another object than the one it was checked for. */
+function segment(name: string): string {
+  if (/^[A-Za-z0-9](?:[A-Za-z0-9.:_-]*[A-Za-z0-9])?$/.test(name) && name.length <= 253) return encodeURIComponent(name);
+  throw new PermanentError('InvalidPolicy', `"${name.slice(0, 100)}" cannot be the name of a Kubernetes object`);
+}
+
+/** Reads one object as the API server knows it now; undefined where it does not exist. */
+export async function readObject<T>(client: KubeClient, path: string, signal?: AbortSignal): Promise<T | undefined> {
+  try {
+    return await client.request<T>({ method: 'GET', path, signal });
+  } catch (error) {
+    if (isKubeError(error, 404)) return undefined;
+    throw error;
+  }
+}
+
+/** Which objects, and how many of them at a time. */
+export interface ListRequest {
+  readonly path: string;
+  readonly pageSize: number;
+  readonly fieldSelector?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly accept?: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** One page of a list; `resourceVersion` is the same for all pages. */
+export interface ListPage {
+  readonly items: readonly unknown[];
+  readonly resourceVersion: string;
+  /** How many objects follow this page. */
+  readonly remaining: number;
+}
+
+// A page of large objects through a slow apiserver proxy takes longer than an ordinary answer.
+const pageTimeoutMs = 30_000;
+
+/** Lists a collection page by page, as of one moment. Throws KubeError 410 when it took so long that this moment is forgotten: start again. */
+export async function* listPages(
+  client: KubeClient,
+  { path, pageSize, signal, fieldSelector, labelSelector, accept }: ListRequest,
+): AsyncGenerator<ListPage> {
+  let next: string | undefined;
+  do {
+    const query = { limit: pageSize, continue: next, fieldSelector, labelSelector };
+    const page = await client.request<{
+      metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+      items?: unknown[] | null;
+    }>({
+      method: 'GET',
+      path,
+      query,
+      timeoutMs: pageTimeoutMs,
+      accept,
+      signal,
+    });
+    if (!page?.metadata?.resourceVersion) throw new Error(`GET ${path}: the answer is not a list`);
+    yield { items: page.items ?? [], resourceVersion: page.metadata.resourceVersion, remaining: page.metadata.remainingItemCount ?? 0 };
+    next = page.metadata.continue;
+  } while (next);
+}

@@ -1,9 +1,0 @@
-import type { TargetKind } from '../target-kind.ts';
-
-/** StatefulSets of apps/v1. */
-export const statefulSet: TargetKind = {
-  kind: 'StatefulSet',
-  apiVersion: 'apps/v1',
-  resource: 'statefulsets',
-  podSpecPath: ['spec', 'template', 'spec'],
-};
