@@ -1,13 +1,12 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
 import type { Role } from './roles.ts';
-import { openCluster } from './compose/cluster.ts';
+import { type Foundation, openCluster, openTrustRoot, type Part } from './compose/foundation.ts';
+import { addressOf, closeListener } from './compose/listener.ts';
 import { composeConvert } from './compose/convert.ts';
-import { addressOf, closeListener, type Foundation, type Part } from './compose/foundation.ts';
 import { composeApi } from './compose/api.ts';
 import { collectGarbage } from './compose/collect-garbage.ts';
 import { composeReceive } from './compose/receive.ts';
 import { openRedis, showWaiting } from './compose/redis.ts';
-import { openTrustRoot } from './compose/trust-root.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
 import { buildOperationsApp } from './operations/app.ts';

@@ -1,3 +1,5 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
 /** What a command gets and gives: no process, so that tests can call it. */
 export interface Terminal {
   /** Whether a person looks at `err`, so that a line may be drawn over. */
@@ -23,4 +25,22 @@ export interface Command {
 /** The command line cannot be understood. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** node:util's parseArgs, whose complaints become UsageErrors. */
+export function parseOptions<T extends Options>(args: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** `--output text|json`. */
+export function parseOutput(value: string | undefined): 'text' | 'json' {
+  if (value === undefined || value === 'text') return 'text';
+  if (value === 'json') return 'json';
+  throw new UsageError(`--output is text or json, not "${value}"`);
 }

@@ -11,9 +11,8 @@ import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } f
 import type { KubeClient } from '../kube/client.ts';
 import type { TargetKind } from '../kube/targets.ts';
 import { inParallel } from '../async/in-parallel.ts';
-import { UsageError, type Command, type Terminal } from './command.ts';
+import { type Command, parseOptions, parseOutput, type Terminal, UsageError } from './command.ts';
 import { readTarget } from './explain/gather.ts';
-import { parseOptions, parseOutput } from './options.ts';
 import { cliFieldManager, policyHelp, policyOptions, withCluster } from './policy-client.ts';
 
 const options = {

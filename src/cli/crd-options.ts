@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ConversionEndpoint } from '../api-versions/crd.ts';
 import { kubeconfigOf, processSource } from '../config.ts';
 import { parseDuration } from '../model/text.ts';
-import { UsageError } from './command.ts';
-import { parseOptions, parseOutput } from './options.ts';
+import { parseOptions, parseOutput, UsageError } from './command.ts';
 
 const options = {
   kubeconfig: { type: 'string' },

@@ -1,7 +1,6 @@
 import { eventOutcomes, type EventView } from '../operations/event-view.ts';
 import { ApiError, apiHelp, apiOptions, callApi } from './api-client.ts';
-import { UsageError, type Command } from './command.ts';
-import { parseOptions, parseOutput } from './options.ts';
+import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
 
 const options = { ...apiOptions, limit: { type: 'string' }, repository: { type: 'string' }, outcome: { type: 'string' } } as const;
 

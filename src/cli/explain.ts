@@ -13,9 +13,8 @@ import {
 import { planUpdate } from '../plan/plan-update.ts';
 import { suspendedOutcome } from '../plan/outcome.ts';
 import { formatWorkload } from '../model/workload.ts';
-import { UsageError, type Command } from './command.ts';
+import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
 import { gatherForExplain } from './explain/gather.ts';
-import { parseOptions, parseOutput } from './options.ts';
 import { policyHelp, policyNameOf, policyOptions, withPolicy } from './policy-client.ts';
 
 const options = { ...policyOptions, push: { type: 'string' }, config: { type: 'string' } } as const;

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describeError } from '../model/errors.ts';
-import { UsageError, type Command } from './command.ts';
+import { type Command, parseOptions, UsageError } from './command.ts';
 import { clusterOf } from './crd-options.ts';
-import { parseOptions } from './options.ts';
 
 const options = {
   secret: { type: 'string' },

@@ -1,10 +1,8 @@
 import { kubeconfigOf, processSource } from '../config.ts';
 import { describeError } from '../model/errors.ts';
-import { UsageError, type Command, type Terminal } from './command.ts';
-import { convertAll, type KeelImport } from './import/keel/convert-all.ts';
-import { formatImport } from './import/keel/format-import.ts';
+import { type Command, parseOptions, type Terminal, UsageError } from './command.ts';
+import { convertAll, formatImport, type KeelImport } from './import/keel/convert-all.ts';
 import type { KeelWorkload } from './import/keel/workload.ts';
-import { parseOptions } from './options.ts';
 
 const options = {
   namespace: { type: 'string', short: 'n' },
@@ -57,10 +55,7 @@ interface ClusterValues {
 
 async function readCluster({ namespace, kubeconfig = kubeconfigOf(processSource()), context }: ClusterValues): Promise<KeelWorkload[]> {
   // Loaded only now: help should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { listWorkloads }] = await Promise.all([
-    import('../kube/client.ts'),
-    import('./import/keel/list-workloads.ts'),
-  ]);
+  const [{ createKubeClient }, { listWorkloads }] = await Promise.all([import('../kube/client.ts'), import('./import/keel/workload.ts')]);
   const client = createKubeClient({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
   try {
     return await listWorkloads(client, namespace);

@@ -1,6 +1,5 @@
 /** The list of commands. */
-import { approve } from './approve.ts';
-import { check } from './check.ts';
+import { approve, check, release, resume, rollback, suspend } from './policy-commands.ts';
 import type { Command } from './command.ts';
 import { consents } from './consents.ts';
 import { crd } from './crd.ts';
@@ -9,12 +8,9 @@ import { explain } from './explain.ts';
 import { generatePassword } from './generate-password.ts';
 import { importCommand } from './import.ts';
 import { lint } from './lint.ts';
-import { release } from './release.ts';
 import { replay } from './replay.ts';
-import { rollback } from './rollback.ts';
 import { serve } from './serve.ts';
 import { simulate } from './simulate.ts';
-import { resume, suspend } from './suspend.ts';
 
 export const commands: readonly Command[] = [
   serve,

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../model/errors.ts';
 import { processSource, readConfig, registryAliases } from '../config.ts';
-import { UsageError, type Command, type Terminal } from './command.ts';
+import { type Command, parseOptions, parseOutput, type Terminal, UsageError } from './command.ts';
 import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { lintText } from './lint/lint-text.ts';
-import { parseOptions, parseOutput } from './options.ts';
 
 const options = { output: { type: 'string', short: 'o' }, config: { type: 'string' } } as const;
 

@@ -3,23 +3,24 @@ import { apiVersion } from '../api-versions/v1.ts';
 import { kubeconfigOf, processSource } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { UsageError, type Terminal } from './command.ts';
-import { parseOptions, parseOutput } from './options.ts';
+import { parseOptions, parseOutput, type Terminal, UsageError } from './command.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readStatus, type PolicyStatus } from '../model/policy-status.ts';
 
-/** How commands reach the policies in the cluster, with the caller's own rights; the same for all of them. */
+/** The options of every command that accesses policies in the cluster, with the caller's own rights. */
 export const policyOptions = {
   kubeconfig: { type: 'string' },
   context: { type: 'string' },
   output: { type: 'string', short: 'o' },
 } as const;
 
-/** The lines of `--help` on them. */
-export const policyHelp = `  --kubeconfig  the cluster and who you are; else that of KUBECONFIG, else the one this runs in, else ~/.kube/config
-  --context     another context of the kubeconfig than its current one
+/** Their lines of `--help`. */
+export const policyHelp = `  --kubeconfig  the kubeconfig; default: KUBECONFIG, then the service account of the pod, then ~/.kube/config
+  --context     a context of the kubeconfig other than the current one
   --output      text or json
 `;
 
-/** Who writes what commands write, in managedFields. */
+/** The field manager of what commands write. */
 export const cliFieldManager = 'image-watcher-cli';
 
 /** One policy in the cluster. */
@@ -27,18 +28,13 @@ export interface PolicyClient {
   readonly namespace: string;
   readonly name: string;
   readonly client: KubeClient;
-  /** The raw object; throws NoPolicy where there is none. */
+  /** The raw object; throws if it does not exist. */
   read(): Promise<unknown>;
-  /** Merges this into the object. */
+  /** Applies a merge patch to the object. */
   patch(body: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-/** What is said of a policy that is not there. */
-class NoPolicyError extends Error {
-  override readonly name = 'NoPolicyError';
-}
-
-/** `NS/NAME`, alone or before other arguments; throws UsageError. */
+/** Parses `NS/NAME` and up to `maxOthers` further arguments; throws UsageError. */
 export function policyNameOf(
   positionals: readonly string[],
   maxOthers = 0,
@@ -46,7 +42,7 @@ export function policyNameOf(
   const [first = '', ...others] = positionals;
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(first) ?? [];
   if (namespace === undefined || name === undefined || others.length > maxOthers) {
-    throw new UsageError(`say which policy: NAMESPACE/NAME${first === '' ? '' : `, not "${positionals.join(' ')}"`}`);
+    throw new UsageError(`name the policy: NAMESPACE/NAME${first === '' ? '' : `, not "${positionals.join(' ')}"`}`);
   }
   return { namespace, name, others };
 }
@@ -56,7 +52,7 @@ interface ClusterValues {
   readonly context?: string | undefined;
 }
 
-/** Does something with the cluster, with the caller's rights; what fails is told, with exit code 1. */
+/** Runs a command against the cluster, with the caller's rights; prints an error and returns exit code 1 if it fails. */
 export async function withCluster(
   values: ClusterValues,
   terminal: Terminal,
@@ -80,7 +76,7 @@ export async function withCluster(
   }
 }
 
-/** The same with a policy. */
+/** Runs a command on one policy. */
 export async function withPolicy(
   { namespace, name }: { namespace: string; name: string },
   values: ClusterValues,
@@ -96,7 +92,7 @@ export async function withPolicy(
       client,
       async read() {
         const raw = await readObject<unknown>(client, path);
-        if (raw === undefined) throw new NoPolicyError(`there is no ImagePolicy ${namespace}/${name}`);
+        if (raw === undefined) throw new Error(`there is no ImagePolicy ${namespace}/${name}`);
         return raw;
       },
       patch: (body) =>
@@ -111,12 +107,17 @@ export async function withPolicy(
   });
 }
 
-/** Tells what was done: a sentence, or an object for programs. */
-export function tell(terminal: Terminal, output: 'text' | 'json', sentence: string, fields: Readonly<Record<string, unknown>>): void {
+/** Prints the result: a sentence, or an object for programs. */
+export function printResult(
+  terminal: Terminal,
+  output: 'text' | 'json',
+  sentence: string,
+  fields: Readonly<Record<string, unknown>>,
+): void {
   terminal.out(output === 'json' ? `${JSON.stringify(fields)}\n` : `${sentence}\n`);
 }
 
-/** The options of a command that has no others, and its policy. */
+/** The arguments of a command with these options only, and its policy. */
 export function parsePolicyCommand(args: readonly string[], maxOthers = 0) {
   const { values, positionals } = parseOptions(args, policyOptions);
   return { values, output: parseOutput(values.output), ...policyNameOf(positionals, maxOthers) };
@@ -125,4 +126,47 @@ export function parsePolicyCommand(args: readonly string[], maxOthers = 0) {
 /** `status` of a raw object. */
 export function statusOf(raw: unknown): unknown {
   return typeof raw === 'object' && raw !== null && 'status' in raw ? raw.status : undefined;
+}
+
+const pauseMs = 250;
+
+/** Waits until the service has answered, and prints the changes of the Ready condition meanwhile; undefined if there is no answer in time. */
+export async function waitForAnswer(
+  policy: PolicyClient,
+  isAnswered: (status: PolicyStatus) => boolean,
+  timeoutMs: number,
+  terminal: Terminal,
+): Promise<PolicyStatus | undefined> {
+  const deadline = performance.now() + timeoutMs;
+  let printed = '';
+  for (;;) {
+    const status = readStatus(statusOf(await policy.read()));
+    if (isAnswered(status)) return status;
+    const ready = status.conditions?.find(({ type }) => type === 'Ready');
+    const progress = ready === undefined ? 'not reconciled yet' : `${ready.reason}: ${ready.message}`;
+    if (printed !== '' && progress !== printed) terminal.err(`${progress}\n`);
+    if (printed === '') terminal.err('waiting for image-watcher …\n');
+    printed = progress;
+    if (performance.now() >= deadline) return undefined;
+    await delay(pauseMs);
+  }
+}
+
+/** The status of a policy, in a few lines. */
+export function describeStatus({ latest, conditions = [], targets = [] }: PolicyStatus): string[] {
+  const selected =
+    latest === undefined ? 'nothing is selected yet' : `selected: ${latest.tag}${latest.digest === undefined ? '' : `@${latest.digest}`}`;
+  const states = conditions
+    .filter(({ status }) => status !== 'Unknown')
+    .map(({ type, status, reason, message }) => `${type}: ${status}, ${reason}: ${message}`);
+  const running = targets.map(({ kind, namespace, name, container, image, state, message }) => {
+    const what = [container, image].filter((part) => part !== undefined).join(' runs ');
+    return `${kind} ${namespace}/${name}: ${[what, state, message].filter((part) => part !== undefined && part !== '').join(', ')}`;
+  });
+  return [selected, ...states, ...running];
+}
+
+/** Whether the policy is Ready. */
+export function isReady({ conditions = [] }: PolicyStatus): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }

@@ -1,6 +1,5 @@
 import { ApiError, apiHelp, apiOptions, callApi } from './api-client.ts';
-import { UsageError, type Command } from './command.ts';
-import { parseOptions, parseOutput } from './options.ts';
+import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
 
 /** `image-watcher replay ID`. */
 export const replay: Command = {

@@ -3,8 +3,7 @@ import { loadSettings, processSource } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import { parseRoles } from '../roles.ts';
 import { openTelemetry } from '../telemetry/open-telemetry.ts';
-import { UsageError, type Command } from './command.ts';
-import { parseOptions } from './options.ts';
+import { type Command, parseOptions, UsageError } from './command.ts';
 
 const options = { config: { type: 'string' }, roles: { type: 'string' } } as const;
 

@@ -7,8 +7,7 @@ import { providerIds, providers } from '../receive/providers/index.ts';
 import type { Provider } from '../receive/providers/provider.ts';
 import { provesNothing } from '../receive/providers/headers.ts';
 import { simulateDelivery, type SimulatedReceiver } from '../receive/read-delivery.ts';
-import { UsageError, type Command } from './command.ts';
-import { parseOptions, parseOutput } from './options.ts';
+import { UsageError, type Command, parseOptions, parseOutput } from './command.ts';
 import { formatSimulation, toJson, type Authenticated } from './simulate-output.ts';
 
 const options = {

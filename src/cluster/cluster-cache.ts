@@ -1,4 +1,4 @@
-import type { ImagePolicy, PolicyTarget } from '../model/image-policy.ts';
+import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
 import { createPolicyIndex } from './policy-index.ts';
 import { createKindQuota } from './kind-quota.ts';
 import type { Workload } from '../model/workload.ts';
@@ -8,6 +8,7 @@ import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
 import { createHealingIndex } from '../reconcile/healing-index.ts';
 import type { TargetState } from '../reconcile/plan-with.ts';
 import { createTargetIndex, type TargetIndex } from '../reconcile/needs-reconcile.ts';
+import { abortable, within } from '../async/deadline.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;
 
@@ -79,4 +80,20 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     /** Resolves when the workloads of all kinds are known, or have failed to be; never rejects. */
     settled: () => workloads.settled(quota.allowed()),
   };
+}
+
+const patienceMs = 5_000;
+
+/** Resolves when the workloads of all targets are known, or have failed to be: a look at a new kind waits some milliseconds instead of being repeated. */
+export async function awaitTargets(
+  policy: Pick<ImagePolicy, 'namespace'>,
+  { targets }: PolicySpec,
+  cache: ClusterCache,
+  signal: AbortSignal,
+): Promise<void> {
+  const starting = targets.filter((target) => cache.targetState(target, policy) === 'starting');
+  if (starting.length === 0) return;
+  cache.workloads.want(starting);
+  const settled = abortable(cache.workloads.settled(starting), signal).catch(() => undefined);
+  await within(patienceMs, settled);
 }

@@ -4,13 +4,12 @@ import type { TargetProblem } from '../plan/plan-update.ts';
 import { kindKey, type KindRef, type Workload } from '../model/workload.ts';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { discoveryFreshMs, type Discovery } from '../kube/discovery.ts';
+import { type Discovery, discoveryFreshMs } from '../kube/discovery.ts';
 import { findTarget, type TargetKind } from '../kube/targets.ts';
-import { problemOf, type KindState } from './kind-state.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
 import { isWanted, projectWorkload } from '../kube/project-workload.ts';
-import { startReflector, type Reflector } from '../kube/reflector.ts';
+import { type Reflector, startReflector } from '../kube/reflector.ts';
 import { listPath } from '../kube/objects.ts';
 import { createWorkloadStore, type WorkloadStore } from './workload-store.ts';
 
@@ -191,4 +190,18 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
 function notWatched(namespace: string): TargetProblem {
   const message = `the configuration's watch.namespaces does not have ${namespace}: add it, or move the target`;
   return { reason: 'TargetNotFound', message };
+}
+
+/**
+ * What is known of a kind in a namespace: `starting`: its workloads have not been listed yet, so nothing may be said of them · `ready` since that time ·
+ * or why it cannot be watched.
+ */
+export type KindState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
+
+/** What a failure of a list or a watch means for the policies that name the kind; undefined where it passes by itself. */
+export function problemOf(error: unknown, { apiVersion, resource }: TargetKind): TargetProblem | undefined {
+  if (!isKubeError(error, 403)) return undefined;
+  const group = apiVersion.includes('/') ? ` in API group "${apiVersion.split('/')[0]}"` : '';
+  const message = `not permitted: grant image-watcher the verbs "list" and "watch" on "${resource}"${group}: ${error.detail}`;
+  return { reason: 'TargetKindForbidden', message };
 }

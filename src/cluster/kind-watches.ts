@@ -1,8 +1,7 @@
 import type { LabelSelector } from '../model/label-selector.ts';
 import { kindKey, type KindRef, type Workload, type WorkloadRef } from '../model/workload.ts';
 import { findBuiltIn, type TargetKind } from '../kube/targets.ts';
-import type { KindState } from './kind-state.ts';
-import { startKindWatch, type KindWatch, type KindWatchOptions, type Watched } from './kind-watch.ts';
+import { type KindState, type KindWatch, type KindWatchOptions, startKindWatch, type Watched } from './kind-watch.ts';
 
 /** The workloads of all kinds that policies name. A kind is watched from the first policy on that names it, and never holds up another. */
 export interface KindWatches {

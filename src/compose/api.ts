@@ -8,8 +8,7 @@ import type { ApiOptions } from '../operations/events-api.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
 import type { Foundation } from './foundation.ts';
-import type { RedisAccess } from './redis.ts';
-import { refuse } from './refuse.ts';
+import { type RedisAccess, refusalOf } from './redis.ts';
 
 /** `cluster` is undefined in a process without a role that reaches the API server. */
 export function composeApi(
@@ -28,7 +27,7 @@ export function composeApi(
     auth: authOf(settings, cluster),
     reader: createEventReader(access),
     storePushes: (events) => queue.add(events),
-    refusal: () => refuse(redis.health(), config.redis.durability),
+    refusal: () => refusalOf(redis.health(), config.redis.durability),
     now: () => new Date(),
     unique: randomUUID,
     aliases,

@@ -11,8 +11,7 @@ import { agreeOnSecret } from '../kube/secrets.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { readCrd } from '../kube/crd/definition.ts';
 import { syncCaBundle } from '../kube/crd/sync-ca-bundle.ts';
-import { openCluster } from './cluster.ts';
-import type { Foundation } from './foundation.ts';
+import { type Foundation, openCluster } from './foundation.ts';
 
 /** Where a certificate is from. */
 export type CertificateSource = 'provisional' | 'files' | 'secret';

@@ -9,8 +9,8 @@ import { ConfigError } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
-import { drainListener } from './drain-listener.ts';
-import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
+import type { Foundation, Part } from './foundation.ts';
+import { addressOf, closeListener, drainListener } from './listener.ts';
 
 const dayMs = 86_400_000;
 

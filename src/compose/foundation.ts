@@ -1,54 +1,51 @@
-import type { AddressInfo } from 'node:net';
-import type { Settings } from '../config.ts';
-import type { Check } from '../telemetry/readiness.ts';
+/** What the roles are made of, and what is opened for several of them. */
+import { readFileSync } from 'node:fs';
+import { type Config, ConfigError, type Settings } from '../config.ts';
+import { createKubeClient, type KubeClient } from '../kube/client.ts';
+import { describeError } from '../model/errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Check } from '../telemetry/readiness.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
+import { readTrustRoot } from '../verify/trust.ts';
 
-/** What every role is made of. */
+/** What every role needs. */
 export interface Foundation {
   readonly settings: Settings;
   readonly aliases: ReadonlyMap<string, string>;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** undefined: traces are off. */
+  /** Absent where traces are off. */
   readonly tracing?: Tracing | undefined;
 }
 
-/** A part of the service with a life. */
+/** A part of the service that is started and stopped. */
 export interface Part {
   readonly checks: () => readonly Check[];
-  /** Brings gauges up to date before a scrape. */
+  /** Updates the gauges before a scrape. */
   readonly measure?: () => void;
   start(): Promise<void>;
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** What is needed of a Fastify app, plain or over TLS. */
-interface Listener {
-  readonly server: { closeIdleConnections(): void; closeAllConnections(): void };
-  addresses(): readonly (string | AddressInfo)[];
-  close(): PromiseLike<unknown>;
-}
-
-/**
- * Ends a listener: answers what it has begun to read, within a time that must be longer than any answer takes; a sender that is not done by then does not hold
- * up the end. A kept-alive connection ends with the answer that it waits for.
- */
-export async function closeListener(app: Listener, closeMs = 2_000): Promise<void> {
-  const idle = setInterval(() => app.server.closeIdleConnections(), 20);
-  const late = setTimeout(() => app.server.closeAllConnections(), closeMs);
+/** Creates a client of the cluster, without connecting; throws ConfigError without a usable kubeconfig. */
+export function openCluster(kubeconfig: string | undefined): KubeClient {
   try {
-    await app.close();
-  } finally {
-    clearInterval(idle);
-    clearTimeout(late);
+    return createKubeClient(kubeconfig === undefined ? {} : { kubeconfig });
+  } catch (error) {
+    throw new ConfigError('Kubernetes access', [{ path: 'KUBECONFIG', message: describeError(error) }]);
   }
 }
 
-/** `http://127.0.0.1:8080` of a listening app. */
-export function addressOf(app: Listener, scheme: 'http' | 'https' = 'http'): string {
-  const address = app.addresses()[0];
-  if (address === undefined || typeof address === 'string') return 'not listening';
-  return `${scheme}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+/** What keyless signatures are verified with. */
+export type TrustRoot = ReturnType<typeof readTrustRoot>;
+
+/** Reads the trust root of the configuration, if it has one; throws ConfigError if it cannot be used. */
+export function openTrustRoot({ verification: { trustRootFile: file } }: Config): TrustRoot | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readTrustRoot(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError('configuration', [{ path: 'verification.trustRootFile', message: `${file}: ${describeError(error)}` }]);
+  }
 }

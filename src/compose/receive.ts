@@ -1,20 +1,18 @@
 /** The role `receive`: webhooks into Redis. Needs nothing but Redis. */
 import type { FastifyInstance } from 'fastify';
 import type { PushEvent } from '../model/push-event.ts';
-import { drainListener } from './drain-listener.ts';
-import { addressOf, closeListener, type Foundation, type Part } from './foundation.ts';
-import type { RedisAccess } from './redis.ts';
+import { drainListener, addressOf, closeListener } from './listener.ts';
+import type { Foundation, Part } from './foundation.ts';
+import { type RedisAccess, refusalOf } from './redis.ts';
 import { createIgnoredLog } from '../queue/ignored-log.ts';
 import { createPushQueue } from '../queue/producer.ts';
-import { createRequestCounts } from '../queue/request-counts.ts';
+import { createRequestCounts } from '../queue/shared-limits.ts';
 import type { Config } from '../config.ts';
-import { minSecretLength, type SecretNews } from '../config/secrets.ts';
-import { watchSecrets } from '../config/watch-secrets.ts';
+import { minSecretLength, type SecretNews, watchSecrets } from '../config/secrets.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { buildReceiveApp } from '../receive/app.ts';
 import type { ListenLimits } from '../receive/request-limits.ts';
 import { openReceivers } from './receivers.ts';
-import { refuse } from './refuse.ts';
 import { storeTraced, traceDeliveries } from './trace-deliveries.ts';
 import { crowdedShare } from './trim-redis.ts';
 
@@ -59,7 +57,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
         recordIgnored: ({ name, provider, registryOverride }, ignored) =>
           ignoredLog.add({ receiver: name, provider: provider.id, registryOverride, ignored, receivedAt: new Date() }),
         trace: tracing && traceDeliveries(tracing),
-        refusal: () => refuse(redis.health(), config.redis.durability),
+        refusal: () => refusalOf(redis.health(), config.redis.durability),
         now: () => new Date(),
         logger,
         metrics,

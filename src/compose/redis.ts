@@ -3,7 +3,7 @@ import type { Settings } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import { connectProducer, type RedisConnection, type RedisPlace } from '../queue/connection.ts';
-import { watchWaiting, type WaitingWatch } from '../queue/oldest-waiting.ts';
+import { type WaitingWatch, watchWaiting } from '../queue/oldest-waiting.ts';
 import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -90,4 +90,14 @@ function reportRedis(
   if (!reachable) logger.warn({ why: error }, 'redis does not answer');
   else if (durabilityProblem === undefined || durability === 'ignore') logger.info({}, 'redis answers');
   else logger.warn({ why: durabilityProblem }, 'redis answers, but may lose accepted pushes');
+}
+
+/** A full Redis stops the workers too: they need room to finish what is there. */
+const maxMemoryShare = 0.8;
+
+/** Why pushes cannot be stored at present, or undefined. */
+export function refusalOf({ memoryShare, durabilityProblem }: RedisHealth, durability: 'warn' | 'enforce' | 'ignore'): string | undefined {
+  if (memoryShare > maxMemoryShare) return `Redis uses ${Math.round(memoryShare * 100)} % of its maxmemory`;
+  if (durability === 'enforce' && durabilityProblem !== undefined) return `redis.durability is enforce: ${durabilityProblem}`;
+  return undefined;
 }

@@ -5,7 +5,6 @@ import type { PolicyJob, PollJob, PushJob, QueueName } from '../queue/jobs.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { Attributes, SpanStart, Tracing } from '../telemetry/tracing.ts';
-import type { JobRunner } from './run-jobs.ts';
 import { traceRollouts } from './trace-decisions.ts';
 
 /** What tells of the change whose rollout is looked at; undefined where that is not known (any more). */
@@ -63,4 +62,20 @@ function jobSpan(name: string, queue: QueueName, { jobId, failures }: JobContext
     ...details,
   };
   return { name, kind: 'consumer', parent, attributes };
+}
+
+/** Does the work of a job, with the ports that it is to have. */
+export type RunJob<T> = (job: T, context: JobContext, work: (ports: PollPorts) => Promise<void>) => Promise<void>;
+
+/** What is around the work of a job, by its queue. */
+export interface JobRunner {
+  readonly push: RunJob<PushJob>;
+  readonly policy: RunJob<PolicyJob>;
+  readonly poll: RunJob<PollJob>;
+}
+
+/** Nothing is around it. */
+export function runDirectly(ports: PollPorts): JobRunner {
+  const run: RunJob<unknown> = (_job, _context, work) => work(ports);
+  return { push: run, policy: run, poll: run };
 }

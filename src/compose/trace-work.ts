@@ -3,8 +3,7 @@ import { describeError } from '../model/errors.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createTraceMemory, type TracedChange } from '../queue/trace-memory.ts';
 import type { Foundation } from './foundation.ts';
-import { runDirectly, type JobRunner } from './run-jobs.ts';
-import { traceJobs } from './trace-jobs.ts';
+import { type JobRunner, runDirectly, traceJobs } from './trace-jobs.ts';
 import { tracePorts } from './trace-ports.ts';
 
 /** The ports and what is around each job: traced where traces are on, else as they are. `redis` fails fast: no trace holds up the work. */

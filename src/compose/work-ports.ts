@@ -23,21 +23,19 @@ import { createEventReader } from '../queue/read-events.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import { createBoundedLabel, maxRegistryLabels } from '../telemetry/bounded-label.ts';
+import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../async/serialize.ts';
 import { createSharedAnswers } from '../reconcile/shared-answers.ts';
 import { createTagMemory } from '../reconcile/tag-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
-import { awaitTargets } from '../cluster/await-targets.ts';
+import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import { createPolicyCheck } from '../cluster/check-policy.ts';
-import type { ClusterCache } from '../cluster/cluster-cache.ts';
-import type { Foundation } from './foundation.ts';
+import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceConsents } from '../cluster/namespace-consents.ts';
-import { pollPlacesOf } from './poll-places.ts';
-import type { TrustRoot } from './trust-root.ts';
+import { pollSlotsOf } from './registries.ts';
 
 /** What policies are read with. */
 export function readContextOf({ settings, aliases }: Foundation): ReadContext {
@@ -150,7 +148,7 @@ export function createWorkPorts(
     readLastTick: () => queues.readLastTick(),
     writeLastTick: (at) => queues.writeLastTick(at),
     readClock: () => queues.readClock(),
-    pollGate: createPollGate({ placesOf: pollPlacesOf(settings.config.registries), now: Date.now, random: Math.random }),
+    pollGate: createPollGate({ placesOf: pollSlotsOf(settings.config.registries), now: Date.now, random: Math.random }),
     finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
     registryLabel: createBoundedLabel(maxRegistryLabels),
     recordEvent: recorder.record,

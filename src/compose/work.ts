@@ -37,7 +37,7 @@ import { trimRedis } from './trim-redis.ts';
 import { redisPlaceOf } from './redis.ts';
 import { createNamespaceConsents } from '../cluster/namespace-consents.ts';
 import { openRegistries } from './registries.ts';
-import type { JobRunner } from './run-jobs.ts';
+import type { JobRunner } from './trace-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';

@@ -1,7 +1,6 @@
 /** Who calls, as `operations.auth` says it is to be found out. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
-import { AccessError, type Access, type Caller, type Question, type ReviewAccess, type ReviewToken } from './caller.ts';
 import { createTtlCache } from '../async/bounded-map.ts';
 
 /** Where the API learns who calls and what he may. unavailable: this process cannot find out, and says so. */
@@ -136,4 +135,61 @@ function keyOf(caller: Caller, { verb, namespace }: Question): string {
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64');
+}
+
+/** Who calls the API, in the API server's terms. */
+export interface Caller {
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What may be asked about ImagePolicies; without a namespace: in all of them. */
+export interface Question {
+  readonly verb: 'get' | 'list' | 'update';
+  readonly namespace?: string;
+}
+
+/** Who a bearer token belongs to; undefined when it is nobody's. */
+export type ReviewToken = (token: string) => Promise<Caller | undefined>;
+
+/** Whether somebody may do that. */
+export type ReviewAccess = (caller: Caller, question: Question) => Promise<boolean>;
+
+/** A caller with what he may do. */
+export interface Access {
+  readonly user: string;
+  may(question: Question): Promise<boolean>;
+}
+
+/** The request cannot be served for this caller, or not now; `message` is for him. */
+export class AccessError extends Error {
+  override readonly name = 'AccessError';
+  readonly status: 401 | 403 | 503;
+
+  constructor(status: 401 | 403 | 503, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+/** Whether a request comes from where it says: browsers carry what their user may do to pages that he did not mean. */
+
+export interface RequestOrigin {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly contentType: string | undefined;
+}
+
+/** Why a POST is refused, or undefined: no form of another page can send JSON, and a page's own requests name its host. */
+export function refusePost({ host, origin, contentType }: RequestOrigin): { status: 403 | 415; message: string } | undefined {
+  if (!/^application\/json\s*(?:;|$)/i.test(contentType ?? '')) return { status: 415, message: 'send content-type: application/json' };
+  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase())) return undefined;
+  return { status: 403, message: 'the Origin is another one than the Host' };
+}
+
+/** Whether the Host is a name of this machine: a name of somebody else's that leads here is an attack on an API without authentication. */
+export function isLocalHost(host: string | undefined): boolean {
+  return host !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
 }

@@ -5,9 +5,7 @@ import { describeError } from '../model/errors.ts';
 import { parseImageReference, formatRepository, type RegistryAliases } from '../model/image-reference.ts';
 import type { Position } from '../queue/read-events.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { createAuthenticate, type OperationsAuth } from './authenticate.ts';
-import { AccessError, type Access } from './caller.ts';
-import { isLocalHost, refusePost } from './check-origin.ts';
+import { type Access, AccessError, createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
 import { eventOutcomes } from './event-view.ts';
 import { listEvents, NotReplayable, readEvent, replayEvent, type EventPorts } from './events.ts';
 

@@ -2,7 +2,7 @@
 import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { EventRecord } from '../queue/event-record.ts';
 import type { EventReader, Position } from '../queue/read-events.ts';
-import { AccessError, type Access } from './caller.ts';
+import { type Access, AccessError } from './authenticate.ts';
 import { hasOutcome, namespacesOf, viewEvent, type EventOutcome, type EventView } from './event-view.ts';
 
 export interface EventPorts {

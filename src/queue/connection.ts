@@ -1,5 +1,4 @@
-import { Cluster, Redis, type ClusterOptions } from 'ioredis';
-import { limitCommands } from './limit-commands.ts';
+import { Cluster, type ClusterOptions, type Command, Redis } from 'ioredis';
 
 /** The address of Redis. A string is the URL of a single server. */
 export type RedisPlace =
@@ -96,4 +95,41 @@ function loginOf(url: string): Login {
 
 function isSecure(url: string): boolean {
   return url.startsWith('rediss:');
+}
+
+/** The message that ioredis uses for the same error. */
+export const tooLate = 'Command timed out';
+
+/**
+ * Rejects every command that has no answer after this many milliseconds with `tooLate`. Unlike `commandTimeout` of ioredis, it allows for a process that was
+ * held up: timers then fire before the answers that have arrived are read, and such an answer must not count as missing.
+ */
+export function limitCommands(connection: Redis, milliseconds: number): void {
+  const send = connection.sendCommand.bind(connection);
+  // Commands are sent again after a lost connection, or on their way through a Cluster.
+  const limited = new WeakSet<Command>();
+  connection.sendCommand = (command, stream) => {
+    if (!limited.has(command)) {
+      limited.add(command);
+      limit(command, milliseconds);
+    }
+    return send(command, stream);
+  };
+}
+
+function limit(command: Command, milliseconds: number): void {
+  const giveUp = () => command.reject(new Error(tooLate));
+  const timer = setTimeout(() => setImmediate(giveUp), milliseconds);
+  const stop = () => clearTimeout(timer);
+  command.promise.then(stop, stop);
+}
+
+/** The server that holds our keys: in a Cluster, the node of their slot, over the connection that writes use. Rejects while it is unknown. */
+export async function ownerOf(connection: RedisConnection, prefix: string): Promise<Redis> {
+  if (!('slots' in connection)) return connection;
+  const slot = await connection.cluster('KEYSLOT', prefix);
+  const [address] = connection.slots[slot] ?? [];
+  const owner = connection.nodes('master').find(({ options: { host, port } }) => `${host}:${port}` === address);
+  if (owner === undefined) throw new Error(`no node of the Redis Cluster has slot ${slot} at present`);
+  return owner;
 }

@@ -7,7 +7,7 @@ import type { Outcome } from '../plan/outcome.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys, recordSeconds } from './event-record.ts';
-import { runTogether, type Command } from './run-together.ts';
+import { runTogether, type Command } from './commands.ts';
 import { batchWrites } from '../async/serialize.ts';
 
 /** The result of a push for one policy. */

@@ -2,7 +2,7 @@
 import { formatRepository } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-record.ts';
-import { runTogether } from './run-together.ts';
+import { runTogether } from './commands.ts';
 
 /** What an audit record takes in Redis, including its index entries. */
 export const bytesPerRecord = 1_300;

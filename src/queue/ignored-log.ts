@@ -7,7 +7,7 @@ import { hashId, type IgnoredPush } from '../model/push-event.ts';
 import type { IgnoredReason } from '../model/reasons.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys, recordSeconds, type EventKeys } from './event-record.ts';
-import { runTogether, type Command } from './run-together.ts';
+import { runTogether, type Command } from './commands.ts';
 
 /** The ignored parts of an authentic delivery. */
 export interface IgnoredDelivery {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Queue, type JobsOptions } from 'bullmq';
 import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
-import { gatherWrites } from './gather-writes.ts';
+import { gatherWrites } from './commands.ts';
 import {
   jobOptions,
   policyJobId,

@@ -1,6 +1,4 @@
-import type { RedisConnection } from './connection.ts';
-import { ownerOf } from './key-owner.ts';
-import { tooLate } from './limit-commands.ts';
+import { ownerOf, tooLate, type RedisConnection } from './connection.ts';
 
 export interface RedisHealth {
   readonly reachable: boolean;

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { RedisConnection } from './connection.ts';
-import { ownerOf } from './key-owner.ts';
+import { type RedisConnection, ownerOf } from './connection.ts';
 import { batchWrites } from '../async/serialize.ts';
 
 /** A WAIT blocks its connection, and all commands on it: several short ones replace one as long as the deadline. */

@@ -1,5 +1,5 @@
 /** Every metric there is, in one list. Labels are bounded: names from the configuration, ids and reasons from lists of ours. */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
 const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const rolloutTimes = [1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_200, 3_600];
@@ -196,5 +196,20 @@ export function createMetrics() {
       help: 'Used share of Redis maxmemory, 0 to 1; receivers refuse pushes above 0.8',
       registers,
     }),
+  };
+}
+
+/** The name given to what comes after the last that fits. */
+export const otherLabel = 'other';
+
+/** Tenants choose hosts of registries: as many of them are told apart. */
+export const maxRegistryLabels = 200;
+
+/** Keeps the first `limit` different values of a label that others choose, so that nobody can fill the metrics. */
+export function createBoundedLabel(limit: number): (value: string) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.size < limit) known.add(value);
+    return known.has(value) ? value : otherLabel;
   };
 }

@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from './logger.ts';
 import type { Tracing } from './tracing.ts';
-import type { ExportNews } from './tell-failures.ts';
+import type { ExportNews } from './open-tracing.ts';
 
 /** Where traces go. */
 interface Traces {

@@ -2,24 +2,29 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hostname } from 'node:os';
 import {
+  type Context,
+  diag,
   DiagLogLevel,
   ROOT_CONTEXT,
+  type Span,
   SpanKind,
   SpanStatusCode,
-  TraceFlags,
-  diag,
   trace,
-  type Context,
-  type Span,
+  TraceFlags,
   type Tracer,
 } from '@opentelemetry/api';
-import { parseTraceParent } from '@opentelemetry/core';
+import { ExportResultCode, parseTraceParent } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { within } from '../async/deadline.ts';
-import { PermanentError, WaitError, describeError } from '../model/errors.ts';
-import { tellFailures, type ExportNews } from './tell-failures.ts';
+import { describeError, PermanentError, WaitError } from '../model/errors.ts';
 import type { OpenSpan, SpanStart, Tracing } from './tracing.ts';
 
 /** Where spans go, how many of them, and who hears of trouble with that. */
@@ -185,4 +190,24 @@ function formatTraceParent(scope: Scope | undefined): string | undefined {
 
 function noOne(): void {
   // Told by the exporter, or not worth telling.
+}
+
+/** failing: batches are lost from now on · working: they arrive again · dropped: spans came faster than they could be sent. */
+export type ExportNews = { readonly kind: 'failing' | 'dropped'; readonly why: string } | { readonly kind: 'working' };
+
+/** An exporter that tells when its collector fails and when it is well again, not of each batch. */
+export function tellFailures(exporter: SpanExporter, onNews: (news: ExportNews) => void): SpanExporter {
+  let isFailing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const hasFailed = result.code !== ExportResultCode.SUCCESS;
+        if (hasFailed && !isFailing) onNews({ kind: 'failing', why: describeError(result.error ?? 'no reason given') });
+        if (!hasFailed && isFailing) onNews({ kind: 'working' });
+        isFailing = hasFailed;
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
 }

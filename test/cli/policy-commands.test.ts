@@ -6,14 +6,14 @@ import { runCommand } from './run-command.ts';
 
 const rows: [command: string, args: string[], message: RegExp][] = [
   ...['explain', 'check', 'approve', 'rollback', 'suspend', 'resume', 'release'].flatMap((command): typeof rows => [
-    [command, [], /say which policy: NAMESPACE\/NAME$/],
+    [command, [], /name the policy: NAMESPACE\/NAME$/],
     [command, ['web'], /NAMESPACE\/NAME, not "web"/],
     [command, ['a/b/c'], /NAMESPACE\/NAME, not "a\/b\/c"/],
     [command, ['shop/web', '--output', 'xml'], /--output is text or json/],
     [command, ['shop/web', '--dance'], /--dance/],
   ]),
   ['suspend', ['shop/web', 'shop/api'], /not "shop\/web shop\/api"/],
-  ['approve', ['shop/web', '1.2.3', '1.2.4'], /say which policy/],
+  ['approve', ['shop/web', '1.2.3', '1.2.4'], /name the policy/],
   ['check', ['shop/web', '--timeout', 'soon'], /--timeout is a duration/],
   ['rollback', ['shop/web', '--timeout', '1'], /--timeout is a duration/],
   ['rollback', ['shop/web', '--to', 'not/a/tag'], /--to is a tag/],

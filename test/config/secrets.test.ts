@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { openSecrets, type SecretNews } from '../../src/config/secrets.ts';
-import { watchSecrets } from '../../src/config/watch-secrets.ts';
+import { openSecrets, type SecretNews, watchSecrets } from '../../src/config/secrets.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OperationsAuth } from '../../src/operations/authenticate.ts';
-import type { Question } from '../../src/operations/caller.ts';
+import type { OperationsAuth, Question } from '../../src/operations/authenticate.ts';
 import { at, ignoredOf, recordOf, startApi, type TestApi } from './fake-events.ts';
 
 const open: OperationsAuth = { kind: 'none' };

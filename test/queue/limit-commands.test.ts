@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
-import { connectProducer } from '../../src/queue/connection.ts';
-import { limitCommands } from '../../src/queue/limit-commands.ts';
+import { connectProducer, limitCommands } from '../../src/queue/connection.ts';
 import { holdUp } from '../harness/hold-up.ts';
 import { startRedisCluster } from '../harness/redis-cluster.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';

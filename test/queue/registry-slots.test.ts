@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { connectProducer, connectWorker } from '../../src/queue/connection.ts';
-import { createRegistrySlots } from '../../src/queue/registry-slots.ts';
+import { createRegistrySlots } from '../../src/queue/shared-limits.ts';
 import { HostLimits } from '../../src/registry/host-limits.ts';
 import type { SharedSlots } from '../../src/registry/shared-slots.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connectProducer, connectWorker } from '../../src/queue/connection.ts';
-import { createRequestCounts } from '../../src/queue/request-counts.ts';
+import { createRequestCounts } from '../../src/queue/shared-limits.ts';
 import { createRateLimit } from '../../src/receive/rate-limit.ts';
-import { startRedis, type Redis } from '../harness/redis.ts';
+import { type Redis, startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 let redis: Redis;

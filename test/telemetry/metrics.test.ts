@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createBoundedLabel, createMetrics } from '../../src/telemetry/metrics.ts';
 
 test('every metric of ours is in the registry, with our prefix, its unit and a help text', async () => {
   const { registry, ...metrics } = createMetrics();
@@ -16,4 +16,9 @@ test('every metric of ours is in the registry, with our prefix, its unit and a h
 
 test('two processes in one, as tests have them, do not meet', () => {
   assert.notEqual(createMetrics().registry, createMetrics().registry);
+});
+
+test('the first values keep their names, however often they come, and all others are one', () => {
+  const label = createBoundedLabel(2);
+  assert.deepEqual(['a', 'a', 'b', 'c', 'd', 'a'].map(label), ['a', 'a', 'b', 'other', 'other', 'a']);
 });

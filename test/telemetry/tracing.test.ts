@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { PermanentError, WaitError } from '../../src/model/errors.ts';
-import { openTracing, type TracingOptions } from '../../src/telemetry/open-tracing.ts';
-import type { ExportNews } from '../../src/telemetry/tell-failures.ts';
+import { type ExportNews, openTracing, type TracingOptions } from '../../src/telemetry/open-tracing.ts';
 import { startCollector, type CollectedSpan, type Collector } from '../harness/otlp-collector.ts';
 import { waitFor } from '../harness/wait-for.ts';
 

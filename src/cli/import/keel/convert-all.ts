@@ -1,7 +1,9 @@
 import { validatePolicy } from '../../../api-versions/validate.ts';
-import { convertWorkload, type Skipped } from './convert-workload.ts';
-import { mergeDrafts, type ImportedPolicy } from './merge-drafts.ts';
+import { convertWorkload, type Skipped, type Draft } from './convert-workload.ts';
 import type { KeelWorkload } from './workload.ts';
+import { kind } from '../../../api-versions/group.ts';
+import { apiVersion, type Spec } from '../../../api-versions/v1.ts';
+import { stringify } from 'yaml';
 
 /** What became of Keel's settings in a cluster. */
 export interface KeelImport {
@@ -22,4 +24,63 @@ export function convertAll(workloads: readonly KeelWorkload[]): KeelImport {
     return problems.length === 0;
   });
   return { policies, skipped };
+}
+
+/** A policy for `kubectl apply`, and what to know of it. */
+export interface ImportedPolicy {
+  readonly policy: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly metadata: { readonly name: string; readonly namespace: string };
+    readonly spec: Spec;
+  };
+  readonly notes: readonly string[];
+}
+
+const maxTargets = 64;
+
+/** One policy for all workloads of a namespace for which it would say the same; names are unique in each namespace. */
+export function mergeDrafts(drafts: readonly Draft[]): ImportedPolicy[] {
+  const groups = new Map<string, [Draft, ...Draft[]][]>();
+  for (const draft of drafts) {
+    const key = JSON.stringify([draft.namespace, draft.spec]);
+    const parts = groups.get(key) ?? [];
+    const last = parts.at(-1);
+    if (last && last.length < maxTargets) last.push(draft);
+    else parts.push([draft]);
+    groups.set(key, parts);
+  }
+  const taken = new Set<string>();
+  return [...groups.values()].flat().map((group) => {
+    const [{ namespace, spec }] = group;
+    const name = freeName(group, taken);
+    return {
+      policy: { apiVersion, kind, metadata: { name, namespace }, spec: { ...spec, targets: group.map(({ target }) => target) } },
+      notes: [...new Set(group.flatMap(({ notes }) => notes))],
+    };
+  });
+}
+
+/** The workload's name, that of the repository where there are several, and more where it is taken. */
+function freeName([{ namespace, spec, target }, ...others]: readonly [Draft, ...Draft[]], taken: Set<string>): string {
+  const repository = (spec.image.split('/').at(-1) ?? '').replaceAll('_', '-').replaceAll(/-+/g, '-');
+  const own = others.length === 0 ? (target.name ?? repository) : repository;
+  const isTaken = (name: string) => taken.has(`${namespace}/${name}`);
+  const names = own === repository ? [own] : [own, `${own}-${repository}`];
+  for (let number = 2; names.every(isTaken); number += 1) names.push(`${own}-${number}`);
+  const name = names.find((candidate) => !isTaken(candidate)) ?? own;
+  taken.add(`${namespace}/${name}`);
+  return name;
+}
+
+/** YAML for `kubectl apply`: what was not carried over as comments, then each policy after what there is to know of it. */
+export function formatImport({ policies, skipped }: KeelImport): string {
+  const notCarriedOver = comment(skipped.map(({ workload, problem }) => `Not carried over: ${workload}: ${problem}`));
+  const documents = policies.map(({ policy, notes }) => `${comment(notes)}${stringify(policy, { lineWidth: 0 })}`);
+  return [...(notCarriedOver === '' ? [] : [notCarriedOver]), documents.join('---\n')].join('\n');
+}
+
+function comment(lines: readonly string[]): string {
+  // A line end in a label's value must not begin a line of YAML.
+  return lines.map((line) => `# ${line.replaceAll(/\s+/g, ' ')}\n`).join('');
 }

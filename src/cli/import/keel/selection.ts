@@ -1,7 +1,7 @@
 import type { Spec } from '../../../api-versions/v1.ts';
 import type { KeelSettings } from './settings.ts';
-import { convertForce, convertGlob, convertNewest, convertRegexp } from './tag-selection.ts';
-import { convertVersions } from './version-selection.ts';
+import { describeError } from '../../../model/errors.ts';
+import { compilePattern } from '../../../model/pattern.ts';
 
 /** How a policy chooses the tag, and what is other than with Keel. */
 export interface Selection {
@@ -39,4 +39,140 @@ export function convertSelection(settings: KeelSettings, runningTag: string): Se
     default:
       return { problem: `Keel has no policy "${policy}", and leaves the workload alone` };
   }
+}
+
+interface Version {
+  readonly numbers: readonly string[];
+  readonly suffix: string | undefined;
+}
+
+const stages = /^(?:alpha|a|beta|b|rc|pre|preview|dev|snapshot|next|canary|nightly)[0-9]*(?:\.|$)/i;
+
+/**
+ * `all`, `major`, `minor` and `patch`, which Keel compares with the version that runs: a range is made of it. Except with `all`, and unless
+ * `matchPreRelease` is off, Keel stays with the same suffix: from 1.2.3-alpine to 1.2.4-alpine only.
+ */
+export function convertVersions(policy: string, matchPreRelease: boolean, runningTag: string): Selection | NoSelection {
+  const bounded = policy === 'minor' || policy === 'patch';
+  if (runningTag === 'latest') {
+    if (bounded)
+      return { problem: `it runs "latest", of which no range follows for "${policy}": write a policy with the range that you want` };
+    return { select: { semver: {} }, notes: ['It runs "latest", which is replaced by the highest version.'] };
+  }
+  const version = parse(runningTag);
+  if (version === undefined) return { problem: `"${runningTag}" is no version: Keel's policy "${policy}" does nothing with it` };
+  const [major = '', minor = '', patch] = version.numbers;
+  if (policy === 'patch' && patch === undefined)
+    return {
+      problem: `"${runningTag}" has two numbers, and the policy "patch" compares the third: write a policy with select and tags by hand`,
+    };
+  const range = policy === 'minor' ? `${major}.x` : policy === 'patch' ? `${major}.${minor}.x` : undefined;
+  const takesPrereleases = policy === 'all' ? version.suffix === undefined || stages.test(version.suffix) : !matchPreRelease;
+  const suffix = takesPrereleases ? undefined : version.suffix;
+  const semver = { ...(range !== undefined && { range }), ...(takesPrereleases && { prereleases: true }) };
+  const tags = tagsFor(patch === undefined, suffix);
+  return {
+    select: { semver },
+    ...(tags && { tags }),
+    notes: [
+      ...(range === undefined
+        ? []
+        : [`The range is that of the version that runs (${runningTag}): widen it when you change to another by hand.`]),
+      ...(policy === 'all' && suffix !== undefined ? [`Keel would have taken tags without "-${suffix}", too.`] : []),
+      patch === undefined
+        ? 'Only tags with two numbers are candidates; Keel compared those with three as well.'
+        : 'Only tags with three numbers are candidates; Keel takes "1.5" for 1.5.0.',
+    ],
+  };
+}
+
+/** What `force` selects where a version runs: the highest of its form, prereleases and suffixes included. Undefined for what is no version. */
+export function convertForcedVersion(runningTag: string): Pick<Selection, 'select' | 'tags'> | undefined {
+  const version = parse(runningTag);
+  if (version === undefined) return undefined;
+  const hasTwoNumbers = version.numbers.length === 2;
+  const tags = tagsFor(hasTwoNumbers, hasTwoNumbers ? version.suffix : undefined);
+  return { select: { semver: { prereleases: true } }, ...(tags && { tags }) };
+}
+
+function parse(tag: string): Version | undefined {
+  const [, numbers, suffix] = /^v?((?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){1,2})(?:-([0-9A-Za-z.-]+))?$/.exec(tag) ?? [];
+  return numbers === undefined ? undefined : { numbers: numbers.split('.'), suffix };
+}
+
+/** Versions of three numbers are read as they are; a suffix is taken off, and a third number is put on. */
+function tagsFor(hasTwoNumbers: boolean, suffix: string | undefined): Selection['tags'] {
+  if (!hasTwoNumbers && suffix === undefined) return undefined;
+  const numbers = hasTwoNumbers ? String.raw`v?[0-9]+\.[0-9]+` : String.raw`v?[0-9]+\.[0-9]+\.[0-9]+`;
+  const end = suffix === undefined ? '' : `-${suffix.replaceAll('.', String.raw`\.`)}`;
+  return { allow: `^(?P<version>${numbers})${end}$`, extract: hasTwoNumbers ? '${version}.0' : '$version' };
+}
+
+const pushOrder = 'Keel takes the match that was pushed last; here the image that was created last is selected.';
+const textOrder = 'As with Keel, tags are compared as texts ("9" is after "10"): for numbers write select.numerical and tags.extract.';
+
+/**
+ * `force`: with `matchTag` the tag that runs is followed. Without it Keel takes whatever is pushed, but for a version only a higher one
+ * (https://github.com/keel-hq/keel/issues/823).
+ */
+export function convertForce(matchTag: boolean, runningTag: string): Selection {
+  const pinned = 'A tag that is pushed again is applied: its digest is written into the workload (image:tag@sha256:…).';
+  const followed = { select: { digest: { tag: runningTag } } };
+  if (matchTag) return { ...followed, notes: [pinned] };
+  if (!/[0-9]/.test(runningTag))
+    return { ...followed, notes: [pinned, 'Keel takes any tag that is pushed: if that is what you want, write "newest: {}".'] };
+  const version = convertForcedVersion(runningTag);
+  const isNumber = /^[0-9]+$/.test(runningTag);
+  if (version === undefined && !isNumber)
+    return {
+      select: { newest: {} },
+      pin: 'Digest',
+      notes: [pinned, 'Keel takes any tag that is pushed last; here it is the image that was created last. Narrow it with tags.allow.'],
+    };
+  const what = isNumber ? 'numbers' : 'versions';
+  return {
+    ...(version ?? { select: { numerical: { order: 'Ascending' } } }),
+    pin: 'Digest',
+    notes: [pinned, `Only higher ${what} are applied, as with Keel since its issue 823; tags that are no ${what} are not candidates.`],
+  };
+}
+
+/** `glob:PATTERN`, in which only `*` means something. */
+export function convertGlob(pattern: string): Selection | NoSelection {
+  if (pattern === '' || pattern.includes(':')) return { problem: `Keel cannot read the policy "glob:${pattern}", and does nothing` };
+  const allow = `^${pattern.split('*').map(escape).join('.*')}$`;
+  return withAllow(allow, { alphabetical: {} }, [textOrder]);
+}
+
+/** `regexp:PATTERN`, which Keel looks for anywhere in the tag; a group `compare` is what is compared. */
+export function convertRegexp(pattern: string, polls: boolean): Selection | NoSelection {
+  if (!pattern.includes('(?P<compare>') && !pattern.includes('(?<compare>'))
+    return withAllow(wholeTag(pattern), polls ? { alphabetical: {} } : { newest: {} }, [polls ? textOrder : pushOrder]);
+  const converted = withAllow(wholeTag(pattern), { alphabetical: {} }, [textOrder]);
+  return 'problem' in converted ? converted : { ...converted, tags: { ...converted.tags, extract: '$compare' } };
+}
+
+/** `newest:PATTERN`. */
+export function convertNewest(pattern: string): Selection | NoSelection {
+  return withAllow(wholeTag(pattern), { newest: {} }, []);
+}
+
+function withAllow(allow: string, select: Selection['select'], notes: readonly string[]): Selection | NoSelection {
+  try {
+    compilePattern(allow);
+  } catch (error) {
+    return { problem: describeError(error) };
+  }
+  return { select, ...(allow !== '^.*$' && { tags: { allow } }), notes };
+}
+
+/** `tags.allow` has to match the whole tag. */
+function wholeTag(pattern: string): string {
+  const isWhole = pattern.startsWith('^') && /(?<!\\)\$$/.test(pattern) && !pattern.includes('|');
+  if (isWhole) return pattern;
+  return /^(?:\.\*)?$/.test(pattern) ? '^.*$' : `^.*(?:${pattern}).*$`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

@@ -1,3 +1,7 @@
+import type { KubeClient } from '../../../kube/client.ts';
+import { listPages, listPath } from '../../../kube/objects.ts';
+import { cronJob, daemonSet, deployment, statefulSet } from '../../../kube/targets.ts';
+
 /** What of a workload says how Keel treats it. Absent where the object has none. */
 export interface KeelWorkload {
   readonly kind: string;
@@ -49,4 +53,18 @@ function imagesOf(value: unknown): NamedImage[] {
     const image = field(container, 'image');
     return typeof name === 'string' && typeof image === 'string' ? [{ name, image }] : [];
   });
+}
+
+/** The kinds that Keel updates. */
+const kinds = [deployment, statefulSet, daemonSet, cronJob];
+
+/** All workloads of a namespace, or of the cluster, by kind, namespace and name. */
+export async function listWorkloads(client: KubeClient, namespace: string | undefined): Promise<KeelWorkload[]> {
+  const found: KeelWorkload[] = [];
+  for (const target of kinds) {
+    for await (const { items } of listPages(client, { path: listPath(target, namespace), pageSize: 500 })) {
+      found.push(...items.flatMap((item) => readWorkload(item, target.kind, target.podSpecPath) ?? []));
+    }
+  }
+  return found;
 }

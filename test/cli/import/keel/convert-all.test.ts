@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { convertAll } from '../../../../src/cli/import/keel/convert-all.ts';
-import { formatImport } from '../../../../src/cli/import/keel/format-import.ts';
-import { convertPollSchedule } from '../../../../src/cli/import/keel/poll-interval.ts';
+import { convertAll, formatImport } from '../../../../src/cli/import/keel/convert-all.ts';
+import { convertPollSchedule } from '../../../../src/cli/import/keel/convert-workload.ts';
 import type { KeelWorkload } from '../../../../src/cli/import/keel/workload.ts';
 import { lintText } from '../../../../src/cli/lint/lint-text.ts';
 

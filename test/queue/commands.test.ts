@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
-import { runTogether } from '../../src/queue/run-together.ts';
+import { runTogether } from '../../src/queue/commands.ts';
 import { startRedis } from '../harness/redis.ts';
 
 let server: Awaited<ReturnType<typeof startRedis>>;

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { drainListener } from '../../src/compose/drain-listener.ts';
-import { closeListener } from '../../src/compose/foundation.ts';
+import { closeListener, drainListener } from '../../src/compose/listener.ts';
 import { startApp } from '../receive/start-app.ts';
 
 test('whoever still sends while the listener ends is answered, and told to go elsewhere', { timeout: 60_000 }, async (t) => {

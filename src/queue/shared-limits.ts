@@ -1,5 +1,6 @@
 import type { SharedSlots, SlotAnswer } from '../registry/shared-slots.ts';
 import type { RedisConnection } from './connection.ts';
+import { runTogether } from './commands.ts';
 
 /**
  * For each host, a set holds the taken slots by their end, and a number the time when the next may start. Both use the clock of Redis, since those of replicas
@@ -44,4 +45,23 @@ export function createRegistrySlots(redis: RedisConnection, prefix: string): Sha
 
 function isKind(text: unknown): text is SlotAnswer['kind'] {
   return kinds.has(text);
+}
+
+/** Two minutes: replicas whose clocks are behind may still count for the previous one. */
+const lifeMs = 120_000;
+
+/** Counts of requests that all replicas share, by receiver and minute, under the queue's prefix. Rejects when Redis does not answer. */
+export function createRequestCounts(
+  redis: RedisConnection,
+  prefix: string,
+): (receiver: string, window: number, count: number) => Promise<number> {
+  return async (receiver, window, count) => {
+    const key = `${prefix}:requests:${receiver}:${window}`;
+    const commands = [
+      ['INCRBY', key, count],
+      ['PEXPIRE', key, lifeMs],
+      ['GET', key],
+    ] as const;
+    return Number(await runTogether(redis, [key], commands));
+  };
 }

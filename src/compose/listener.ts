@@ -1,0 +1,63 @@
+/** How a listener ends without failing the requests that still arrive. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+
+/** A load balancer that still routes here sends more often than this. */
+const quietMs = 250;
+/** After this, new connections are refused even if requests still arrive; proxies then try another replica. */
+const longestMs = 5_000;
+
+/**
+ * Answers requests until none has arrived for a moment: load balancers notice later than we do that the process stops, and a connection that is closed under a
+ * request is an error for its sender. Responses ask clients to use another connection next time.
+ */
+export async function drainListener(server: Pick<Server, 'on' | 'off' | 'prependListener'>, longest = longestMs): Promise<void> {
+  const deadline = performance.now() + longest;
+  let lastSeen = performance.now();
+  const note = () => (lastSeen = performance.now());
+  const closeAfterResponse = (_request: IncomingMessage, response: ServerResponse) => {
+    note();
+    response.setHeader('connection', 'close');
+  };
+  server.on('connection', note);
+  server.prependListener('request', closeAfterResponse);
+  for (;;) {
+    const now = performance.now();
+    const restMs = Math.min(lastSeen + quietMs, deadline) - now;
+    if (restMs <= 0) break;
+    await delay(restMs);
+    // After a stall of the event loop, timers run before the connections of the meantime are seen.
+    for (let turns = 0; turns < 2; turns++) await turn();
+  }
+  server.off('connection', note);
+}
+
+/** The parts of a Fastify app that are used, plain or over TLS. */
+interface Listener {
+  readonly server: { closeIdleConnections(): void; closeAllConnections(): void };
+  addresses(): readonly (string | AddressInfo)[];
+  close(): PromiseLike<unknown>;
+}
+
+/**
+ * Closes a listener: requests in progress are answered within `closeMs`, which must be longer than any answer takes; slower senders are cut off. Kept-alive
+ * connections are closed after the current answer.
+ */
+export async function closeListener(app: Listener, closeMs = 2_000): Promise<void> {
+  const idle = setInterval(() => app.server.closeIdleConnections(), 20);
+  const late = setTimeout(() => app.server.closeAllConnections(), closeMs);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(idle);
+    clearTimeout(late);
+  }
+}
+
+/** `http://127.0.0.1:8080` of a listening app. */
+export function addressOf(app: Listener, scheme: 'http' | 'https' = 'http'): string {
+  const address = app.addresses()[0];
+  if (address === undefined || typeof address === 'string') return 'not listening';
+  return `${scheme}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+}
