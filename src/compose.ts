@@ -6,7 +6,7 @@ import { composeConvert } from './compose/convert.ts';
 import { composeApi } from './compose/api.ts';
 import { collectGarbage } from './compose/collect-garbage.ts';
 import { composeReceive } from './compose/receive.ts';
-import { openRedis, showWaiting } from './compose/redis.ts';
+import { openRedis, measureWaiting } from './compose/redis.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
 import { buildOperationsApp } from './operations/app.ts';
@@ -15,37 +15,37 @@ import type { Telemetry } from './telemetry/open-telemetry.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 
 export interface Service {
-  /** Resolves when the listeners are up; Redis, the API server and registries may come later. */
+  /** Resolves when the listeners are open; Redis, the API server and registries may become reachable later. */
   start(): Promise<void>;
   stop(deadlineMs: number): Promise<void>;
-  /** Where the listeners are, once started. */
+  /** The addresses of the listeners, once started. */
   addresses(): { readonly conversion?: string; readonly public?: string; readonly operations: string };
 }
 
-/** Whoever chooses by readiness sends elsewhere from now on. */
-const stopping: Check = { name: 'running', ok: false, required: true, detail: 'asked to stop; whatever still comes is answered' };
+/** Makes the process not ready, so that load balancers use others. */
+const stopping: Check = { name: 'running', ok: false, required: true, detail: 'stopping; requests are still answered' };
 
 /**
- * Builds the roles of one process. Nothing is opened before `start`, except connections that open themselves when they can.
- * Throws ConfigError without a usable kubeconfig, or with a trust root that is none.
+ * Builds the roles of one process. Nothing is opened before `start`, except connections that are established in the background.
+ * Throws ConfigError without a usable kubeconfig, or with an invalid trust root.
  */
 export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, tracing }: Telemetry): Service {
   const { config } = settings;
   const metrics = createMetrics();
   const foundation: Foundation = { settings, aliases: registryAliases(config), logger, metrics, tracing };
-  // What may fail comes first: nothing is open yet.
+  // What may throw comes first, while nothing is open.
   const convert = roles.has('convert') ? composeConvert(foundation) : undefined;
   const cluster = roles.has('work') ? openCluster(settings.kubeconfig) : undefined;
   const trustRoot = cluster === undefined ? undefined : openTrustRoot(config);
   const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;
-  const waiting = redis && showWaiting(redis, foundation);
+  const waiting = redis && measureWaiting(redis, foundation);
   const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis) : undefined;
   const work =
     cluster === undefined || redis === undefined
       ? undefined
       : composeWork(foundation, { client: cluster, quick: redis.connection, redisHealth: redis.health, trustRoot });
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
-  // A gauge of what is not there would read as an outage.
+  // Without Redis, these gauges would look like an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   let isStopping = false;
   const operations = buildOperationsApp({
@@ -60,7 +60,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
 
   return {
     async start() {
-      // A cold API server cannot even list the policies until conversion answers.
+      // A starting API server cannot even list the policies until the conversion webhook answers.
       await convert?.start();
       await operations.listen({ host: config.operations.host, port: config.operations.port });
       for (const part of parts) await part.start();

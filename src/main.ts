@@ -21,11 +21,11 @@ Webhook-driven image updates for Kubernetes.
 
 ${commands.map((command) => `  ${command.name.padEnd(10)} ${command.summary}`).join('\n')}
 
-image-watcher COMMAND --help tells more of one of them.
-Exit codes: 0 fine, 1 the answer is no, 2 wrong usage or configuration.
+Run image-watcher COMMAND --help for details.
+Exit codes: 0 success, 1 failure or a negative result, 2 wrong usage or configuration.
 `;
 
-// The first process of a container is not ended by signals that nobody listens to; elsewhere that goes without saying.
+// The kernel does not end the first process of a container by a signal without a handler.
 if (process.pid === 1) {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { kubeconfigOf, processSource } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 
-/** How commands reach the API of a running image-watcher; the same for all of them. */
+/** The options of every command that calls the API of a running image-watcher. */
 export const apiOptions = {
   server: { type: 'string' },
   'token-file': { type: 'string' },
@@ -11,7 +11,7 @@ export const apiOptions = {
   output: { type: 'string', short: 'o' },
 } as const;
 
-/** The lines of `--help` on them. */
+/** Their lines of `--help`. */
 export const apiHelp = `  --server      the operations listener (default http://127.0.0.1:9090: kubectl port-forward svc/image-watcher-operations 9090)
   --token-file  a file with a bearer token; without it the token of --kubeconfig (or KUBECONFIG, or ~/.kube/config)
   --output      text or json
@@ -24,14 +24,14 @@ export interface ApiTarget {
   readonly context?: string | undefined;
 }
 
-/** What the API answered that was not success. */
+/** The API could not be called, or its response was an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 }
 
 const timeoutMs = 30_000;
 
-/** Sends one request with the caller's token; the parsed answer, or ApiError with what a user can do about it. */
+/** Sends one request with the caller's token and returns the parsed response; throws ApiError, which says what to do. */
 export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path: string): Promise<T> {
   const server = target.server ?? 'http://127.0.0.1:9090';
   if (!URL.canParse(path, server)) throw new ApiError(`--server ${server} is not a URL`);
@@ -61,12 +61,12 @@ export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path
   throw new ApiError(`${server} answered ${response.status}: ${why}`);
 }
 
-/** Whether nobody on the way can read a token that may be an administrator's. */
+/** Whether the token, which may be an administrator's, is protected on its way. */
 function isPrivate({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** The token of the file or of the kubeconfig; none where there is no kubeconfig, for listeners that ask for nothing. */
+/** The token of the file or of the kubeconfig; undefined without a kubeconfig, for listeners without authentication. */
 async function findAuthorization({ 'token-file': tokenFile, kubeconfig, context }: ApiTarget): Promise<string | undefined> {
   if (tokenFile !== undefined) {
     try {

@@ -1,12 +1,12 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-/** What a command gets and gives: no process, so that tests can call it. */
+/** The input and output of a command; not the process's own, so that tests can call it. */
 export interface Terminal {
-  /** Whether a person looks at `err`, so that a line may be drawn over. */
+  /** Whether `err` is a terminal, so that a line can be overwritten. */
   readonly interactive?: boolean;
-  /** Everything up to the end of the standard input. */
+  /** Reads the standard input to its end. */
   readonly readStandardInput?: () => Promise<string>;
-  /** Whether people look at `out` on something that shows colours. */
+  /** Whether `out` is a terminal with colours. */
   readonly hasColours?: boolean;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -18,7 +18,7 @@ export interface Command {
   readonly summary: string;
   /** The page for `--help`. */
   readonly help: string;
-  /** Runs the command. Returns the exit code: 0 fine, 1 the answer is no. Throws UsageError for wrong usage (2). */
+  /** Runs the command. Returns the exit code: 0 success, 1 failure or a negative result. Throws UsageError for wrong usage (2). */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
@@ -29,7 +29,7 @@ export class UsageError extends Error {
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-/** node:util's parseArgs, whose complaints become UsageErrors. */
+/** node:util's parseArgs, with its errors as UsageErrors. */
 export function parseOptions<T extends Options>(args: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });

@@ -33,23 +33,23 @@ export const consents: Command = {
   help: `Usage: image-watcher consents [--from NAMESPACES] [--apply] [--merge] [--config FILE] [--output text|json]
 
 Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy now, and
-what the owners of the workload say: the annotation ${consentAnnotation} on it, or else on its
-Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply. Ends with 1
+the consent of the workload's owners: the annotation ${consentAnnotation} on it, or else on its
+Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply. Exits with 1
 when a consent is missing.
 
   --from        the namespaces whose policies count, separated by commas, or "*" for all (unless given, with --apply it
                 has to be): whoever may write policies there may change the workloads from then on
   --apply       write what is missing, on the workloads themselves: the namespaces of the policies, never "*". What a
                 workload or its Namespace answers already is left alone
-  --merge       with --apply: add to the lists of workloads that name other namespaces; never where they let nobody
+  --merge       with --apply: add to the lists of workloads that name other namespaces; never to those that refuse all
   --config      the configuration of the service (aliases, customTargets); its defaults unless given
 ${policyHelp}`,
   async run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);
     const output = parseOutput(values.output);
     const [unexpected] = positionals;
-    if (unexpected !== undefined) throw new UsageError(`consents looks at all policies, and takes no "${unexpected}"`);
-    if (values.merge === true && values.apply !== true) throw new UsageError('--merge says how to write: use it with --apply');
+    if (unexpected !== undefined) throw new UsageError(`consents checks all policies, and takes no argument "${unexpected}"`);
+    if (values.merge === true && values.apply !== true) throw new UsageError('--merge is only for --apply');
     const from = readFrom(values.from);
     if (values.apply === true && from === undefined)
       throw new UsageError(
@@ -82,20 +82,20 @@ interface Pair {
   readonly policies: readonly string[];
   readonly workload: Workload;
   readonly kind: TargetKind;
-  /** Whether a policy means the workload, each of them. */
+  /** For each policy, whether it selects the workload. */
   readonly needs: readonly ((workload: Workload) => boolean)[];
 }
 
 /**
- * granted: the owners consent · missing: nobody has answered · refused: they answered otherwise · written: they consent from now on · failed: that could not be
- * read or written.
+ * granted: the owners consent · missing: there is no consent annotation · refused: there is one without this namespace · written: it was added now · failed: it
+ * could not be read or written.
  */
 interface Row {
   readonly policyNamespace: string;
   readonly policies: readonly string[];
   readonly target: WorkloadRef;
   readonly state: 'granted' | 'missing' | 'refused' | 'written' | 'failed';
-  /** Where the answer is, and what it is. */
+  /** The consent annotation, and where it is. */
   readonly answer?: { readonly on: 'target' | 'Namespace'; readonly value: string };
   readonly message?: string;
 }
@@ -107,7 +107,7 @@ interface Writing {
   readonly isMerging: boolean;
 }
 
-/** What exists today; the targets that could not be read; and of how many pairs the workload runs no image of the policies. */
+/** The pairs; the targets that could not be read; and the number of pairs whose workload runs no image of the policies. */
 async function findPairs(
   client: KubeClient,
   config: Config,
@@ -158,7 +158,7 @@ function failure({ namespace, name }: ImagePolicy, target: PolicyTarget, error: 
   return { policyNamespace: namespace, policies: [name], target: ref, state: 'failed', message: describeError(error) };
 }
 
-/** What the owners say of each pair. */
+/** Reads the consent of the owners of each pair. */
 async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }: Writing): Promise<Inspected[]> {
   const { readNamespaceConsent } = await import('../kube/namespace-consent.ts');
   const names = [...new Set(pairs.map(({ workload }) => workload.namespace))];
@@ -180,7 +180,7 @@ async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }
   });
 }
 
-/** Whether a list names other namespaces, rather than refusing all. */
+/** Whether a list names namespaces, rather than refusing all. */
 function letsSomebody(value: string): boolean {
   return namespacesIn(value).some((name) => name !== 'nobody' && name !== 'none');
 }
@@ -200,7 +200,7 @@ async function write(rows: readonly Inspected[], client: KubeClient, writing: Wr
   return [...rows.filter(({ state }) => state !== 'missing'), ...written];
 }
 
-/** Guarded by what was read: who answers meanwhile is not overwritten. */
+/** Guarded by the resourceVersion that was read: annotations that are written meanwhile are not overwritten. */
 async function annotate(group: readonly Inspected[], client: KubeClient, writing: Writing): Promise<Row[]> {
   const [{ objectPath }, { isKubeError }, { readWorkload }] = await Promise.all([
     import('../kube/objects.ts'),

@@ -6,7 +6,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { UsageError, type Terminal } from './command.ts';
 import { type CrdValues, clusterOf, durationOf, endpointOf, isV1alpha1, namespacedName, readCaFile, storageOf } from './crd-options.ts';
 
-/** The Secret in which the role convert keeps its own authority, in the namespace of the Service. */
+/** The Secret in which the role convert stores its own authority, in the namespace of the Service. */
 const authoritySecret = 'image-watcher-conversion';
 
 /** `image-watcher crd apply`. */
@@ -57,14 +57,14 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json', termi
 }
 
 const olderService =
-  'note: a service of before v1 must have stopped by now. It writes status together with spec, which the API server ignores from here on, so that it would act again and again';
+  'note: a service older than v1 must have stopped by now. It writes status together with spec, which the API server ignores from now on, so it would repeat its changes';
 
 function parseRequest(values: CrdValues): { endpoint: ConversionEndpoint | undefined; request: CrdRequest } {
   const storage = storageOf(values);
   durationOf('timeout', values, '30s');
   const endpoint = endpointOf(values);
   if (endpoint === undefined && (values['ca-file'] ?? values['ca-secret'] ?? values['inject-ca-from']) !== undefined) {
-    throw new UsageError('a certificate authority belongs to an endpoint: say --conversion-service or --conversion-url as well');
+    throw new UsageError('a certificate authority belongs to an endpoint: add --conversion-service or --conversion-url');
   }
   const request = {
     ...(storage !== undefined && { storage }),
@@ -74,7 +74,7 @@ function parseRequest(values: CrdValues): { endpoint: ConversionEndpoint | undef
   return { endpoint, request };
 }
 
-/** The endpoint, with the authority that the API server has to trust: as the options say, else that of our own Secret for a Service, else the system's. */
+/** The endpoint and the authority to trust: from the options; by default that of our own Secret for a Service, that of the system for a URL. */
 async function withCa(client: KubeClient, endpoint: ConversionEndpoint, values: CrdValues): Promise<Conversion> {
   const { 'ca-file': file, 'ca-secret': secret, 'inject-ca-from': injectCaFrom } = values;
   if (injectCaFrom !== undefined) {
@@ -94,6 +94,6 @@ async function readCa(client: KubeClient, secret: { namespace: string; name: str
   if (encoded) return Buffer.from(encoded, 'base64').toString();
   throw new Error(
     `the Secret ${secret.namespace}/${secret.name} ${'why' in read ? read.why : 'has no ca.crt'}: start the service with the role convert first, which creates it, ` +
-      'or say where the authority is: --ca-file, --ca-secret or --inject-ca-from',
+      'or name the authority with --ca-file, --ca-secret or --inject-ca-from',
   );
 }

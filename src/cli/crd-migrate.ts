@@ -50,7 +50,7 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json', ter
     }
   } catch (error) {
     progress.end();
-    const again = migration ? '' : '\nWhat was done stays done: run it again to go on.';
+    const again = migration ? '' : '\nRewritten policies stay rewritten: run it again to continue.';
     terminal.err(`${migration ? 'retiring v1alpha1' : `migrating ${crdName}`} failed: ${describeError(error)}${again}\n`);
     return 1;
   }
@@ -67,19 +67,20 @@ function textOf(
       `${refused.length} could not be rewritten:`,
       ...table(refused.map(({ namespace, name, message }) => `${namespace}/${name}: ${message}`)),
     );
-    lines.push(`status.storedVersions stays [${storedVersions.join(', ')}]: correct or delete these policies, and run it again`);
+    lines.push(`status.storedVersions is still [${storedVersions.join(', ')}]: correct or delete these policies, and run it again`);
   } else {
     lines.push(`status.storedVersions is [${storedVersions.join(', ')}]: nothing is stored in another version`);
     if (storageVersion === v1alpha1) lines.push('the definition stores v1alpha1: "crd apply" changes that to v1');
   }
-  if (retirement?.action === 'retired') lines.push('v1alpha1 is retired: it is not served any more. Back: "crd apply --serve v1alpha1"');
-  if (retirement?.action === 'unchanged') lines.push('v1alpha1 was not served any more');
+  if (retirement?.action === 'retired')
+    lines.push('v1alpha1 is retired: it is not served any more. To serve it again: "crd apply --serve v1alpha1"');
+  if (retirement?.action === 'unchanged') lines.push('v1alpha1 was already retired');
   if (retirement?.action === 'refused') {
     lines.push(
       'v1alpha1 is not retired, it is still needed:',
       ...table(retirement.uses.map(({ namespace, name, why }) => `${namespace}/${name}: ${why}`)),
     );
-    lines.push('write these policies as v1 and apply them again; --unused-for says how long nobody must have written through v1alpha1');
+    lines.push('write these policies as v1 and apply them again; --unused-for sets how long nobody may have written through v1alpha1');
   }
   return `${lines.join('\n')}\n`;
 }
@@ -89,14 +90,14 @@ function table(rows: readonly string[]): string[] {
   return rows.length > listed ? [...shown, `  … and ${rows.length - listed} more (--output json has all)`] : shown;
 }
 
-/** Tells how far a migration has come, now and then. */
+/** Reports the progress of a migration at intervals. */
 export interface ProgressReport {
   update(counts: RewriteCounts, pass: number): void;
-  /** Ends the line that is drawn over and over on a terminal. */
+  /** Ends the line that is overwritten on a terminal. */
   end(): void;
 }
 
-/** Where and how to tell. */
+/** Where and how to report. */
 export interface ReportOptions {
   readonly write: (text: string) => void;
   readonly style: 'line' | 'lines' | 'json';
@@ -104,18 +105,18 @@ export interface ReportOptions {
   readonly now: () => number;
 }
 
-/** On a terminal one line that is drawn anew, four times a second; elsewhere a line every five seconds, as text or JSON. */
+/** On a terminal, one line that is updated four times a second; elsewhere a line every five seconds, as text or JSON. */
 export function reportProgress({ write, style, now }: ReportOptions): ProgressReport {
   const everyMs = style === 'line' ? 250 : 5_000;
   let current = { pass: 0, since: 0 };
-  let told = -Infinity;
+  let reportedAt = -Infinity;
   let isDrawn = false;
   return {
     update(counts, pass) {
       if (pass !== current.pass) current = { pass, since: now() };
       const isComplete = doneOf(counts) === counts.total;
-      if (now() - told < everyMs && !isComplete) return;
-      told = now();
+      if (now() - reportedAt < everyMs && !isComplete) return;
+      reportedAt = now();
       const { total, rewritten, refused } = counts;
       const done = doneOf(counts);
       const perSecond = Math.round((done * 1000) / Math.max(1, now() - current.since));

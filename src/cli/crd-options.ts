@@ -1,4 +1,4 @@
-/** The options of `image-watcher crd`, and what they mean. */
+/** The options of `image-watcher crd`. */
 import { readFileSync } from 'node:fs';
 import type { ConversionEndpoint } from '../api-versions/crd.ts';
 import { kubeconfigOf, processSource } from '../config.ts';
@@ -43,12 +43,12 @@ const exclusive: readonly (readonly Option[])[] = [
   ['serve', 'v1-only'],
 ];
 
-/** Which action, and its options; throws UsageError for what does not go together. */
+/** Parses the action and its options; throws UsageError for invalid combinations. */
 export function parseCrdOptions(args: readonly string[]) {
   const { values, positionals } = parseOptions(args, options);
   const output = parseOutput(values.output);
   const [action, ...rest] = positionals;
-  if (rest.length > 0 || !isAction(action)) throw new UsageError('say "crd print", "crd apply" or "crd migrate"');
+  if (rest.length > 0 || !isAction(action)) throw new UsageError('use "crd print", "crd apply" or "crd migrate"');
   const given = new Set(Object.keys(values));
   for (const name of given) {
     if (!(allowed[action] as readonly string[]).includes(name)) throw new UsageError(`"crd ${action}" has no option --${name}`);
@@ -64,13 +64,13 @@ function isAction(text: string | undefined): text is CrdAction {
   return text !== undefined && Object.hasOwn(allowed, text);
 }
 
-/** The cluster that the options name. */
+/** The cluster of the options. */
 export function clusterOf(values: Pick<CrdValues, 'kubeconfig' | 'context'>): { kubeconfig?: string; context?: string } {
   const kubeconfig = values.kubeconfig ?? kubeconfigOf(processSource());
   return { ...(kubeconfig !== undefined && { kubeconfig }), ...(values.context !== undefined && { context: values.context }) };
 }
 
-/** Where the options say that the webhook is; undefined where they say nothing. */
+/** The address of the webhook; undefined if the options have none. */
 export function endpointOf(values: CrdValues): ConversionEndpoint | undefined {
   const { 'conversion-url': url, 'conversion-service': service } = values;
   if (url !== undefined) {
@@ -110,7 +110,7 @@ export function storageOf({ storage }: CrdValues): 'v1' | 'v1alpha1' | undefined
   throw new UsageError(`--storage is v1 or v1alpha1, not "${storage}"`);
 }
 
-/** An option that only v1alpha1 makes sense for. */
+/** Whether an option is given whose only value is v1alpha1. */
 export function isV1alpha1(option: 'serve' | 'retire', values: CrdValues): boolean {
   const value = values[option];
   if (value === undefined || value === 'v1alpha1') return value !== undefined;
@@ -125,7 +125,7 @@ export function durationOf(option: 'timeout' | 'unused-for', values: CrdValues, 
   return milliseconds;
 }
 
-/** How many requests at once. */
+/** The number of concurrent requests. */
 export function concurrencyOf({ concurrency = '10' }: CrdValues): number {
   const number = Number(concurrency);
   if (Number.isInteger(number) && number >= 1 && number <= 100) return number;

@@ -20,8 +20,8 @@ apply creates or updates it and waits until the API server serves it: v1 and v1a
 webhook of the role convert. A service of before v1 must have stopped: the older definition has no status subresource,
 so that from here on its status would be ignored, and it would act again and again.
 A new webhook or storage version comes only after the endpoint has answered and the API server has converted all
-policies through it; else the definition stays, or is put back, as it was. What was decided before stays unless an
-option says otherwise: the webhook, a retired v1alpha1, v1 alone. A version in status.storedVersions is never removed.
+policies through it; otherwise the definition is unchanged or restored. Earlier decisions are kept unless an option
+changes them: the webhook, a retired v1alpha1, v1 alone. A version in status.storedVersions is never removed.
 
   ENDPOINT
   --conversion-service NAMESPACE/NAME[:PORT]  the Service of the role convert; image-watcher/image-watcher-conversion:443
@@ -30,22 +30,22 @@ option says otherwise: the webhook, a retired v1alpha1, v1 alone. A version in s
   --ca-secret NAMESPACE/NAME        image-watcher-conversion in its namespace, or of this one (apply only);
   --inject-ca-from NAMESPACE/NAME   or cert-manager writes it, from this Certificate. For a URL: that of the system
 
-  --storage     the version to store policies in; v1alpha1 is the way back, "crd migrate" then rewrites them
+  --storage     the version to store policies in; v1alpha1 is for a downgrade, "crd migrate" then rewrites them
   --serve       serves v1alpha1 again after it was retired
   --v1-only     without v1alpha1 and without a webhook: for clusters that never had v1alpha1
-  --skip-probe  does not ask the endpoint beforehand; the API server still has to convert what is stored
+  --skip-probe  skips the request to the endpoint; the API server must still convert all stored policies
   --timeout     how long the API server may fail to convert (default 30s)
 
-migrate makes the API server rewrite every policy in the storage version, then takes the others out of
-status.storedVersions. It overwrites nobody's changes, and can be interrupted and run again at any time. Policies that
-the API server refuses are told at the end, and storedVersions stays as it is (exit code 1).
+migrate makes the API server rewrite every policy in the storage version, then removes the others from
+status.storedVersions. It overwrites no changes, and can be interrupted and run again at any time. Policies that
+the API server refuses are listed at the end, and storedVersions is unchanged (exit code 1).
 
   --retire      then stops serving v1alpha1. Refused while a policy needs it: one that may be stored in it, one whose
                 manifest is applied in it (kubectl apply, server-side apply), or one that somebody has written
                 through it lately. Helm keeps manifests of its own: upgrade such releases to v1 before
-  --unused-for  for how long nobody must have written through v1alpha1; 168h
+  --unused-for  how long nobody may have written through v1alpha1 (default 168h)
   --concurrency how many policies are rewritten at once
-  --if-present  is content where there is no CustomResourceDefinition: nothing is stored then
+  --if-present  succeeds without a CustomResourceDefinition: nothing is stored then
 
   CLUSTER       --kubeconfig FILE and --context NAME; else that of the environment variable KUBECONFIG, else the one
                 this runs in, else that of ~/.kube/config

@@ -20,7 +20,7 @@ Creates the Secret with a random password of 256 bits. A Secret that exists is l
 often this runs. The chart's job does this for the embedded Redis.
 
   --secret      the Secret
-  --key         its key; password unless given
+  --key         its key (default password)
   --kubeconfig  also KUBECONFIG; in a pod, its service account
 `,
   async run(args, terminal) {

@@ -14,10 +14,10 @@ const options = {
 /** `image-watcher import keel`. */
 export const importCommand: Command = {
   name: 'import',
-  summary: 'make policies of what another updater is told in a cluster',
+  summary: 'convert the settings of another updater into policies',
   help: `Usage: image-watcher import keel [--namespace NAMESPACE] [--kubeconfig FILE] [--context NAME] [--output yaml|json]
 
-Reads the labels and annotations of Keel (keel.sh/policy and its kin) at Deployments, StatefulSets, DaemonSets and
+Reads the labels and annotations of Keel (keel.sh/policy and others) on Deployments, StatefulSets, DaemonSets and
 CronJobs, and prints ImagePolicies that do the same, with comments on what is different. Changes nothing.
 
   --namespace   of one namespace only; all unless given
@@ -31,7 +31,7 @@ Exit codes: 0 everything was carried over, 1 something was not, or the cluster d
     const { values, positionals } = parseOptions(args, options);
     const output = values.output ?? 'yaml';
     if (output !== 'yaml' && output !== 'json') throw new UsageError(`--output is yaml or json, not "${output}"`);
-    if (positionals.join(' ') !== 'keel') throw new UsageError('say what is imported: "import keel"');
+    if (positionals.join(' ') !== 'keel') throw new UsageError('name what to import: "import keel"');
     let workloads: KeelWorkload[];
     try {
       workloads = await readCluster(values);
@@ -42,7 +42,7 @@ Exit codes: 0 everything was carried over, 1 something was not, or the cluster d
     const imported = convertAll(workloads);
     if (output === 'json') terminal.out(`${JSON.stringify(imported, undefined, 2)}\n`);
     else terminal.out(formatImport(imported));
-    tell(imported, terminal);
+    summarize(imported, terminal);
     return imported.skipped.length === 0 ? 0 : 1;
   },
 };
@@ -64,8 +64,8 @@ async function readCluster({ namespace, kubeconfig = kubeconfigOf(processSource(
   }
 }
 
-function tell({ policies, skipped }: KeelImport, terminal: Terminal): void {
+function summarize({ policies, skipped }: KeelImport, terminal: Terminal): void {
   const targets = policies.reduce((sum, { policy }) => sum + policy.spec.targets.length, 0);
-  if (policies.length + skipped.length === 0) terminal.err('no workload tells Keel anything\n');
+  if (policies.length + skipped.length === 0) terminal.err('no workload has settings of Keel\n');
   else terminal.err(`${policies.length} policies with ${targets} targets; ${skipped.length} not carried over\n`);
 }

@@ -15,15 +15,16 @@ export const lint: Command = {
   help: `Usage: image-watcher lint FILE… [--config FILE] [--output text|json]
 
 Checks every ImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check,
-such as version ranges and patterns. Fields that there are not are problems too: the API server would drop them.
+such as version ranges and patterns. Unknown fields are problems too: the API server would drop them.
 
-  FILE      YAML or JSON, any number of documents and lists; a folder stands for all .yaml, .yml and .json files in it
-            (but those in hidden folders and node_modules), and - for the standard input
-  --config  the configuration of the service: fields of custom resources that it allows (customTargets) are right then;
-            without it only the built-in ones are
+  FILE      YAML or JSON, any number of documents and lists; a folder means all .yaml, .yml and .json files in it
+            (except in hidden folders and node_modules), and - the standard input
+  --config  the configuration of the service, for the fields of custom resources that it allows (customTargets);
+            default: only the built-in ones
   --output  text, or json for programs
 
-What is valid and may not be what was meant is a warning. Objects of other kinds are skipped. Ends with 0 when nothing is wrong, 1 when something is, and 2 when a file cannot be read.
+A valid spec that is probably a mistake is a warning. Objects of other kinds are skipped. Exit codes: 0 no problems,
+1 problems, 2 a file cannot be read.
 `,
   async run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);
@@ -60,7 +61,7 @@ async function lintFile({ path, isNamed }: FoundFile, terminal: Terminal, operat
   try {
     const text = path === '-' ? await readInput(terminal) : await readFile(path, 'utf8');
     const result = lintText(text, operator);
-    // Folders hold templates and the like, which are no YAML and none of our business.
+    // Folders also contain templates and other files that are not YAML.
     const isOurs = isNamed || result.policies > 0 || text.includes('ImagePolicy');
     const { problems, ...rest } = result;
     return { ...rest, path: path === '-' ? '(standard input)' : path, problems: isOurs ? problems : [] };

@@ -18,9 +18,9 @@ export const serve: Command = {
   summary: 'receive webhooks and update workloads',
   help: `Usage: image-watcher serve [--roles receive,work,convert] [--config FILE]
 
-Runs until SIGTERM or SIGINT, then takes no new requests and jobs, finishes or returns what is in hand, and ends.
+Runs until SIGTERM or SIGINT, then accepts no new requests and jobs, finishes or requeues those in progress, and exits.
 
-  --roles   what this process does: receive (webhooks; needs Redis only), work (everything else), convert (policies
+  --roles   the roles of this process: receive (webhooks; needs Redis only), work (everything else), convert (policies
             between their versions, for the API server; needs no Redis). Default: all
   --config  the configuration file; also IMAGE_WATCHER_CONFIG. REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and
             OTEL_EXPORTER_OTLP_ENDPOINT override it

@@ -1,4 +1,4 @@
-/** What is known of Secrets and service accounts: enough to say without a request whose Secrets a policy may use, and to read each only when it changed. */
+/** The cache of Secrets and service accounts: shows without a request which Secrets a policy may use, and reads a Secret only when it has changed. */
 import type { SecretRef } from '../model/image-source.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
@@ -11,15 +11,15 @@ import type { Logger } from '../telemetry/logger.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 
 export interface AccessCache {
-  /** The content of a Secret; what was read is kept while it is known to be unchanged. */
+  /** The content of a Secret; cached while it is known to be unchanged. */
   readonly readSecret: SecretCache;
   /** The names of a service account's imagePullSecrets. */
   readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
-  /** `shop/harbor@1234`: changes when the Secret does, as far as it is watched. */
+  /** `shop/harbor@1234`: changes with the Secret, if that is watched. */
   readonly versionOf: (secret: SecretRef) => string;
-  /** Calls back when a Secret or service account of a namespace changed. */
+  /** Calls the listener when a Secret or service account changes. */
   subscribe(listener: (changed: SecretRef) => void): void;
-  /** Resolves when there is nothing more to wait for: everything is listed, or forbidden. */
+  /** Resolves when everything is listed or forbidden. */
   start(): Promise<void>;
   checks(): Check[];
   measure(metrics: Metrics): void;
@@ -27,21 +27,21 @@ export interface AccessCache {
 }
 
 const secretResource = { apiVersion: 'v1', resource: 'secrets' } as const;
-/** Many, large, and never what a registry or a signature is read with. */
-const notOurTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token';
+/** There are many of these types, they are large, and they never hold credentials of registries or keys for signatures. */
+const fieldsOfOtherTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token';
 
-/** What is watched: the namespaces (none: all of them), and the Secret that registries are read with where a policy has no other. */
+/** The namespaces to watch (none: all of them), and the Secret with the service's own credentials for registries. */
 export interface AccessCacheOptions {
   readonly namespaces: readonly string[];
   readonly fallback: SecretRef;
   readonly logger: Logger;
 }
 
-/** Opens nothing before `start`. */
+/** Does not connect before `start`. */
 export function createAccessCache({ namespaces, fallback, logger }: AccessCacheOptions, client: KubeClient): AccessCache {
   const secrets = createObjectStore<StoredObject>();
   const accounts = createObjectStore<ServiceAccount>();
-  /** By namespace; '' stands for all. */
+  /** By namespace; '' means all. */
   const secretWatches = new Map<string, OptionalWatch>();
   const accountWatches: OptionalWatch[] = [];
   const watches = () => [...secretWatches.values(), ...accountWatches];
@@ -90,14 +90,14 @@ export function createAccessCache({ namespaces, fallback, logger }: AccessCacheO
     },
     async start() {
       for (const namespace of namespaces.length > 0 ? namespaces : [undefined]) {
-        watchSecrets(namespace, notOurTypes);
+        watchSecrets(namespace, fieldsOfOtherTypes);
         watchAccounts(namespace);
       }
-      // It may live where nothing else is our business: then it is watched alone.
+      // It may be in a namespace that is not watched otherwise: then only this Secret is watched there.
       if (namespaces.length > 0 && !namespaces.includes(fallback.namespace)) {
         watchSecrets(fallback.namespace, `metadata.name=${fallback.name}`);
       }
-      await Promise.all(watches().map(({ settled }) => settled));
+      await Promise.all(watches().map(({ synced }) => synced));
     },
     checks: () => watches().map((watch) => watch.check()),
     measure(metrics) {

@@ -12,15 +12,15 @@ import { abortable, within } from '../async/deadline.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;
 
-/** What is told of a changed workload, and of a kind that is known at last. */
+/** The callbacks for a changed workload, and for a kind whose workloads have been listed. */
 export interface CacheListeners {
   readonly onWorkload: (change: ObjectChange<Workload>) => void;
   readonly onKindReady: () => void;
 }
 
 /**
- * What is known of the cluster, with the indexes that answer "who watches this repository", "who targets this workload" and "whom may a Secret heal". Policies
- * decide which kinds are watched.
+ * The cache of policies and workloads, with the indexes of policies by repository, by target, and by the Secrets that may fix them. Policies decide which kinds
+ * are watched.
  */
 export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 'onReady'>) {
   const policies = createObjectStore<ImagePolicy>();
@@ -63,7 +63,7 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
       return problem === undefined ? workloads.state(target, target.namespace) : { problem };
     },
     matchPolicies: byRepository.match,
-    /** Policies that a changed Secret may heal, in one namespace or (undefined) in all. */
+    /** Policies that a changed Secret may fix, in one namespace or (undefined) in all. */
     healedBySecretIn: (namespace: string | undefined) =>
       healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     policiesOf: (...asked: Parameters<TargetIndex['policiesOf']>) =>
@@ -71,20 +71,20 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     listen(added: CacheListeners) {
       listeners.add(added);
     },
-    /** Kinds that no policy names any more are forgotten; those that were too many for their namespace, and are no more, are watched. */
+    /** Stops the watches of kinds that no policy names any more, and starts those of kinds that are within the quota by now. */
     watchWanted() {
       const kinds = quota.allowed();
       workloads.keepOnly(kinds);
       workloads.want(kinds);
     },
-    /** Resolves when the workloads of all kinds are known, or have failed to be; never rejects. */
-    settled: () => workloads.settled(quota.allowed()),
+    /** Resolves when the workloads of all kinds are listed, or their list has failed once; never rejects. */
+    synced: () => workloads.synced(quota.allowed()),
   };
 }
 
-const patienceMs = 5_000;
+const maxWaitMs = 5_000;
 
-/** Resolves when the workloads of all targets are known, or have failed to be: a look at a new kind waits some milliseconds instead of being repeated. */
+/** Resolves when the workloads of all targets are listed, or their list has failed: the reconcile of a new kind waits some milliseconds instead of being retried. */
 export async function awaitTargets(
   policy: Pick<ImagePolicy, 'namespace'>,
   { targets }: PolicySpec,
@@ -94,6 +94,6 @@ export async function awaitTargets(
   const starting = targets.filter((target) => cache.targetState(target, policy) === 'starting');
   if (starting.length === 0) return;
   cache.workloads.want(starting);
-  const settled = abortable(cache.workloads.settled(starting), signal).catch(() => undefined);
-  await within(patienceMs, settled);
+  const synced = abortable(cache.workloads.synced(starting), signal).catch(() => undefined);
+  await within(maxWaitMs, synced);
 }

@@ -13,30 +13,30 @@ import { type Reflector, startReflector } from '../kube/reflector.ts';
 import { listPath } from '../kube/objects.ts';
 import { createWorkloadStore, type WorkloadStore } from './workload-store.ts';
 
-/** What all watches of workloads have in common. */
+/** The options that all watches of workloads share. */
 export interface KindWatchOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery;
-  /** One reflector for each; undefined stands for all namespaces. */
+  /** One reflector for each; undefined means all namespaces. */
   readonly namespaces: readonly (string | undefined)[];
   readonly onChange: (change: ObjectChange<Workload>) => void;
-  /** The workloads of a kind are known now, in all namespaces or in one. */
+  /** Called when the workloads of a kind have been listed, in all namespaces or in one. */
   readonly onReady: () => void;
   readonly onError: (error: unknown, nextTryMs: number | undefined) => void;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** Keeps the workloads of one kind. */
+/** The watch of one kind, and its workloads. */
 export interface KindWatch {
   readonly kind: KindRef;
-  /** What serves questions; undefined before the kind is found. */
+  /** The workloads; undefined before the kind is discovered. */
   current(): Watched | undefined;
   state(namespace: string): KindState;
-  /** Asks for the kind at once, where the API server does not know it: somebody may have installed it. */
+  /** Discovers the kind again at once, if the API server did not serve it: it may have been installed. */
   retry(): void;
-  /** Resolves when it is ready or has failed once; never rejects. */
-  settled(): Promise<unknown>;
+  /** Resolves when it is listed or has failed once; never rejects. */
+  synced(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export interface Watched {
   readonly reflectors: readonly Reflector[];
 }
 
-interface Place {
+interface NamespaceWatch {
   readonly namespace: string | undefined;
   readonly reflector: Reflector;
   since?: number;
@@ -57,21 +57,21 @@ const firstPeriodMs = 10_000;
 const longestPeriodMs = 320_000;
 
 /**
- * The pause before a kind that the API server does not know is asked for again, since its definition may be installed any time: after 10 s, then twice as long
- * each time up to some 5 minutes. All kinds ask at the same moments, so that what the API server says to one of them serves all.
+ * The pause before a kind that the API server does not serve is discovered again, since its definition may be installed at any time: 10 s, then twice as long each
+ * time, up to 320 s. All kinds are discovered at the same moments, so that they share the responses.
  */
 export function rediscoveryPauseMs(attempt: number, now: number): number {
   const period = Math.min(longestPeriodMs, firstPeriodMs * 2 ** Math.min(attempt, 10));
   return Math.ceil((now + discoveryFreshMs) / period) * period - now;
 }
 
-/** Finds the kind, lists it and follows it. Every problem is looked at again by itself. */
+/** Discovers the kind, lists it and watches it. Retries after every problem. */
 export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWatch {
   const { client, discovery, namespaces, onChange, onReady, onError, now, random } = options;
   const stopping = new AbortController();
   const firstResult = Promise.withResolvers<void>();
   let watched: Watched | undefined;
-  let places: Place[] = [];
+  let parts: NamespaceWatch[] = [];
   let problem: TargetProblem | undefined;
   let attempts = 0;
   let pause = new AbortController();
@@ -84,15 +84,15 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     const isKnown = error instanceof PermanentError && error.message === problem?.message;
     if (error instanceof PermanentError) problem = { reason: error.reason, message: error.message };
     const pauseMs = error instanceof PermanentError ? rediscoveryPauseMs(attempts++, now()) : backoffMs(attempts++, random, requestBackoff);
-    // What was said once is not said again every few minutes for as long as the policy stays as it is.
+    // The same problem is reported once, not every few minutes.
     if (!isKnown) onError(error, pauseMs);
     return pauseMs;
   };
 
-  const noteFirstList = async (place: Place): Promise<void> => {
-    await place.reflector.synced;
+  const noteFirstList = async (part: NamespaceWatch): Promise<void> => {
+    await part.reflector.synced;
     attempts = 0;
-    place.since = now();
+    part.since = now();
     onReady();
   };
 
@@ -100,7 +100,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     const store = createWorkloadStore();
     store.subscribe(onChange);
     const results: Promise<void>[] = [];
-    places = namespaces.map((namespace) => {
+    parts = namespaces.map((namespace) => {
       const failed = Promise.withResolvers<void>();
       const reflector = startReflector({
         client,
@@ -113,27 +113,27 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
           onError(error, nextTryMs);
           if (nextTryMs === undefined) return;
           const found = problemOf(error, target);
-          if (found !== undefined) place.problem = found;
+          if (found !== undefined) part.problem = found;
           failed.resolve();
           if (kind.apiVersion !== undefined && isKubeError(error, 404)) gone();
         },
       });
-      const place: Place = { namespace, reflector };
-      results.push(Promise.race([noteFirstList(place), failed.promise]));
-      return place;
+      const part: NamespaceWatch = { namespace, reflector };
+      results.push(Promise.race([noteFirstList(part), failed.promise]));
+      return part;
     });
-    watched = { target, store, reflectors: places.map(({ reflector }) => reflector) };
-    void settle(results);
+    watched = { target, store, reflectors: parts.map(({ reflector }) => reflector) };
+    void resolveAfter(results);
   };
 
-  const settle = async (results: readonly Promise<void>[]): Promise<void> => {
+  const resolveAfter = async (results: readonly Promise<void>[]): Promise<void> => {
     await Promise.all(results);
     firstResult.resolve();
   };
 
   const unfollow = async (): Promise<void> => {
-    const old = places;
-    [watched, places] = [undefined, []];
+    const old = parts;
+    [watched, parts] = [undefined, []];
     await Promise.all(old.map(({ reflector }) => reflector.stop()));
   };
 
@@ -149,7 +149,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
         follow(target, gone.resolve);
         await gone.promise;
         await unfollow();
-        // A definition that was just deleted is told for a moment longer.
+        // Discovery still shows a deleted definition for a moment.
         pauseMs = backoffMs(attempts++, random, requestBackoff);
       } catch (error) {
         if (stopping.signal.aborted) return;
@@ -168,11 +168,11 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     state(namespace) {
       if (problem !== undefined) return { problem };
       if (!namespaces.some((one) => one === undefined || one === namespace)) return { problem: notWatched(namespace) };
-      const place = places.find((one) => one.namespace === undefined || one.namespace === namespace);
-      if (place?.since !== undefined) return { since: place.since };
-      return place?.problem === undefined ? 'starting' : { problem: place.problem };
+      const part = parts.find((one) => one.namespace === undefined || one.namespace === namespace);
+      if (part?.since !== undefined) return { since: part.since };
+      return part?.problem === undefined ? 'starting' : { problem: part.problem };
     },
-    settled: () => firstResult.promise,
+    synced: () => firstResult.promise,
     retry() {
       if (problem === undefined) return;
       attempts = 0;
@@ -188,17 +188,17 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
 }
 
 function notWatched(namespace: string): TargetProblem {
-  const message = `the configuration's watch.namespaces does not have ${namespace}: add it, or move the target`;
+  const message = `watch.namespaces of the configuration does not include ${namespace}: add it, or move the target`;
   return { reason: 'TargetNotFound', message };
 }
 
 /**
- * What is known of a kind in a namespace: `starting`: its workloads have not been listed yet, so nothing may be said of them · `ready` since that time ·
- * or why it cannot be watched.
+ * The state of a kind in a namespace: `starting`: its workloads have not been listed yet, so that none may be reported missing · `since`: when they were listed ·
+ * `problem`: why it cannot be watched.
  */
 export type KindState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
-/** What a failure of a list or a watch means for the policies that name the kind; undefined where it passes by itself. */
+/** The problem to report to policies when a list or watch fails; undefined if it may resolve itself. */
 export function problemOf(error: unknown, { apiVersion, resource }: TargetKind): TargetProblem | undefined {
   if (!isKubeError(error, 403)) return undefined;
   const group = apiVersion.includes('/') ? ` in API group "${apiVersion.split('/')[0]}"` : '';

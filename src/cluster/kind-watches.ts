@@ -3,23 +3,23 @@ import { kindKey, type KindRef, type Workload, type WorkloadRef } from '../model
 import { findBuiltIn, type TargetKind } from '../kube/targets.ts';
 import { type KindState, type KindWatch, type KindWatchOptions, startKindWatch, type Watched } from './kind-watch.ts';
 
-/** The workloads of all kinds that policies name. A kind is watched from the first policy on that names it, and never holds up another. */
+/** The watches of all kinds that policies name. The first policy that names a kind starts its watch, and no kind waits for another. */
 export interface KindWatches {
-  /** Watches these as well. */
+  /** Starts the watches of these kinds. */
   want(kinds: readonly KindRef[]): void;
-  /** Asks for these at once, where the API server does not know them. */
+  /** Discovers these kinds again at once, if the API server did not serve them. */
   retry(kinds: readonly KindRef[]): void;
-  /** Watches nothing else any more. */
+  /** Stops the watches of all other kinds. */
   keepOnly(kinds: Iterable<KindRef>): void;
   state(kind: KindRef, namespace: string): KindState;
-  /** Resolves when each of them is ready or has failed once; never rejects. */
-  settled(kinds: readonly KindRef[]): Promise<void>;
+  /** Resolves when each of them is listed or has failed once; never rejects. */
+  synced(kinds: readonly KindRef[]): Promise<void>;
   findWorkload(ref: WorkloadRef): Workload | undefined;
   /** At least those that the selector matches. */
   listWorkloads(kind: KindRef, namespace: string, selector?: LabelSelector, answering?: 'answering'): Iterable<Workload>;
-  /** Takes over what the answer to an own request told. */
+  /** Stores the response to one of our own requests. */
   observe(workload: Workload): void;
-  /** How a kind is read and patched; throws where that is not known yet. */
+  /** Where the objects of a kind are; throws if that is not known yet. */
   targetOf(kind: KindRef): TargetKind;
   /** For readiness and metrics. */
   watches(): readonly KindWatch[];
@@ -27,7 +27,7 @@ export interface KindWatches {
   stop(): Promise<void>;
 }
 
-/** Watches nothing yet. */
+/** No watches yet. */
 export function createKindWatches(options: KindWatchOptions): KindWatches {
   const watches = new Map<string, KindWatch>();
   const stopping: Promise<unknown>[] = [];
@@ -53,8 +53,8 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
       }
     },
     state: (kind, namespace) => watches.get(kindKey(kind))?.state(namespace) ?? 'starting',
-    async settled(kinds) {
-      await Promise.all(kinds.flatMap((kind) => watches.get(kindKey(kind))?.settled() ?? []));
+    async synced(kinds) {
+      await Promise.all(kinds.flatMap((kind) => watches.get(kindKey(kind))?.synced() ?? []));
     },
     findWorkload: (ref) => currentOf(ref)?.store.get(ref.namespace, ref.name),
     listWorkloads: (kind, namespace, selector, answering) => currentOf(kind)?.store.in(namespace, selector, answering) ?? [],
@@ -64,7 +64,7 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
     targetOf(kind) {
       const target = currentOf(kind)?.target ?? findBuiltIn(kind);
       if (target !== undefined) return target;
-      throw new Error(`the API server has not told yet where the objects of ${kindKey(kind)} are`);
+      throw new Error(`${kindKey(kind)} has not been discovered yet`);
     },
     watches: () => [...watches.values()],
     get size() {

@@ -1,4 +1,4 @@
-/** What Namespaces say of consent, known without a request: from a watch of all of them, or, where only some namespaces are watched, read one by one. */
+/** The cache of the Namespaces' consent annotations: from a watch of all of them, or, if only some namespaces are watched, read one by one. */
 import { PermanentError, describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { namespaceResource, projectNamespaceConsent, readNamespaceConsent, type NamespaceConsent } from '../kube/namespace-consent.ts';
@@ -12,16 +12,16 @@ import type { Logger } from '../telemetry/logger.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 
 export interface NamespaceConsents {
-  /** Null where a Namespace has no annotation of consent, undefined where that is not known. */
+  /** Null if the Namespace has no consent annotation, undefined if that is not known. */
   readonly namespaceConsent: (namespace: string) => string | null | undefined;
   readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
-  /** Reads what no watch tells. */
+  /** Reads those that no watch reports. */
   readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** Calls back when a Namespace says something else than before. */
+  /** Calls the listener when the consent of a Namespace changes. */
   subscribe(listener: (namespace: string) => void): void;
-  /** Resolves when there is nothing more to wait for. */
+  /** Resolves when everything is listed or forbidden. */
   start(): Promise<void>;
-  /** Where only some namespaces are watched: reads what they say by now. */
+  /** If only some namespaces are watched: reads their annotations again. */
   refresh(): Promise<void>;
   checks(): Check[];
   measure(metrics: Metrics): void;
@@ -30,14 +30,14 @@ export interface NamespaceConsents {
 
 const maxParallel = 8;
 
-/** The namespaces that are watched (none: all of them), and the rule for targets in other namespaces. */
+/** The namespaces to watch (none: all of them), and the rule for targets in other namespaces. */
 export interface NamespaceConsentOptions {
   readonly namespaces: readonly string[];
   readonly crossNamespace: CrossNamespace;
   readonly logger: Logger;
 }
 
-/** Opens nothing before `start`. */
+/** Does not connect before `start`. */
 export function createNamespaceConsents(
   { namespaces, crossNamespace, logger }: NamespaceConsentOptions,
   client: KubeClient,
@@ -55,7 +55,7 @@ export function createNamespaceConsents(
   const readUnwatched = async (names: readonly string[], signal?: AbortSignal) => {
     if (isCurrent()) return;
     const results = await inParallel(names, maxParallel, (namespace) => read(namespace, signal));
-    // What may not be read stays unknown, which is no consent.
+    // A Namespace that may not be read stays unknown, which is no consent.
     const failed = results.find((result) => result.status === 'rejected' && !(result.reason instanceof PermanentError));
     if (failed?.status === 'rejected') throw failed.reason;
   };
@@ -75,7 +75,7 @@ export function createNamespaceConsents(
       });
     },
     async start() {
-      // A Role cannot let anybody list Namespaces.
+      // A Role cannot grant the list of Namespaces.
       if (!isAsked || namespaces.length > 0) return refresh();
       watch = startOptionalWatch({
         name: 'namespaces',
@@ -87,7 +87,7 @@ export function createNamespaceConsents(
         store,
         logger,
       });
-      await watch.settled;
+      await watch.synced;
     },
     checks: () => (watch === undefined ? [] : [watch.check()]),
     measure(metrics) {

@@ -5,25 +5,25 @@ import { startReflector, type Reflector, type ReflectorOptions } from '../kube/r
 import type { Check } from '../telemetry/readiness.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** A watch that may be forbidden: nothing waits for it then, and something else is done instead. */
+/** A watch that may be forbidden: nothing then waits for it, and the service works without it. */
 export interface OptionalWatch {
   readonly name: string;
   readonly reflector: Reflector;
-  /** Resolves when the first list is there, or the API server has refused it: nobody has to wait for what may never come. */
-  readonly settled: Promise<void>;
-  /** Whether it tells the present. */
+  /** Resolves after the first list, or when the API server has refused it: a refused list may never succeed. */
+  readonly synced: Promise<void>;
+  /** Whether its store is up to date. */
   isCurrent(): boolean;
   check(): Check;
 }
 
-/** What to watch, and (`without`) what is done where that is forbidden. */
+/** What to watch, and (`without`) what does not work if it is forbidden. */
 export interface OptionalWatchOptions<T extends StoredObject> extends ReflectorOptions<T> {
   readonly name: string;
   readonly without: string;
   readonly logger: Logger;
 }
 
-/** Starts a watch; that it is forbidden is logged once. */
+/** Starts a watch; logs once that it is forbidden. */
 export function startOptionalWatch<T extends StoredObject>(options: OptionalWatchOptions<T>): OptionalWatch {
   const { name, without, logger } = options;
   const refused = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ export function startOptionalWatch<T extends StoredObject>(options: OptionalWatc
   return {
     name,
     reflector,
-    settled: Promise.race([reflector.synced, refused.promise]),
+    synced: Promise.race([reflector.synced, refused.promise]),
     isCurrent,
     check() {
       const { synced, lastError, objects } = reflector.state();

@@ -13,7 +13,7 @@ import { plural } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** Where the policies are. */
+/** The resource of the policies. */
 export const policyResource = { apiVersion, resource: plural };
 
 export interface NamedReflector {
@@ -25,11 +25,11 @@ export interface NamedReflector {
 export interface PolicyWatch extends NamedReflector {
   /** undefined: all. */
   readonly namespace: string | undefined;
-  /** Resolves when the first list is there, or is forbidden: other namespaces need not wait for what may never come. */
-  readonly settled: Promise<void>;
+  /** Resolves after the first list, or when it is forbidden: other namespaces must not wait for it. */
+  readonly synced: Promise<void>;
 }
 
-/** The namespaces of the setting as watches take them: undefined stands for all. */
+/** The namespaces of the setting, for watches: undefined means all. */
 export function watchedNamespaces(namespaces: readonly string[]): readonly (string | undefined)[] {
   return namespaces.length > 0 ? namespaces : [undefined];
 }
@@ -66,22 +66,22 @@ export function watchPolicies(
     name: `policies${namespace === undefined ? '' : ` in ${namespace}`}`,
     namespace,
     reflector,
-    settled: Promise.race([reflector.synced, forbidden.promise]),
+    synced: Promise.race([reflector.synced, forbidden.promise]),
   };
 }
 
-/** Resolves when all policies are known that may be: with none to be known, there is nothing to work with. */
-export async function untilKnown(watches: readonly PolicyWatch[]): Promise<void> {
-  await Promise.all([Promise.race(watches.map(({ reflector }) => reflector.synced)), ...watches.map(({ settled }) => settled)]);
+/** Resolves when the policies of all permitted namespaces are listed, of at least one. */
+export async function untilSynced(watches: readonly PolicyWatch[]): Promise<void> {
+  await Promise.all([Promise.race(watches.map(({ reflector }) => reflector.synced)), ...watches.map(({ synced }) => synced)]);
 }
 
-/** Whether changes of all policies reach us that may: one namespace that is forbidden must not hold up the others. */
+/** Whether the watches of all permitted namespaces are connected: a forbidden namespace must not affect the others. */
 export function areConnected(watches: readonly PolicyWatch[]): boolean {
   const states = watches.map(({ reflector }) => reflector.state());
   return states.some(({ connected }) => connected) && states.every(({ connected, isForbidden }) => connected || isForbidden);
 }
 
-/** The watches of workloads, as far as they have begun. */
+/** The watches of workloads that have started. */
 export function workloadReflectors(
   namespaces: readonly (string | undefined)[],
   { workloads }: Pick<ClusterCache, 'workloads'>,
@@ -109,6 +109,6 @@ export function checkKinds({ workloads }: Pick<ClusterCache, 'workloads'>): Chec
     name: `kubernetes ${kindKey(kind)}`,
     ok: false,
     required: false,
-    detail: 'the API server does not serve this kind, or has not said where',
+    detail: 'not discovered: the API server does not serve this kind, or has not answered yet',
   }));
 }

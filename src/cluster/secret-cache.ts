@@ -6,25 +6,25 @@ import { isNewer } from '../model/workload.ts';
 import type { ObjectStore, StoredObject } from '../kube/object-store.ts';
 
 export interface SecretCacheOptions {
-  /** Reads exactly this Secret; rejects when it cannot be known. */
+  /** Reads this Secret; rejects if its state cannot be determined. */
   readonly read: (secret: SecretRef, signal?: AbortSignal) => Promise<SecretRead>;
   /** The metadata of the watched Secrets. */
   readonly watched: Pick<ObjectStore<StoredObject>, 'get'>;
-  /** Whether `watched` tells the present of this Secret. */
+  /** Whether `watched` is up to date for this Secret. */
   readonly isWatched: (secret: SecretRef) => boolean;
   readonly now?: () => number;
 }
 
-/** Contents of Secrets by name, the same object while nothing changed. */
+/** Contents of Secrets by name; the same object while the Secret is unchanged. */
 export type SecretCache = (secret: SecretRef, options: { refresh: boolean; signal?: AbortSignal | undefined }) => Promise<SecretRead>;
 
-/** Names are tenants' input. */
+/** Tenants choose the names. */
 const maxSecrets = 1_000;
 const unwatchedMs = 30_000;
 
 /**
- * Reads Secrets one by one, when they are needed. Where they are watched, what was read is good while the watch shows the same version; elsewhere for 30 s.
- * While a Secret cannot be read, the last content is used, except for a refresh, which then rejects.
+ * Reads Secrets one by one, when they are needed. A content is valid while the watch shows the same version; without a watch, for 30 s. While a Secret cannot be
+ * read, the last content is used, except for a refresh, which then rejects.
  */
 export function createSecretCache({ read, watched, isWatched, now = Date.now }: SecretCacheOptions): SecretCache {
   const entries = new BoundedMap<string, { readonly content: SecretRead; readonly readAt: number }>(maxSecrets);
@@ -45,9 +45,9 @@ export function createSecretCache({ read, watched, isWatched, now = Date.now }: 
   const fetch = async (key: string, secret: SecretRef): Promise<SecretRead> => {
     const before = entries.get(key)?.content;
     const content = await read(secret);
-    const kept = before !== undefined && isSame(before, content) ? before : content;
-    entries.set(key, { content: kept, readAt: now() });
-    return kept;
+    const cached = before !== undefined && isSame(before, content) ? before : content;
+    entries.set(key, { content: cached, readAt: now() });
+    return cached;
   };
 
   const fetchOnce = (key: string, secret: SecretRef) => flights.run(key, () => fetch(key, secret));
@@ -58,11 +58,11 @@ export function createSecretCache({ read, watched, isWatched, now = Date.now }: 
     if (entry && !refresh && isFresh(secret, entry)) return entry.content;
     try {
       const read = await fetchOnce(key, secret);
-      // The reading may have been under way when the Secret changed.
+      // The Secret may have changed during a read that was already under way.
       return isOutdated(secret, read) ? await fetchOnce(key, secret) : read;
     } catch (error) {
       if (entry && !refresh) return entry.content;
-      throw new Error(`reading Secret ${key}`, { cause: error });
+      throw new Error(`Secret ${key} cannot be read`, { cause: error });
     }
   };
 }

@@ -1,4 +1,4 @@
-/** The API of the operations listener: what it reads, stores, and asks the API server. */
+/** The ports of the API of the operations listener. */
 import { randomUUID } from 'node:crypto';
 import { group, plural } from '../api-versions/group.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -10,7 +10,7 @@ import { createEventReader } from '../queue/read-events.ts';
 import type { Foundation } from './foundation.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
 
-/** `cluster` is undefined in a process without a role that reaches the API server. */
+/** Builds the ports; `cluster` is undefined in a process without the role `work`. */
 export function composeApi(
   { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
   redis: RedisAccess,
@@ -39,7 +39,8 @@ function authOf({ config, proxySecret }: Foundation['settings'], client: KubeCli
   const { auth, proxy } = config.operations;
   if (auth === 'none') return { kind: 'none' };
   if (client === undefined) {
-    const why = 'this process cannot ask the API server who you are: it has not the role work; ask one that has';
+    const why =
+      'this process does not have the role work, so it cannot authenticate you with the API server: send the request to one that has';
     return { kind: 'unavailable', why };
   }
   const review: Extract<OperationsAuth, { kind: 'proxy' }>['reviewAccess'] = (caller, { verb, namespace }) =>

@@ -13,13 +13,13 @@ import { readCrd } from '../kube/crd/definition.ts';
 import { syncCaBundle } from '../kube/crd/sync-ca-bundle.ts';
 import { type Foundation, openCluster } from './foundation.ts';
 
-/** Where a certificate is from. */
+/** The source of a certificate. */
 export type CertificateSource = 'provisional' | 'files' | 'secret';
 
 export interface CertificateKeeper {
-  /** Whether the definition has v1 alone and no webhook, so that nobody asks for conversions. */
+  /** Whether the definition has only v1 and no webhook, so that no conversions are requested. */
   isOff(): boolean;
-  /** Hands on certificates to `show` from now on; resolves when the listener may open. */
+  /** Passes each new certificate to `show`; resolves when the listener may open. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -27,17 +27,17 @@ export interface CertificateKeeper {
 export type ShowCertificate = (pair: ReturnType<typeof checkServingPair>, source: CertificateSource) => void;
 
 const everyMs = 60_000;
-/** A cold API server cannot list policies until it trusts us: it is asked often. */
+/** A starting API server cannot list policies until it trusts our certificate: retried often. */
 const maxPauseMs = 5_000;
 
-/** The names that our own certificate is for. */
+/** The names in our own certificate. */
 export function conversionNames({ config, namespace }: Settings): readonly string[] {
   const { service, names } = config.conversion;
   const domain = `${service.name}.${service.namespace ?? namespace}.svc`;
   return [domain, `${domain}.cluster.local`, ...names];
 }
 
-/** By the configuration: files that somebody else keeps, or a Secret with an authority of our own. */
+/** Depending on the configuration: files that somebody else maintains, or a Secret with our own authority. */
 export function keepConversionCertificate(foundation: Foundation, show: ShowCertificate): CertificateKeeper {
   const { certFile, keyFile, caFile } = foundation.settings.config.conversion;
   if (certFile === undefined || keyFile === undefined) return keepOwn(foundation, openCluster(foundation.settings.kubeconfig), show);
@@ -56,11 +56,11 @@ function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertifica
       agreeOnSecret(client, { namespace, name, type: 'kubernetes.io/tls' }, update, signal),
     onRenewed: (renewed: object) => logger.info({ secretName: secret, renewed }, 'conversion certificate renewed'),
   };
-  // One after the other: a bundle that is older than the Secret must never get into the CustomResourceDefinition.
+  // One after the other: the CustomResourceDefinition must never get a bundle that is older than the Secret.
   let isOff = false;
-  const look = async (signal: AbortSignal) => {
+  const sync = async (signal: AbortSignal) => {
     const wasOff = isOff;
-    // What cannot be read may need it.
+    // A definition that cannot be read may have a webhook.
     isOff = await convertsNothing(client, signal).catch(() => false);
     if (isOff && !wasOff) logger.info({ crd: crdName }, 'conversion is off: the CustomResourceDefinition has v1 alone, and no webhook');
     if (isOff) return;
@@ -68,11 +68,11 @@ function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertifica
     show(checkServingPair(material), 'secret');
     await trust(foundation, client, material.authorities, signal);
   };
-  let looks: Repetition | undefined;
+  let syncs: Repetition | undefined;
   return {
     isOff: () => isOff,
     start() {
-      looks = repeat(look, {
+      syncs = repeat(sync, {
         everyMs,
         backoffMs: pauseMs,
         onProblem: (error) => logger.warn({ secretName: secret, why: describeError(error) }, 'conversion certificate: will try again'),
@@ -80,7 +80,7 @@ function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertifica
       return Promise.resolve();
     },
     async stop() {
-      await looks?.stop();
+      await syncs?.stop();
       await client.close();
     },
   };
@@ -93,17 +93,17 @@ function keepFiles(
 ): CertificateKeeper {
   const { logger } = foundation;
   let bundle: string | undefined;
-  let trusts: Repetition | undefined;
-  let looks: Repetition | undefined;
+  let syncs: Repetition | undefined;
+  let watch: Repetition | undefined;
   return {
     isOff: () => false,
     async start() {
-      looks = watchCertificateFiles({
+      watch = watchCertificateFiles({
         files,
         onPair(pair, caBundle) {
           show(pair, 'files');
           bundle = caBundle;
-          trusts?.soon();
+          syncs?.soon();
         },
         onProblem: (error) =>
           logger.warn({ files, why: describeError(error) }, 'conversion certificate: the files cannot be used as they are'),
@@ -113,18 +113,18 @@ function keepFiles(
           if (bundle !== undefined) await trust(foundation, client, bundle, signal);
         };
         const onProblem = (error: unknown) => logger.warn({ why: describeError(error) }, 'conversion certificate: will try again');
-        trusts = repeat(sync, { everyMs, backoffMs: pauseMs, onProblem });
+        syncs = repeat(sync, { everyMs, backoffMs: pauseMs, onProblem });
       }
-      await looks.tried;
+      await watch.tried;
     },
     async stop() {
-      await Promise.all([looks?.stop(), trusts?.stop()]);
+      await Promise.all([watch?.stop(), syncs?.stop()]);
       await client?.close();
     },
   };
 }
 
-/** With v1alpha1, or before the definition is there, the authority has to exist first: `crd apply` tells the API server of it. */
+/** With v1alpha1, or before the definition exists, an authority is needed: `crd apply` writes it into the definition. */
 async function convertsNothing(client: KubeClient, signal: AbortSignal): Promise<boolean> {
   const crd = await readCrd(client, crdName, signal);
   return crd !== undefined && crd.spec.conversion?.strategy !== 'Webhook' && crd.spec.versions.every(({ name }) => name === version);

@@ -1,4 +1,4 @@
-/** The role `convert`: policies between their versions, for the API server. Needs nothing to answer. */
+/** The role `convert`: converts policies between their versions, for the API server. It depends on nothing else. */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { ConversionClients } from '../api-versions/admit-reviews.ts';
@@ -20,7 +20,7 @@ interface Shown {
   readonly notAfter: Date;
 }
 
-/** Builds the role; throws ConfigError without a usable kubeconfig, where one is needed for certificates, or without the authorities of its clients. */
+/** Builds the role; throws ConfigError without a usable kubeconfig, where certificates need one, or if the authorities of its clients cannot be read. */
 export function composeConvert(foundation: Foundation): Part & { address(): string | undefined } {
   const { settings, logger, metrics } = foundation;
   const { host, port, bodyLimitBytes, clientCaFile, clientNames } = settings.config.conversion;
@@ -45,7 +45,7 @@ export function composeConvert(foundation: Foundation): Part & { address(): stri
     },
     address: () => (app === undefined ? undefined : addressOf(app, 'https')),
     async start() {
-      // The listener does not wait for the API server, which may be waiting for the listener.
+      // The listener does not wait for the API server, which may wait for the listener.
       const provisional = await makeProvisional(conversionNames(settings), new Date());
       app = buildConversionApp({ ...provisional, clients, bodyLimitBytes, convertReview, logger, metrics });
       await keeper.start();
@@ -63,8 +63,8 @@ export function composeConvert(foundation: Foundation): Part & { address(): stri
 function readClients(file: string, names: readonly string[]): ConversionClients {
   try {
     const ca = readFileSync(file, 'utf8');
-    // Whether it is one would show at the first handshake only.
-    if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('there is no certificate in it');
+    // An invalid file would show only at the first handshake.
+    if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it contains no certificate');
     createSecureContext({ ca });
     return { ca, names };
   } catch (error) {
@@ -72,7 +72,7 @@ function readClients(file: string, names: readonly string[]): ConversionClients 
   }
 }
 
-/** Told, but never a reason to be not ready: a cold API server asks whoever listens. */
+/** Reported, but never a reason to be not ready: a starting API server needs the conversion. */
 function checkCertificate(shown: Shown | undefined, isOff: boolean): Check {
   const name = 'conversion certificate';
   if (isOff) return { name, ok: true, required: false, detail: 'not needed: the CustomResourceDefinition has no conversion webhook' };

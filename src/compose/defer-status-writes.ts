@@ -1,13 +1,13 @@
-/** What only tells of changed images waits while images are being changed. */
-export interface ImagesFirst {
-  /** Counts the work as a change of images while it lasts. */
+/** Defers status writes while images are being changed. */
+export interface StatusDeferral {
+  /** Runs `work` as a change of images, which defers status writes. */
   change<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when no image is being changed, or after `atMostMs`. */
   turn(): Promise<void>;
 }
 
-/** `atMostMs`: a stream of changes, or an API server that is slow to make them, must not keep anything from being told. */
-export function createStatusDeferral({ atMostMs }: { readonly atMostMs: number }): ImagesFirst {
+/** `atMostMs`: a stream of changes, or a slow API server, must not defer statuses for ever. */
+export function createStatusDeferral({ atMostMs }: { readonly atMostMs: number }): StatusDeferral {
   let changes = 0;
   const waiting = new Set<() => void>();
   return {

@@ -9,14 +9,14 @@ import type { ClusterCache } from '../cluster/cluster-cache.ts';
 type Cache = Pick<ClusterCache, 'policiesOf' | 'workloads'>;
 type Change = ObjectChange<Workload>;
 
-/** The policies that mean a changed workload and may see it, or could before. What others wrote to select it costs nothing. */
+/** The policies that select a changed workload and may see it, or did so before. Policies without consent cost nothing. */
 function policiesOf({ object, previous }: Change, cache: Cache, rules: ConsentRules): ImagePolicy[] {
   const maySee = (asker: Asker) =>
     [object, previous].some((workload) => workload !== undefined && consentTo(workload, asker, rules).granted);
   return cache.policiesOf(object, maySee);
 }
 
-/** Has the policies judged that a changed workload concerns. */
+/** Enqueues the policies that a changed workload concerns, if they need a reconcile. */
 export function announceChange(
   change: Change,
   cache: Cache,
@@ -29,8 +29,8 @@ export function announceChange(
 }
 
 /**
- * Tells the policies that mean a workload now, and did not before: it was created, its labels were changed, or its owners answered policies of other
- * namespaces. What a first list holds is new to nobody.
+ * Enqueues the policies that select a workload now, and did not before: it was created, or its labels or its consent annotation changed. The workloads of the
+ * first list are not new targets.
  */
 function enqueueNewTargets(
   { type, object, previous }: Change,
@@ -38,15 +38,16 @@ function enqueueNewTargets(
   cache: Cache,
   enqueuer: Pick<Enqueuer, 'considerNewTarget'>,
 ): void {
-  if (type === 'deleted' || (previous !== undefined && sameLabels(previous, object) && sameAnswer(previous, object))) return;
+  if (type === 'deleted' || (previous !== undefined && sameLabels(previous, object) && sameConsent(previous, object))) return;
   const state = cache.workloads.state(object, object.namespace);
   if (state === 'starting' || 'problem' in state) return;
   for (const policy of policies) {
-    if (previous === undefined || !means(policy, previous) || !sameAnswer(previous, object)) enqueuer.considerNewTarget(policy, object.uid);
+    if (previous === undefined || !selects(policy, previous) || !sameConsent(previous, object))
+      enqueuer.considerNewTarget(policy, object.uid);
   }
 }
 
-/** Tells the policies of other namespaces whose targets are in a Namespace that says something else of consent than before. */
+/** Enqueues the policies of other namespaces that have targets in a Namespace whose consent changed. */
 export function announceConsent(
   namespace: string,
   cache: Pick<ClusterCache, 'policies' | 'findWorkload' | 'listWorkloads'>,
@@ -62,11 +63,11 @@ export function announceConsent(
   }
 }
 
-function means({ spec }: ImagePolicy, workload: Workload): boolean {
+function selects({ spec }: ImagePolicy, workload: Workload): boolean {
   return isUsable(spec) && spec.targets.some((target) => matchesTarget(target, workload));
 }
 
-function sameAnswer(a: Workload, b: Workload): boolean {
+function sameConsent(a: Workload, b: Workload): boolean {
   return a.allowPoliciesFrom === b.allowPoliciesFrom;
 }
 

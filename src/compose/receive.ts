@@ -1,4 +1,4 @@
-/** The role `receive`: webhooks into Redis. Needs nothing but Redis. */
+/** The role `receive`: stores the pushes of webhooks in Redis. It depends only on Redis. */
 import type { FastifyInstance } from 'fastify';
 import type { PushEvent } from '../model/push-event.ts';
 import { drainListener, addressOf, closeListener } from './listener.ts';

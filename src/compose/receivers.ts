@@ -1,4 +1,4 @@
-/** Receivers as the configuration describes them, with what they need of the world. */
+/** The receivers of the configuration, with their ports. */
 import type { ReceiverConfig } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import type { Receiver } from '../receive/answer-delivery.ts';
@@ -12,7 +12,7 @@ import { providers } from '../receive/providers/index.ts';
 import { createSnsProof } from '../receive/sns-proof.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Builds all receivers. `warm` gets the keys of issuers before the first delivery needs them. */
+/** Builds all receivers. `warm` fetches the keys of issuers before the first delivery needs them. */
 export function openReceivers({ settings, logger }: Foundation): { receivers: readonly Receiver[]; warm: () => Promise<void> } {
   const onError = (error: Error) => logger.warn({ why: describeError(error) }, 'keys of a sender could not be fetched');
   const keySets = new Map<string, KeySet>();
@@ -25,7 +25,7 @@ export function openReceivers({ settings, logger }: Foundation): { receivers: re
   const confirm = createConfirmation({
     fetchText,
     now: Date.now,
-    // The address holds the token of the subscription, and is not logged.
+    // The address contains the token of the subscription, and is not logged.
     onResult({ arn }, isConfirmed) {
       if (isConfirmed) logger.info({ topic: arn }, 'subscription confirmed');
       else logger.warn({ topic: arn }, 'subscription not confirmed: ask SNS to send the confirmation again');

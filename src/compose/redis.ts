@@ -1,8 +1,8 @@
-/** The connection that pushes go through, and what is known of Redis. */
+/** The connection that stores pushes, and the state of Redis. */
 import type { Settings } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import type { Check } from '../telemetry/readiness.ts';
-import { connectProducer, type RedisConnection, type RedisPlace } from '../queue/connection.ts';
+import { connectProducer, type RedisConnection, type RedisAddress } from '../queue/connection.ts';
 import { type WaitingWatch, watchWaiting } from '../queue/oldest-waiting.ts';
 import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -10,7 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Foundation } from './foundation.ts';
 
 export interface RedisAccess {
-  /** A producer's: fails at once when Redis is away. */
+  /** A producer's connection: fails at once when Redis is not reachable. */
   readonly connection: RedisConnection;
   readonly health: () => RedisHealth;
   readonly noteStored: (pushes: number) => void;
@@ -21,8 +21,8 @@ export interface RedisAccess {
 
 type RedisSettings = Pick<Settings, 'config' | 'redisPassword' | 'sentinelPassword'>;
 
-/** Where the configuration says that Redis is. */
-export function redisPlaceOf({ config: { redis }, redisPassword, sentinelPassword }: RedisSettings): RedisPlace {
+/** The address of Redis according to the configuration. */
+export function redisAddressOf({ config: { redis }, redisPassword, sentinelPassword }: RedisSettings): RedisAddress {
   const { url, sentinels, cluster } = redis;
   return { url: redisPassword === undefined ? url : withPassword(url, redisPassword), sentinels, cluster, sentinelPassword };
 }
@@ -33,11 +33,11 @@ function withPassword(text: string, password: string): string {
   return url.href;
 }
 
-/** Connects as soon as Redis is there, and watches it. */
+/** Connects as soon as Redis is reachable, and monitors it. */
 export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess {
   const { prefix, durability } = settings.config.redis;
-  // A busy disk makes commands late by a second: with less patience for its own questions a process would not be ready then.
-  const connection = connectProducer(redisPlaceOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
+  // A busy disk delays commands by a second: with a shorter timeout the process would then not be ready.
+  const connection = connectProducer(redisAddressOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
   connection.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
   const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, durability, logger));
   return {
@@ -45,7 +45,7 @@ export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess 
     health: monitor.health,
     noteStored: monitor.noteStored,
     checks: () => [checkRedis(monitor.health())],
-    measure: (metrics) => showRedis(monitor.health(), metrics),
+    measure: (metrics) => measureRedis(monitor.health(), metrics),
     stop() {
       monitor.stop();
       connection.disconnect();
@@ -53,8 +53,8 @@ export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess 
   };
 }
 
-/** Shows how long accepted work waits for a worker, also where no worker runs. */
-export function showWaiting(redis: RedisAccess, { settings, logger, metrics }: Foundation): WaitingWatch {
+/** Measures how long accepted work waits for a worker, also where no worker runs. */
+export function measureWaiting(redis: RedisAccess, { settings, logger, metrics }: Foundation): WaitingWatch {
   return watchWaiting({
     redis: redis.connection,
     prefix: settings.config.redis.prefix,
@@ -76,7 +76,7 @@ function checkRedis({ reachable, memoryShare, durabilityProblem, error }: RedisH
   };
 }
 
-function showRedis(health: RedisHealth, metrics: Metrics): void {
+function measureRedis(health: RedisHealth, metrics: Metrics): void {
   metrics.redisReachable.set(health.reachable ? 1 : 0);
   metrics.redisDurable.set(health.reachable && health.durabilityProblem === undefined ? 1 : 0);
   metrics.redisMemoryShare.set(health.memoryShare);
@@ -92,7 +92,7 @@ function reportRedis(
   else logger.warn({ why: durabilityProblem }, 'redis answers, but may lose accepted pushes');
 }
 
-/** A full Redis stops the workers too: they need room to finish what is there. */
+/** Above this share, pushes are refused: workers need memory to finish their jobs. */
 const maxMemoryShare = 0.8;
 
 /** Why pushes cannot be stored at present, or undefined. */

@@ -6,8 +6,8 @@ import type { Tracing } from '../telemetry/tracing.ts';
 const route = '/webhooks/{receiver}';
 
 /**
- * Each delivery begins a trace. What the sender says of a trace of its own is a link: it is a stranger, who must not choose what is kept. Strangers who fail to
- * prove themselves leave no trace, or they could fill the collector.
+ * Each delivery begins a trace. The sender's own trace is only a link: an untrusted sender must not decide which traces are sampled. Deliveries that fail
+ * authentication leave no trace, or anybody could flood the collector.
  */
 export function traceDeliveries(tracing: Tracing): TraceDelivery {
   return (receiver, headers, work) => {
@@ -32,7 +32,7 @@ export function traceDeliveries(tracing: Tracing): TraceDelivery {
   };
 }
 
-/** Puts pushes into the queue with the trace that the worker goes on with. */
+/** Adds pushes to the queue, with the trace that the worker continues. */
 export function storeTraced(queue: PushQueue, tracing: Tracing): StorePushes {
   return (events) => {
     const attributes = {

@@ -7,12 +7,12 @@ import type { JobContext } from '../queue/worker.ts';
 import type { Attributes, SpanStart, Tracing } from '../telemetry/tracing.ts';
 import { traceRollouts } from './trace-decisions.ts';
 
-/** What tells of the change whose rollout is looked at; undefined where that is not known (any more). */
+/** Returns the change whose rollout is checked; undefined if it is not known (any more). */
 export type RecallChange = (policyUid: string) => Promise<TracedChange | undefined>;
 
 /**
- * Jobs as spans: of the trace that their data names, or of one of their own. A look at rollouts belongs to the trace of the change that rolls out, whoever
- * ordered the look.
+ * Jobs as spans: of the trace in their data, or of a trace of their own. A check of rollouts belongs to the trace of the change that is rolled out, whatever
+ * enqueued it.
  */
 export function traceJobs(ports: PollPorts, tracing: Tracing, recall: RecallChange): JobRunner {
   return {
@@ -64,17 +64,17 @@ function jobSpan(name: string, queue: QueueName, { jobId, failures }: JobContext
   return { name, kind: 'consumer', parent, attributes };
 }
 
-/** Does the work of a job, with the ports that it is to have. */
+/** Runs the work of a job with its ports. */
 export type RunJob<T> = (job: T, context: JobContext, work: (ports: PollPorts) => Promise<void>) => Promise<void>;
 
-/** What is around the work of a job, by its queue. */
+/** How jobs are run, by their queue. */
 export interface JobRunner {
   readonly push: RunJob<PushJob>;
   readonly policy: RunJob<PolicyJob>;
   readonly poll: RunJob<PollJob>;
 }
 
-/** Nothing is around it. */
+/** Runs jobs without traces. */
 export function runDirectly(ports: PollPorts): JobRunner {
   const run: RunJob<unknown> = (_job, _context, work) => work(ports);
   return { push: run, policy: run, poll: run };

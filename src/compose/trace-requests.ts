@@ -1,9 +1,9 @@
-/** Requests to others as spans of what is under way: host, path and answer, never headers, queries or bodies. */
+/** Outgoing requests as spans: host, path and status, never headers, queries or bodies. */
 import type { KubeClient, KubeRequest } from '../kube/client.ts';
 import type { RequestRecord } from '../registry/http.ts';
 import type { Attributes, Tracing } from '../telemetry/tracing.ts';
 
-/** A client whose requests are spans where they belong to a span; for those of the work, not for watches. */
+/** A client whose requests are spans within the current span, if there is one; watches are not traced. */
 export function traceCluster(client: KubeClient, tracing: Tracing): KubeClient {
   return {
     request: <T>(request: KubeRequest) => tracing.step(describeRequest(request), () => client.request<T>(request)),
@@ -30,9 +30,9 @@ function addressOf(host: string): Attributes {
   return { 'server.address': hostname, ...(port !== '' && { 'server.port': Number(port) }) };
 }
 
-/** Other refusals are part of the conversation: a 401 says how to log in, a 404 that there is no such tag. */
+/** Other 4xx are part of the protocol: a 401 names the token server, a 404 means that the tag does not exist. */
 function failureOf(status: RequestRecord['status']): string | undefined {
-  if (status === 'error') return 'there was no answer';
+  if (status === 'error') return 'there was no response';
   return status >= 500 || status === 429 ? `the registry answered ${status}` : undefined;
 }
 

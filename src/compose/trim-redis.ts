@@ -5,7 +5,7 @@ import type { WorkQueues } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-export interface RoomPorts {
+export interface TrimPorts {
   readonly redis: RedisConnection;
   readonly prefix: string;
   readonly health: () => RedisHealth;
@@ -13,36 +13,36 @@ export interface RoomPorts {
   readonly logger: Logger;
 }
 
-/** Receivers refuse from 0.8 on: what is done has to go before that, for it stays until others are done after it. */
+/** Receivers refuse pushes above 0.8: finished work must be removed before that. */
 export const crowdedShare = 0.7;
 const everyMs = 1_000;
 
 /**
- * Keeps room for pushes in a Redis that is nearly full: completed jobs are forgotten early, where that is not enough the oldest audit records, and at last the oldest failed
- * jobs, which could be replayed. Otherwise what is told of the past could keep out what is new, and in a full Redis no job could be finished.
+ * Frees memory for pushes in a Redis that is nearly full: removes completed jobs early, if that is not enough the oldest audit records, and finally the oldest
+ * failed jobs, which could be replayed. Otherwise records could keep new pushes out, and no job could finish in a full Redis.
  */
-export function trimRedis({ redis, prefix, health, queues, logger }: RoomPorts): { start(): void; stop(): void } {
+export function trimRedis({ redis, prefix, health, queues, logger }: TrimPorts): { start(): void; stop(): void } {
   let timer: NodeJS.Timeout | undefined;
-  let wasCrowded = false;
+  let wasNearlyFull = false;
   let isBusy = false;
-  const makeRoom = async () => {
+  const trim = async () => {
     const { memoryShare: share, memoryLimit = 0 } = health();
-    const isStillCrowded = wasCrowded;
-    wasCrowded = share > crowdedShare;
-    if (!wasCrowded) return;
+    const isStillNearlyFull = wasNearlyFull;
+    wasNearlyFull = share > crowdedShare;
+    if (!wasNearlyFull) return;
     const jobs = await queues.forgetCompleted();
-    // Half of what is too much: other replicas do the same.
-    const tooMuch = isStillCrowded ? Math.ceil(((share - crowdedShare) * memoryLimit) / bytesPerRecord / 2) : 0;
-    const records = await forgetOldestRecords(redis, prefix, tooMuch);
-    const failedJobs = await queues.forgetFailed(tooMuch - records);
+    // Half of the excess: other replicas do the same.
+    const excess = isStillNearlyFull ? Math.ceil(((share - crowdedShare) * memoryLimit) / bytesPerRecord / 2) : 0;
+    const records = await forgetOldestRecords(redis, prefix, excess);
+    const failedJobs = await queues.forgetFailed(excess - records);
     if (jobs + records + failedJobs > 0)
       logger.warn({ jobs, records, failedJobs, share }, 'redis nearly full, finished work is trimmed early');
   };
-  const look = async () => {
+  const run = async () => {
     if (isBusy) return;
     isBusy = true;
     try {
-      await makeRoom();
+      await trim();
     } catch (error) {
       logger.warn({ why: describeError(error) }, 'redis could not be trimmed');
     } finally {
@@ -50,7 +50,7 @@ export function trimRedis({ redis, prefix, health, queues, logger }: RoomPorts):
     }
   };
   return {
-    start: () => void (timer ??= setInterval(() => void look(), everyMs)),
+    start: () => void (timer ??= setInterval(() => void run(), everyMs)),
     stop: () => clearInterval(timer),
   };
 }

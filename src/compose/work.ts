@@ -26,7 +26,7 @@ import {
   checkKinds,
   checkReflector,
   logWatchErrors,
-  untilKnown,
+  untilSynced,
   watchPolicies,
   watchedNamespaces,
   workloadReflectors,
@@ -34,7 +34,7 @@ import {
 } from '../cluster/policy-watches.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import { trimRedis } from './trim-redis.ts';
-import { redisPlaceOf } from './redis.ts';
+import { redisAddressOf } from './redis.ts';
 import { createNamespaceConsents } from '../cluster/namespace-consents.ts';
 import { openRegistries } from './registries.ts';
 import type { JobRunner } from './trace-jobs.ts';
@@ -61,7 +61,7 @@ export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
 export function composeWork(foundation: Foundation, { client, quick, redisHealth, trustRoot }: WorkMeans): Part {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
-  const redis = connectWorker(redisPlaceOf(settings));
+  const redis = connectWorker(redisAddressOf(settings));
   redis.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
   const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue connection error');
   const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
@@ -117,9 +117,9 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   let stopped = false;
 
   const workWhenSynced = async () => {
-    await Promise.all([access.start(), consents.start(), untilKnown(reflectors)]);
+    await Promise.all([access.start(), consents.start(), untilSynced(reflectors)]);
     // Workers need the policies; that their targets are known by then saves them a wait, and no kind may hold them up.
-    await within(maxKindsMs, cache.settled());
+    await within(maxKindsMs, cache.synced());
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
     collectGarbage();

@@ -7,7 +7,7 @@ import type { SecretReference } from './scalars.ts';
 /** A secret shorter than this can be guessed: 128 bits, if every character is random. */
 export const minSecretLength = 16;
 
-/** What a look at the files found. Never the value itself. */
+/** A change that reading the files again found. Never the value itself. */
 export interface SecretNews {
   readonly receiver: string;
   readonly position: number;
@@ -20,16 +20,16 @@ export interface SecretStore {
   /** What could not be read at the start, with its path in the configuration. */
   readonly problems: readonly { readonly path: string; readonly message: string }[];
   of(receiver: string): readonly string[];
-  /** Receivers with a secret that can be guessed. */
+  /** Receivers with a guessable secret. */
   guessable(): readonly string[];
-  /** Reads all files again. A file that cannot be read or is empty keeps its old value, which is news once. */
+  /** Reads all files again. A file that cannot be read or is empty keeps its old value, which is reported once. */
   reread(): Promise<readonly SecretNews[]>;
 }
 
 interface Receiver {
   readonly name: string;
   readonly secrets: readonly SecretReference[];
-  /** Its sender can prove itself by the URL only, which more people see than a header: a secret that can be guessed is refused. */
+  /** Its sender can authenticate only by the URL, which more people see than a header: a guessable secret is refused. */
   readonly isUrlOnly: boolean;
 }
 
@@ -38,7 +38,7 @@ interface Entry {
   readonly position: number;
   readonly reference: SecretReference;
   value: string;
-  /** What was wrong at the last look. */
+  /** What was wrong at the last read. */
   problem?: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function openSecrets(receivers: readonly Receiver[], env: Environment): S
     );
   receivers.forEach(publish);
 
-  const look = async (entry: Entry): Promise<SecretNews[]> => {
+  const refresh = async (entry: Entry): Promise<SecretNews[]> => {
     const { reference, receiver, position } = entry;
     if ('env' in reference) return [];
     const news = { receiver: receiver.name, position };
@@ -89,12 +89,12 @@ export function openSecrets(receivers: readonly Receiver[], env: Environment): S
     of: (receiver) => byReceiver.get(receiver) ?? [],
     guessable: () => [...byReceiver].filter(([, values]) => values.some(isGuessable)).map(([name]) => name),
     async reread() {
-      return (await Promise.all(entries.map(look))).flat();
+      return (await Promise.all(entries.map(refresh))).flat();
     },
   };
 }
 
-/** What a reference points to now; throws where there is nothing. */
+/** The current value of a reference; throws if there is none. */
 export function readSecret(reference: SecretReference, env: Environment): string {
   return checkPresent('env' in reference ? env[reference.env] : withoutLineEnd(readFileSync(reference.file, 'utf8')), reference);
 }
@@ -107,7 +107,7 @@ export function openSecret(reference: SecretReference, env: Environment): { read
       try {
         value = readSecret(reference, env);
       } catch {
-        // Between two versions of a mounted Secret, or for good: what was valid is valid.
+        // The file is missing for a moment, or for good: the last value stays valid.
       }
       return value;
     };
@@ -118,12 +118,12 @@ export function openSecret(reference: SecretReference, env: Environment): { read
 }
 
 function checkPresent(value: string | undefined, reference: SecretReference): string {
-  if (value === undefined) throw new Error(`${placeOf(reference)} is not set`);
-  if (value === '') throw new Error(`${placeOf(reference)} is empty`);
+  if (value === undefined) throw new Error(`${describe(reference)} is not set`);
+  if (value === '') throw new Error(`${describe(reference)} is empty`);
   return value;
 }
 
-function placeOf(reference: SecretReference): string {
+function describe(reference: SecretReference): string {
   return 'env' in reference ? `the environment variable ${reference.env}` : reference.file;
 }
 
@@ -131,7 +131,7 @@ function check(text: string, reference: SecretReference, { isUrlOnly }: Receiver
   const value = checkPresent(text, reference);
   if (isUrlOnly && isGuessable(value)) {
     throw new Error(
-      `${placeOf(reference)} has fewer than ${minSecretLength} characters: it is all that protects the URL; openssl rand -hex 24 makes a good one`,
+      `${describe(reference)} has fewer than ${minSecretLength} characters: it is all that protects the URL; openssl rand -hex 24 makes a good one`,
     );
   }
   return value;
@@ -146,17 +146,17 @@ function withoutLineEnd(text: string): string {
 }
 
 /**
- * Looks at the files of secrets every few seconds. By content: the kubelet swaps a symlink to the folder, which events of the file system announce
+ * Reads the files of secrets every few seconds and compares their content: the kubelet replaces a symlink to the folder, which file system events report
  * differently on every platform. Does not keep the process alive.
  */
 export function watchSecrets(reread: SecretStore['reread'], onNews: (news: SecretNews) => void, everyMs = 3_000): { stop(): void } {
-  let looking = false;
-  const look = async () => {
-    if (looking) return;
-    looking = true;
+  let isReading = false;
+  const read = async () => {
+    if (isReading) return;
+    isReading = true;
     for (const news of await reread()) onNews(news);
-    looking = false;
+    isReading = false;
   };
-  const timer = setInterval(() => void look(), everyMs).unref();
+  const timer = setInterval(() => void read(), everyMs).unref();
   return { stop: () => clearInterval(timer) };
 }

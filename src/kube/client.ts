@@ -8,19 +8,19 @@ import { readLines } from './watch-events.ts';
 /** One request to the API server; `body` is sent as JSON of `contentType` (application/json unless given). */
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** From the root, for example `/api/v1/namespaces`; use `objectPath` and its kin for names that users chose. */
+  /** From the root, for example `/api/v1/namespaces`; use `objectPath` and `listPath` for names that users chose. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly contentType?: string;
-  /** The form of the answer: application/json unless given. */
+  /** The media type of the response: application/json unless given. */
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** For the whole exchange, waiting for a free connection included. Streams have no limit unless it is given. */
   readonly timeoutMs?: number;
 }
 
-/** A request whose answer is read line by line. */
+/** A request whose response is read line by line. */
 export interface KubeStreamRequest extends KubeRequest {
   /** Called when the server has accepted the request, which may be minutes before the first line. */
   readonly onOpen?: () => void;
@@ -28,24 +28,24 @@ export interface KubeStreamRequest extends KubeRequest {
 
 /** Plain JSON over kept-alive connections, with the credentials of a kubeconfig or of the pod. */
 export interface KubeClient {
-  /** The parsed answer. Throws KubeError for status >= 400, and an Error that names the request when there is no answer. */
+  /** The parsed response. Throws KubeError for status >= 400, and an Error that names the request when there is no response. */
   request<T>(request: KubeRequest): Promise<T>;
   /**
-   * The lines of a watch, read no faster than they are taken. It ends quietly when the server ends it, when the signal is aborted, and when nothing
-   * came for 150 s (nothing happened, or the connection is dead: asking again tells). Throws KubeError for status >= 400, and an Error when the
-   * connection breaks or the deadline passes.
+   * The lines of a watch, read no faster than they are consumed. It ends without an error when the server ends it, when the signal is aborted, and when
+   * nothing arrived for 150 s (nothing happened, or the connection is dead: a new request shows which). Throws KubeError for status >= 400, and an Error
+   * when the connection breaks or the deadline passes.
    */
   streamLines(request: KubeStreamRequest): AsyncIterable<string>;
   close(): Promise<void>;
 }
 
-/** Where the API server is, and how long to wait for it. */
+/** The address of the API server, and how long to wait for it. */
 export interface KubeClientOptions {
   /** A path, or several as in the variable KUBECONFIG; without it client-node's default rules apply (in a pod: its service account). */
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly requestTimeoutMs?: number;
-  /** After how much silence a stream ends. */
+  /** The time without data after which a stream ends. */
   readonly streamIdleMs?: number;
   /** The clock, for tests. */
   readonly now?: () => number;
@@ -54,7 +54,7 @@ export interface KubeClientOptions {
 type Answer = Dispatcher.ResponseData;
 
 /**
- * Opens nothing yet; throws when there is no usable kubeconfig. Not client-node's generated API: it opens a new TLS connection for each request and
+ * Does not connect yet; throws without a usable kubeconfig. It does not use client-node's generated API, which opens a TLS connection for each request and
  * loses the precision of dates.
  */
 export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
@@ -76,7 +76,7 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
       },
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
       signal,
-      // undici's own limits guard streams; for requests the deadline does it all.
+      // undici's own timeouts apply to streams; requests have a deadline for everything.
       headersTimeout: isStream ? requestTimeoutMs : 0,
       bodyTimeout: isStream ? streamIdleMs : 0,
     });
@@ -85,7 +85,7 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
   const send = async (request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
     const access = await abortable(accessSource.current(), signal);
     const answer = await sendOnce(access, request, signal, isStream).catch((error: unknown) => {
-      // The server closed an idle connection just as it was taken again. Only reading may be repeated without knowing what happened.
+      // The server closed an idle connection just as it was reused. Only reads may be repeated without knowing whether they arrived.
       if (request.method !== 'GET' || !isBrokenConnection(error)) throw error;
       return sendOnce(access, request, signal, isStream);
     });

@@ -1,20 +1,20 @@
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { KubeAccess, KubeTls } from './kube-access.ts';
 
-/** The kept-alive connections to one API server. Watches have their own, because each occupies one for minutes and would starve the requests. */
+/** The kept-alive connections to one API server. Watches have their own, because each occupies a connection for minutes and would starve the requests. */
 export interface Connections {
   readonly origin: string;
-  /** What all paths begin with, where the API server is behind one; without a slash at its end. */
+  /** The prefix of all paths, where the API server is behind one; without a trailing slash. */
   readonly basePath: string;
   readonly requests: Dispatcher;
   readonly streams: Dispatcher;
 }
 
-/** Opens connections for an access, and closes them all in the end. */
+/** Opens connections, and closes all of them. */
 export interface ConnectionPool {
-  /** The connections for this access: the same ones for as long as the TLS material is the same. */
+  /** The connections for these credentials: the same ones while the TLS material is the same. */
   connect(access: KubeAccess): Connections;
-  /** Lets requests end and cuts streams. */
+  /** Lets requests finish and aborts streams. */
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const connectTimeoutMs = 10_000;
 // Below the idle limits of the API server (90 s) and of common load balancers (60 s): undici's 4 s would mean a TLS handshake for most pushes.
 const keepAliveMs = 50_000;
 
-/** Opens connections when they are first needed. */
+/** Connects when a connection is first needed. */
 export function createConnectionPool(): ConnectionPool {
   let current: (Connections & { readonly access: KubeAccess; readonly fingerprint: string }) | undefined;
   let closed = false;
@@ -33,7 +33,7 @@ export function createConnectionPool(): ConnectionPool {
       if (current?.access === access) return current;
       const fingerprint = fingerprintOf(access);
       if (current?.fingerprint === fingerprint) return (current = { ...current, access });
-      // What runs on the old connections may end: a new certificate does not make the old one wrong at once.
+      // Requests on the old connections may finish: a new certificate does not invalidate the old one at once.
       if (current) void Promise.allSettled([current.requests.close(), current.streams.close()]);
       const { origin, pathname } = new URL(access.server);
       current = {

@@ -11,11 +11,11 @@ export interface CustomKindRef {
   readonly kind: string;
 }
 
-/** Where the objects of custom resources are, as the API server itself says. */
+/** Finds the paths of custom resources by the API server's discovery. */
 export interface Discovery {
   /**
-   * The target of a kind, with the plural that the API server names and the fields that policies may write. Throws PermanentError: TargetKindUnknown where
-   * the API server does not serve it, UnsupportedTargetKind where it is in no namespace.
+   * The target of a kind, with the plural that the API server reports and the fields that policies may write. Throws PermanentError: TargetKindUnknown if the
+   * API server does not serve it, UnsupportedTargetKind if it is not namespaced.
    */
   find(kind: CustomKindRef, signal?: AbortSignal): Promise<TargetKind>;
 }
@@ -28,13 +28,13 @@ interface ResourceList {
   readonly resources?: readonly { readonly name?: string; readonly kind?: string; readonly namespaced?: boolean }[];
 }
 
-/** What the API server said is believed for so long: whoever asks again meanwhile costs no request. */
+/** How long a response is cached. */
 export const discoveryFreshMs = 10_000;
 const retryMs = 1_000;
 
 /**
- * All kinds share one list of the group versions that are served, and one list of the resources of each of those: kinds that somebody invented cost no
- * request of their own, however many they are.
+ * All kinds share one list of the served group versions, and one list of the resources of each: kinds that do not exist cost no requests of their own, however
+ * many there are.
  */
 export function createDiscovery(client: KubeClient, customTargets: readonly CustomTarget[], now: () => number = Date.now): Discovery {
   const documents = new Map<string, { until: number; readonly content: Promise<unknown> }>();
@@ -53,7 +53,7 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
     try {
       return (await read<ResourceList>(`/apis/${apiVersion}`)).resources ?? [];
     } catch (error) {
-      // Gone since the list of groups was made.
+      // Removed since the groups were listed.
       if (isKubeError(error, 404)) return [];
       throw error;
     }
@@ -64,10 +64,10 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
       const resources = await abortable(listResources(apiVersion), signal);
       const found = resources.find(({ kind: served, name }) => served === kind && name !== undefined && !name.includes('/'));
       if (found?.name === undefined) {
-        const message = `the API server does not know ${kind} of ${apiVersion}: install its CustomResourceDefinition, or correct apiVersion and kind`;
+        const message = `the API server does not serve ${kind} of ${apiVersion}: install its CustomResourceDefinition, or correct apiVersion and kind`;
         throw new PermanentError('TargetKindUnknown', message);
       }
-      if (found.namespaced !== true) throw new PermanentError('UnsupportedTargetKind', `${kind} of ${apiVersion} is in no namespace`);
+      if (found.namespaced !== true) throw new PermanentError('UnsupportedTargetKind', `${kind} of ${apiVersion} is not namespaced`);
       const fields = fieldRulesOf({ apiVersion, kind }, customTargets);
       const target = { kind, apiVersion, resource: found.name, podSpecPath: ['spec', 'template', 'spec'] };
       return fields.length === 0 ? target : { ...target, fields };

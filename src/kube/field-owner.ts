@@ -6,7 +6,7 @@ interface ManagedFields {
   readonly fieldsV1?: unknown;
 }
 
-/** The entries about the object itself, oldest first: those of subresources (status, scale) own no image. */
+/** The entries for the object itself, oldest first: those of subresources (status, scale) own no image. */
 export function mainEntries(managedFields: unknown): readonly ManagedFields[] {
   if (!Array.isArray(managedFields)) return [];
   return managedFields
@@ -17,7 +17,7 @@ export function mainEntries(managedFields: unknown): readonly ManagedFields[] {
 
 /**
  * The manager of a field and when it wrote last, by the field's steps as fieldsV1 writes them (`f:spec`, `k:{"name":"web"}`). Several managers own a field together when each applied the
- * same value: the last one to have done so is its owner. Lists without keys are owned as a whole, with all that is in them.
+ * same value: the last of them counts as its owner. Lists without keys are owned as a whole, with all their entries.
  */
 export function findOwner(
   entries: readonly ManagedFields[],

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { KubeConfig } from './kube-config.ts';
 import { parse } from 'yaml';
 
-/** How to reach and convince the API server, as valid for the next seconds. */
+/** The address of the API server and the credentials for it, valid for the next seconds. */
 export interface KubeAccess {
   /** Scheme, host, port, and a path where the API server is behind one (`https://rancher.example.com/k8s/clusters/c-1`). */
   readonly server: string;
@@ -22,10 +22,10 @@ export interface KubeTls {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Gives access, and renews it before and after it is refused. */
+/** Provides credentials, and renews them regularly and after they were refused. */
 export interface KubeAccessSource {
   current(): Promise<KubeAccess>;
-  /** Drops an access that the API server refused, so that the next one is read from the sources again. */
+  /** Drops credentials that the API server refused, so that the next ones are read from their source again. */
   forget(refused: KubeAccess): void;
 }
 
@@ -33,7 +33,7 @@ const cacheMs = 10_000;
 
 /**
  * Access by kubeconfig (a path, or several as in the variable KUBECONFIG); without one by client-node's default rules: KUBECONFIG, ~/.kube/config, the
- * pod's service account. Throws when there is nothing usable.
+ * pod's service account. Throws if there is no usable one.
  */
 export function loadKubeAccess(options: { kubeconfig?: string; context?: string; now?: () => number }): KubeAccessSource {
   const now = options.now ?? Date.now;
@@ -58,10 +58,10 @@ export function loadKubeAccess(options: { kubeconfig?: string; context?: string;
       }
     },
     forget(refused) {
-      // The requests of one moment are all refused with the same token: only the first may cause another exec plugin run.
+      // Concurrent requests are refused with the same token: only the first may run the exec plugin again.
       if (cached?.resolved !== refused) return;
       cached = undefined;
-      // client-node keeps tokens of files for a minute, and those of exec plugins for ever: a new KubeConfig asks again.
+      // client-node caches tokens of files for a minute, and those of exec plugins for ever: a new KubeConfig reads them again.
       config = undefined;
     },
   };
@@ -125,7 +125,7 @@ async function computeAccess(config: KubeConfig): Promise<KubeAccess> {
   try {
     await config.applyToHTTPSOptions(options);
   } catch (error) {
-    throw new Error('getting credentials for the API server', { cause: error });
+    throw new Error('getting the credentials for the API server failed', { cause: error });
   }
   const { ca, cert, key, servername, rejectUnauthorized } = options;
   return {
@@ -144,7 +144,7 @@ async function computeAccess(config: KubeConfig): Promise<KubeAccess> {
 
 function headersOf(options: { headers?: Record<string, unknown>; auth?: string | null | undefined }): Record<string, string> {
   const headers: Record<string, string> = {};
-  // Token files end with a newline, which no header may.
+  // Token files end with a newline, which headers must not contain.
   for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value).trim();
   if (options.auth) headers['authorization'] ??= `Basic ${Buffer.from(options.auth).toString('base64')}`;
   return headers;

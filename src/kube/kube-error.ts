@@ -20,7 +20,7 @@ export class KubeError extends Error {
   override readonly name = 'KubeError';
   readonly status: number;
   readonly reason: string;
-  /** What the server said, without the request. */
+  /** The API server's message, without the request. */
   readonly detail: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfterMs: number | undefined;
@@ -42,12 +42,12 @@ export class KubeError extends Error {
   }
 }
 
-/** Whether something thrown is the API server's answer with this status. */
+/** Whether an error is an answer of the API server with this status. */
 export function isKubeError(error: unknown, status: number): error is KubeError {
   return error instanceof KubeError && error.status === status;
 }
 
-/** The error for an answer with status >= 400; proxies and load balancers answer text instead of a Status. */
+/** The error for a response with status >= 400; proxies and load balancers send text instead of a Status. */
 export function kubeErrorFromAnswer(call: string, status: number, body: string, retryAfter: string | undefined, now: number): KubeError {
   const parsed = parseStatus(body);
   const retryAfterMs = parseRetryAfter(retryAfter, now);
@@ -64,7 +64,7 @@ export function kubeErrorFromStatus(call: string, status: KubeStatus, retryAfter
   });
 }
 
-// A refused patch is answered with the whole object inside the message: too long for a condition, and its environment is nobody's business there.
+// The message for a refused patch contains the whole object: too long for a condition, and its environment variables must not be shown there.
 const maxMessageLength = 500;
 
 function shorten(message: string): string {

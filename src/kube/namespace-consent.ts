@@ -1,4 +1,4 @@
-/** What Namespaces say of consent. */
+/** The consent annotation of Namespaces. */
 import { consentAnnotation } from '../plan/consent.ts';
 import { PermanentError } from '../model/errors.ts';
 import type { KubeClient } from './client.ts';
@@ -7,9 +7,9 @@ import type { StoredObject } from './object-store.ts';
 import { readMetadata } from './watch-events.ts';
 import { namespacePath, readObject } from './objects.ts';
 
-/** A Namespace as far as consent goes. */
+/** The part of a Namespace that consent depends on. */
 export interface NamespaceConsent extends StoredObject {
-  /** The value of its annotation; null where it has none. */
+  /** The value of its consent annotation; null if it has none. */
   readonly allowPoliciesFrom: string | null;
 }
 
@@ -19,13 +19,13 @@ interface RawNamespace {
 
 export const namespaceResource = { apiVersion: 'v1', resource: 'namespaces' } as const;
 
-/** Raw Namespace, or its metadata alone, → what is kept of it. */
+/** Raw Namespace, or its metadata alone, → NamespaceConsent. */
 export function projectNamespaceConsent(raw: unknown): NamespaceConsent {
   const { uid = '', annotations } = (raw as RawNamespace).metadata ?? {};
   return { ...readMetadata(raw), uid, allowPoliciesFrom: annotations?.[consentAnnotation] ?? null };
 }
 
-/** A Namespace as the API server knows it; undefined where there is none. Throws PermanentError(NoConsent) where Namespaces may not be read. */
+/** Reads the current consent of a Namespace; undefined if it does not exist. Throws PermanentError(NoConsent) if Namespaces may not be read. */
 export async function readNamespaceConsent(
   client: KubeClient,
   namespace: string,

@@ -18,41 +18,41 @@ export interface ObjectChange<T> {
 /** A complete list, as a reflector read it. */
 export interface Replacement<T> {
   readonly objects: readonly T[];
-  /** The list's own resourceVersion: objects stored at a newer one are left alone, the list cannot know them. */
+  /** The list's own resourceVersion: objects stored at a newer one are unchanged, because the list is older. */
   readonly resourceVersion: string;
   /** Only objects of this namespace are replaced; undefined: all. */
   readonly namespace?: string | undefined;
-  /** Objects that exist, but could not be read: what is stored of them stays. */
+  /** Objects that exist, but could not be read: their stored state is kept. */
   readonly unreadable?: readonly ObjectName[];
-  /** The server was set back to an older state (a restored backup): the list is right even where it looks older. */
+  /** The API server was restored from a backup: the list is valid even where its versions are older. */
   readonly force?: boolean;
 }
 
-/** What names an object of a known kind. */
+/** Identifies an object of a known kind. */
 export type ObjectName = Pick<StoredObject, 'namespace' | 'name'>;
 
-/** The newest known state of all objects of one kind. Fed by one reflector for all namespaces or by one for each. */
+/** The newest known state of all objects of one kind. One reflector for all namespaces, or one for each, updates it. */
 export interface ObjectStore<T extends StoredObject> {
   get(namespace: string, name: string): T | undefined;
   values(): IterableIterator<T>;
   readonly size: number;
-  /** Calls back after each change, when the store already shows it; returns how to unsubscribe. */
+  /** Calls the listener after each change; returns a function that unsubscribes it. */
   subscribe(listener: (change: ObjectChange<T>) => void): () => void;
   /**
-   * Takes over what the answer to an own write told, before the watch brings it. Ignored unless it is newer than what is stored, and for objects that
-   * are not stored: an answer that arrives after the deletion must not bring the object back.
+   * Stores the response to one of our own writes, before the watch delivers it. Ignored unless it is newer than the stored state, and for objects that are not
+   * stored: a response that arrives after the deletion must not restore the object.
    */
   observe(object: T): void;
 
   /** From a watch: added or modified. Ignored unless newer. */
   put(object: T): void;
-  /** From a watch: deleted at this resourceVersion. Ignored when what is stored is newer. */
+  /** From a watch: deleted at this resourceVersion. Ignored if the stored state is newer. */
   remove(deleted: ObjectName & { readonly resourceVersion: string }): void;
-  /** From a list: reports as changes only what differs from what is stored. */
+  /** From a list: only differences from the stored state are reported as changes. */
   replace(replacement: Replacement<T>): void;
 }
 
-/** An empty store. A listener that throws does not keep the others from being called; its error reaches whoever made the change, when all is done. */
+/** An empty store. If a listener throws, the others are still called; then the error is thrown to whoever made the change. */
 export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
   const objects = new Map<string, T>();
   const listeners = new Set<(change: ObjectChange<T>) => void>();

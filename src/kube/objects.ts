@@ -26,13 +26,13 @@ export function namespacePath(namespace: string): string {
   return `/api/v1/namespaces/${segment(namespace)}`;
 }
 
-/** A name that is a path of its own (`..`, `a/b`, empty) would address another object than the one it was checked for. */
+/** A name that is a path (`..`, `a/b`, empty) would address another object than the one that was checked. */
 function segment(name: string): string {
   if (/^[A-Za-z0-9](?:[A-Za-z0-9.:_-]*[A-Za-z0-9])?$/.test(name) && name.length <= 253) return encodeURIComponent(name);
   throw new PermanentError('InvalidPolicy', `"${name.slice(0, 100)}" cannot be the name of a Kubernetes object`);
 }
 
-/** Reads one object as the API server knows it now; undefined where it does not exist. */
+/** Reads the current state of one object; undefined if it does not exist. */
 export async function readObject<T>(client: KubeClient, path: string, signal?: AbortSignal): Promise<T | undefined> {
   try {
     return await client.request<T>({ method: 'GET', path, signal });
@@ -42,7 +42,7 @@ export async function readObject<T>(client: KubeClient, path: string, signal?: A
   }
 }
 
-/** Which objects, and how many of them at a time. */
+/** Which objects to list, and how many per page. */
 export interface ListRequest {
   readonly path: string;
   readonly pageSize: number;
@@ -56,14 +56,14 @@ export interface ListRequest {
 export interface ListPage {
   readonly items: readonly unknown[];
   readonly resourceVersion: string;
-  /** How many objects follow this page. */
+  /** The number of objects after this page. */
   readonly remaining: number;
 }
 
-// A page of large objects through a slow apiserver proxy takes longer than an ordinary answer.
+// A page of large objects through a slow API server proxy takes longer than an ordinary response.
 const pageTimeoutMs = 30_000;
 
-/** Lists a collection page by page, as of one moment. Throws KubeError 410 when it took so long that this moment is forgotten: start again. */
+/** Lists a collection page by page, as one snapshot. Throws KubeError 410 if it takes so long that the snapshot expires: start again. */
 export async function* listPages(
   client: KubeClient,
   { path, pageSize, signal, fieldSelector, labelSelector, accept }: ListRequest,

@@ -10,14 +10,14 @@ import { consentAnnotation } from '../plan/consent.ts';
 import { parseFieldPath } from '../model/field-path.ts';
 
 /**
- * `patched`: the workload as the server answered it (admission may have rewritten the image).
- * `conflict`: it is not what the plan was made for any more, or gone: read it again and plan again.
+ * `patched`: the workload as the API server returned it (admission may have rewritten the image).
+ * `conflict`: the workload has changed since the plan was made, or was deleted: read it and plan again.
  */
 export type PatchResult = { readonly kind: 'patched'; readonly workload: Workload } | { readonly kind: 'conflict' };
 
 /**
- * Applies all image changes of a workload in one request, or none. Throws PermanentError(PatchRejected) when the server refuses the change itself (400, 403,
- * 422 with causes); everything else that is thrown may be tried again, after `KubeError.retryAfterMs` where there is one.
+ * Applies all image changes of a workload in one request, or none. Throws PermanentError(PatchRejected) when the API server refuses the change itself (400,
+ * 403, 422 with causes); any other error may be retried, after `KubeError.retryAfterMs` if it is set.
  */
 export async function patchImages(
   client: KubeClient,
@@ -61,7 +61,7 @@ function explainRefusal({ status, detail }: KubeError, resource: string): string
     : `refused by the cluster's policies: ${detail}`;
 }
 
-/** One container's new image; `index` is its place in its list of the workload. */
+/** One container's new image; `index` is its position in its list of the workload. */
 export type ImageChange = ContainerChange;
 
 /** One operation of a JSON Patch (RFC 6902). */
@@ -74,16 +74,16 @@ export interface PatchOperation {
 const changeCauseAnnotation = 'kubernetes.io/change-cause';
 
 /**
- * The smallest patch for all changes of a workload. It applies only while each container is still where it was and still has its old image:
+ * The smallest patch for all changes of a workload. It applies only if each container still has its position and its old image:
  *
  *     test    …/containers/0/name    web                     for each change
  *     test    …/containers/0/image   shop/web:1.4.1
  *     replace …/containers/0/image   shop/web:1.4.2          of a volume: …/volumes/0/name, …/volumes/0/image/reference
- *     test    …/annotations/…~1allow-policies-from null      the answer of its owners is still the one that was judged
+ *     test    …/annotations/…~1allow-policies-from null      the consent of its owners is still the one that was evaluated
  *     add     …/annotations/kubernetes.io~1change-cause      or, where there are no annotations: test null, add {…}
- *     add     …/annotations/last-update.…~1web               where the workload is to remember the change
+ *     add     …/annotations/last-update.…~1web               where the workload records the change
  *
- * Of a custom resource's fields each is tested, also those that stay: test …/tag 1.4.1, replace …/tag 1.4.2; what is not set yet: test null, add.
+ * Of a custom resource, all fields of the image are tested, also unchanged ones: test …/tag 1.4.1, replace …/tag 1.4.2; fields that are not set: test null, add.
  */
 export function buildImagePatch(
   workload: Pick<Workload, 'containersPath' | 'hasAnnotations' | 'allowPoliciesFrom'>,
@@ -130,7 +130,7 @@ function annotate(
       { op: 'test', path: pathOf(consentAnnotation), value: allowPoliciesFrom ?? null },
       ...Object.entries(annotations).map(([key, value]): PatchOperation => ({ op: 'add', path: pathOf(key), value })),
     ];
-  // Without the test, annotations that somebody added meanwhile would be lost, and an answer of its owners not be heard.
+  // Without the test, annotations that were added meanwhile would be lost, the consent of the owners among them.
   return [
     { op: 'test', path: '/metadata/annotations', value: null },
     { op: 'add', path: '/metadata/annotations', value: annotations },

@@ -4,7 +4,7 @@ import { isKubeError } from './kube-error.ts';
 import { readObject } from './objects.ts';
 import { isDeepStrictEqual } from 'node:util';
 
-/** What is known of the object before the first try; with `uid`, another object of the same name counts as "deleted". */
+/** The object as known before the first try; with `uid`, another object of the same name counts as deleted. */
 export interface KnownStatus {
   readonly resourceVersion: string;
   readonly status?: unknown;
@@ -17,10 +17,7 @@ export interface StatusPatch {
   /** Of the object, without `/status`. */
   readonly path: string;
   readonly current: KnownStatus;
-  /**
-   * The new status for the status that is known or that the server has, and the generation of its object; pure, because it is called again after a
-   * conflict. Undefined or an equal status: nothing to write.
-   */
+  /** The new status, given the current one and the generation of its object; pure, because it is called again after a conflict. Undefined or equal: nothing to write. */
   readonly update: (status: unknown, generation: number | undefined) => object | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -33,8 +30,8 @@ interface RawObject {
 const maxTries = 20;
 
 /**
- * Writes what `update` changes, guarded by resourceVersion, in one request where nobody else wrote meanwhile. Returns the object as it is afterwards;
- * undefined when there was nothing to write on the known state or the object is gone. Throws the last 409 after twenty tries: that many jobs and replicas may write at once, and each conflict means that one of them succeeded.
+ * Writes what `update` changes, guarded by resourceVersion; without a conflict that is one request. Returns the resulting object; undefined if there was nothing
+ * to write for the known state, or if the object was deleted. Throws the last 409 after twenty tries: that many jobs and replicas may write at once, and each conflict means that one of them succeeded.
  */
 export async function patchStatus({ client, path, current, update, signal }: StatusPatch): Promise<unknown> {
   let known = current;
@@ -52,7 +49,7 @@ export async function patchStatus({ client, path, current, update, signal }: Sta
         signal,
       });
     } catch (error) {
-      // Also 404 is looked into: without the status subresource (an old CRD) it does not mean that the object is gone.
+      // A 404 is ambiguous: without the status subresource (an old CRD), the object may still exist.
       if (!isKubeError(error, 404) && !isKubeError(error, 409)) throw error;
       object = await readObject<RawObject>(client, path, signal);
       if (!object || (current.uid !== undefined && object.metadata.uid !== current.uid)) return undefined;
@@ -69,7 +66,7 @@ function diffStatus({ status = {}, generation }: KnownStatus, update: StatusPatc
   return after && diffMergePatch(before, toJson(after));
 }
 
-/** As the server will see it: without undefined, dates as text. */
+/** As the API server receives it: without undefined, dates as text. */
 function toJson(value: unknown): Record<string, unknown> {
   const json: unknown = JSON.parse(JSON.stringify(value));
   return typeof json === 'object' && json !== null ? { ...json } : {};
@@ -84,7 +81,7 @@ type Json = Record<string, unknown>;
 export function diffMergePatch(before: Json, after: Json): Json | undefined {
   const patch: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    // To a merge null is "absent", so null and absent must not count as different.
+    // In a merge patch null means absent, so the two must not count as different.
     const [old, now] = [before[key] ?? null, after[key] ?? null];
     if (isDeepStrictEqual(old, now)) continue;
     const change = isPlainObject(old) && isPlainObject(now) ? diffMergePatch(old, now) : now;

@@ -6,21 +6,21 @@ interface Parts {
   readonly status: Raw;
 }
 
-/** How the controllers of each kind tell of a rollout; kinds that are not here have none. */
+/** How the controller of each kind reports a rollout; other kinds have none. */
 const readers: Readonly<Record<string, (parts: Parts) => WorkloadRollout>> = {
   Deployment: readDeployment,
   StatefulSet: readStatefulSet,
   DaemonSet: readDaemonSet,
 };
 
-/** Raw object → how far its newest revision is out; undefined for kinds that do not roll out. Odd or missing parts count as nothing. */
+/** Raw object → the progress of its newest revision; undefined for kinds that do not roll out. Invalid or missing parts count as 0 or absent. */
 export function projectRollout(kind: string, raw: unknown): WorkloadRollout | undefined {
   const object = asRecord(raw);
   const read = Object.hasOwn(readers, kind) ? readers[kind] : undefined;
   return read?.({ spec: asRecord(object['spec']), status: asRecord(object['status']) });
 }
 
-/** The same words as `kubectl rollout status`; the condition stays while pods of a complete revision come and go. */
+/** By the same fields as `kubectl rollout status`; the condition does not change while pods of a complete revision are replaced. */
 function readDeployment({ spec, status }: Parts): WorkloadRollout {
   const wanted = replicasOf(spec);
   const updated = numberOf(status['updatedReplicas']);
@@ -61,9 +61,9 @@ function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
     updated,
     available: numberOf(status['availableReplicas'] ?? status['readyReplicas']),
     outdated: 0,
-    // The current revision follows when all pods are ready in the new one; after a change back it is the same at once.
+    // The current revision follows when all pods of the new one are ready; after a rollback to it, both are equal at once.
     wasComplete: isCurrent && updated > 0 && updated >= numberOf(status['replicas']),
-    // With a partition, the revisions differ also when all is out that is to be.
+    // With a partition, the revisions differ even when the rollout is complete.
     ...(partition === 0 && { isIncomplete: !isCurrent }),
     ...(standsStill !== undefined && { standsStill }),
   };
@@ -88,7 +88,7 @@ function whyStill(strategy: Raw): string | undefined {
   return strategy['type'] === 'OnDelete' ? 'its update strategy is OnDelete' : undefined;
 }
 
-/** A webhook or policy that refuses a pod may do so because of its image; quotas and the like would refuse any pod. */
+/** An admission webhook or policy may refuse a pod because of its image; a quota would refuse any pod. */
 function isDenied(message: string): boolean {
   return /\bdenied (?:the )?request\b/.test(message);
 }

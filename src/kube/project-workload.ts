@@ -21,20 +21,20 @@ interface RawMetadata {
 }
 
 /**
- * Raw object → Workload. Odd or missing parts become empty values, and containers keep their places, because patches address them by index; throws only
- * when there is no name.
+ * Raw object → Workload. Invalid or missing parts become empty values, and containers keep their indexes, because patches address them by index; throws only if
+ * there is no name.
  */
 export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   const metadata = (asRecord(raw)['metadata'] ?? {}) as RawMetadata;
   if (typeof metadata.name !== 'string' || metadata.name === '') throw new Error(`a ${target.kind} without a name`);
-  // A custom resource may have the kind of another, but not its status.
+  // A custom resource may have the kind of a built-in one, but not its status.
   const rollout = isCustomVersion(target.apiVersion) ? undefined : projectRollout(target.kind, raw);
   const entries = mainEntries(metadata.managedFields);
   const initContainers = projectImages(target, raw, 'initContainers', entries);
   const volumes = projectVolumes(target, raw, entries);
   const labels = asLabels(metadata.labels);
   const fields = target.fields === undefined ? undefined : readFields(raw, target.fields, entries);
-  // By every manager that ever wrote, because our own change takes the image from them.
+  // Every manager that ever wrote counts, because our own change takes over the image field.
   const managers = entries.flatMap(({ manager }) => manager ?? []);
   const gitOps = findGitOpsTool(managers, [...Object.keys(labels ?? {}), ...Object.keys(asRecord(metadata.annotations))]);
   const consent = asRecord(metadata.annotations)[consentAnnotation];
@@ -70,14 +70,14 @@ function projectPullAccess(podSpec: unknown): Pick<Workload, 'pullSecrets' | 'se
   };
 }
 
-/** Whether the object is one that policies of this kind mean. */
+/** Whether policies may select this object. */
 export function isWanted({ withoutControlled }: TargetKind, raw: unknown): boolean {
   if (withoutControlled === undefined) return true;
   const owners = walk(raw, ['metadata', 'ownerReferences']);
   return !(Array.isArray(owners) && owners.some((owner) => asRecord(owner)['controller'] === true));
 }
 
-/** What has an image in a list of the pod template, or could have, in the places of that list. */
+/** The entries of a list of the pod template, with their images, in the order of the list. */
 function projectImages(target: TargetKind, raw: unknown, list: ImageList, entries: ReturnType<typeof mainEntries>): WorkloadContainer[] {
   const found = walk(raw, [...target.podSpecPath, list]);
   if (!Array.isArray(found)) return [];
@@ -114,7 +114,7 @@ function readLastUpdate(annotations: Readonly<Record<string, unknown>>, containe
   return key === undefined ? undefined : parseLastUpdate(annotations[key]);
 }
 
-/** Those that are images: pods have many others. */
+/** The image volumes: pods have many other volumes. */
 function projectVolumes(target: TargetKind, raw: unknown, entries: ReturnType<typeof mainEntries>): ImageVolume[] {
   const volumes = projectImages(target, raw, 'volumes', entries).map((volume, index) => ({ ...volume, index }));
   return volumes.filter(({ image }) => image !== '');

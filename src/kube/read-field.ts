@@ -13,13 +13,13 @@ import { findOwner, type mainEntries } from './field-owner.ts';
 
 type Entries = ReturnType<typeof mainEntries>;
 
-/** Whoever may write an object decides what it holds: that must not cost more memory and depth than real objects need. */
+/** Whoever may write an object controls its size and depth; these limits are beyond what real objects need. */
 const maxFields = 1_000;
 const maxDepth = 32;
 
 /**
- * What the fields hold that the rules let policies write, by their paths. Of a pattern these are all that match it in the object, each with its repository
- * and where its registry may be: what is missing has no parent.
+ * The values of the fields that the rules let policies write, by path. A pattern stands for all fields of the object that match it, each with its repository
+ * field and the fields that may hold its registry, as far as they have a parent.
  */
 export function readFields(raw: unknown, rules: readonly FieldRule[], entries: Entries): Readonly<Record<string, WorkloadField>> {
   const found = new Map<string, WorkloadField>();
@@ -51,18 +51,18 @@ export function readFields(raw: unknown, rules: readonly FieldRule[], entries: E
   return Object.fromEntries(found);
 }
 
-interface Place {
+interface Parent {
   readonly parent: unknown;
   readonly steps: FieldSteps;
 }
 
-/** All places in an object that a pattern matches, but for those below names that no path can have. */
+/** All values in an object that a pattern matches, except below names that paths cannot have. */
 function* parentsOf(
   parent: unknown,
   pattern: FieldSteps,
   progress: PatternProgress = startPattern(pattern),
   steps: FieldSteps = [],
-): Generator<Place> {
+): Generator<Parent> {
   if (progress.has(pattern.length)) yield { parent, steps };
   if (steps.length >= maxDepth || typeof parent !== 'object' || parent === null) return;
   for (const [key, child] of Object.entries(parent)) {
@@ -73,7 +73,7 @@ function* parentsOf(
   }
 }
 
-/** What a field of a raw object holds; null where it is not set and its parent is there. Lists have no place that is not set: who adds one moves the others. */
+/** The value of a field of a raw object; null if it is not set and its parent exists. Entries of a list always are set: adding one would move the others. */
 export function readField(raw: unknown, path: string, entries: Entries): WorkloadField {
   return readSteps(raw, parseFieldPath(path), entries);
 }
@@ -99,7 +99,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Places in a list are not owned one by one: such a step is in nobody's record, so the list's owner counts. */
+/** Entries of a list have no owners of their own: no manager records such a step, so the owner of the list counts. */
 function toFieldStep(step: string | number): string {
   return typeof step === 'number' ? `i:${step}` : `f:${step}`;
 }

@@ -49,11 +49,11 @@ interface RawPod {
   };
 }
 
-/** A few pods tell what all of them would. */
+/** A few pods show the state of all. */
 const maxPods = 20;
 const maxReplicaSets = 100;
 
-/** The pods of a workload's newest revision, some of them; empty where they are not known yet. Costs two or three requests: asked only while a rollout is under way. */
+/** Some of the pods of a workload's newest revision; none if they are not known yet. Two or three requests: called only while a rollout is under way. */
 export async function readRolloutPods(client: KubeClient, ref: WorkloadRef, signal?: AbortSignal): Promise<PodState[]> {
   const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref), ref.namespace, ref.name), signal);
   const selector = toSelector(workload?.spec?.selector);
@@ -71,7 +71,7 @@ export async function readRolloutPods(client: KubeClient, ref: WorkloadRef, sign
   return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(toState);
 }
 
-/** The label that only pods of the newest revision have; undefined where there is no such revision yet. */
+/** The label that only pods of the newest revision have; undefined if there is no such revision yet. */
 async function revisionLabel(
   client: KubeClient,
   { kind, namespace }: WorkloadRef,

@@ -5,7 +5,7 @@ import { isWanted, projectWorkload } from './project-workload.ts';
 import { listPages, listPath, objectPath, readObject } from './objects.ts';
 import { formatSelector, type LabelSelector } from '../model/label-selector.ts';
 
-/** Reads one workload, or undefined where it does not exist; throws PermanentError(UnsupportedTargetKind) for kinds that cannot be updated. */
+/** Reads the current state of one workload; undefined if it does not exist. Throws PermanentError(UnsupportedTargetKind) for kinds that cannot be updated. */
 export async function readWorkload(
   client: KubeClient,
   ref: WorkloadRef,
@@ -18,7 +18,7 @@ export async function readWorkload(
 
 const pageSize = 500;
 
-/** The workloads that a selector finds in a namespace, as the API server knows them now. */
+/** Reads the current state of the workloads of a namespace that a selector matches. */
 export async function listSelected(
   client: KubeClient,
   target: TargetKind,

@@ -5,14 +5,14 @@ import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import { listPath } from './objects.ts';
 
-/** Writes Kubernetes Events in the background: nothing ever waits for one, and none is worth failing for. */
+/** Writes Kubernetes Events in the background: nothing waits for an Event or fails because of one. */
 export interface EventRecorder {
   record(event: EventRecord): void;
-  /** Resolves when all is written, or after the deadline; never rejects. */
+  /** Resolves when all are written, or after the deadline; never rejects. */
   flush(deadlineMs: number): Promise<void>;
 }
 
-/** Who records, and who hears of what could not be written. */
+/** The source of the Events, and the callback for those that could not be written. */
 export interface EventRecorderOptions {
   readonly client: KubeClient;
   readonly component: string;
@@ -21,7 +21,7 @@ export interface EventRecorderOptions {
   /** One Event that was not written, and why. Must not throw. */
   readonly onError?: (error: unknown) => void;
   readonly now?: () => Date;
-  /** Writes nothing before nothing was recorded for so long, or the first one is that old; without it, at once. */
+  /** Delays writing until nothing was recorded for `quietMs`, or the first Event is `atMostMs` old; absent: writes at once. */
   readonly lull?: { readonly quietMs: number; readonly atMostMs: number };
 }
 
@@ -30,8 +30,8 @@ const concurrency = 4;
 const retryPauseMs = 200;
 
 /**
- * The queue holds 5,000 Events and drops the oldest; each is tried twice. An Event costs the API server as much as a patch: after a burst of pushes they
- * come when the workloads are changed.
+ * The queue holds 5,000 Events and drops the oldest; each is tried twice. An Event costs the API server as much as a patch: in a burst of pushes they are
+ * written after the workloads are changed.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, component, instance, onError, now = () => new Date(), lull } = options;
@@ -49,7 +49,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         body: event,
       });
     } catch (error) {
-      // The first try had arrived after all.
+      // The first try had succeeded after all.
       if (!isKubeError(error, 409)) throw error;
     }
   };
@@ -57,7 +57,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     try {
       await post(event);
     } catch {
-      // Unreferenced: a process that has nothing else to do may end.
+      // Unreferenced: it must not keep the process alive.
       await delay(retryPauseMs, undefined, { ref: false });
       await post(event);
     }
@@ -91,7 +91,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       waiting.push(buildEvent(event, { component, instance, id: randomUUID().slice(0, 18).replaceAll('-', ''), at: now() }));
       if (waiting.length > maxWaiting) {
         waiting.shift();
-        onError?.(new Error(`more than ${maxWaiting} Events wait to be written: the oldest is dropped`));
+        onError?.(new Error(`more than ${maxWaiting} Events are queued: the oldest is dropped`));
       }
       if (lull === undefined) start();
       else startLater(lull);
@@ -113,7 +113,7 @@ export interface EventSubject {
   readonly resourceVersion?: string;
 }
 
-/** What happened, for the people who run `kubectl describe`. */
+/** What happened, as `kubectl describe` shows it. */
 export interface EventRecord {
   readonly regarding: EventSubject;
   readonly type: 'Normal' | 'Warning';

@@ -13,21 +13,21 @@ export interface Reflector {
   /** Resolves after the first complete list; never rejects, and stays pending when stopped before. */
   readonly synced: Promise<void>;
   state(): ReflectorState;
-  /** Opens the watch anew: for who knows better than a watch that says nothing. */
+  /** Opens a new watch: for callers that have seen a state that the watch has not reported. */
   reconnect(): void;
   stop(): Promise<void>;
 }
 
-/** How a reflector is doing, for readiness pages and metrics. */
+/** The state of a reflector, for readiness pages and metrics. */
 export interface ReflectorState {
   readonly synced: boolean;
   /** A watch is open now. */
   readonly connected: boolean;
-  /** What went wrong last; absent once it works again. */
+  /** The last error; absent once it works again. */
   readonly lastError?: string;
-  /** That was the API server's answer that this may not be asked. */
+  /** Whether the last error was a 403. */
   readonly isForbidden: boolean;
-  /** For how long the watch has said nothing; undefined before it has opened once. */
+  /** The time since the last event of the watch; undefined before it has opened once. */
   readonly quietMs?: number;
   readonly objects: number;
 }
@@ -37,24 +37,24 @@ export interface ReflectorOptions<T extends StoredObject> {
   readonly client: KubeClient;
   /** The collection: `/apis/apps/v1/deployments`, or `…/namespaces/shop/deployments` for one namespace. */
   readonly path: string;
-  /** Raw object → what is stored; undefined for objects that are not wanted. One that throws is reported and skipped. */
+  /** Raw object → what to store; undefined for objects to leave out. If it throws, the object is reported and skipped. */
   readonly project: (raw: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
   /** Only these objects. */
   readonly fieldSelector?: string;
-  /** Reads the metadata of objects and nothing else of them. */
+  /** Reads only the metadata of objects. */
   readonly metadataOnly?: boolean;
   readonly pageSize?: number;
   readonly random?: () => number;
   /** The clock in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Each failure with the pause until the next try; without a pause a single object was skipped. Must not throw. */
+  /** Called for each failure, with the pause until the next try; without a pause, a single object was skipped. Must not throw. */
   readonly onError?: (error: unknown, nextTryMs: number | undefined) => void;
 }
 
-/** So long the objects of a list are read until the event loop goes on. */
+/** The longest time to process a list without yielding to the event loop. */
 const sliceMs = 5;
-// A watch that ends sooner than this is a failure, also when it ends without an error: resuming at once would spin.
+// A watch that ends sooner than this counts as a failure, even without an error: resuming at once would spin.
 const shortLifeMs = 1_000;
 const maxRetryAfterMs = 60_000;
 const metadataForms = {
@@ -63,8 +63,8 @@ const metadataForms = {
 } as const;
 
 /**
- * Lists in pages, then watches with bookmarks and resumes; repeats whatever fails with growing, jittered pauses. client-node's informer gives up at the
- * first 403, 429 or reset.
+ * Lists in pages, then watches with bookmarks and resumes; retries whatever fails with growing, jittered pauses. client-node's informer gives up at the first
+ * 403, 429 or reset.
  */
 export function startReflector<T extends StoredObject>(options: ReflectorOptions<T>): Reflector {
   const { client, path, project, store, fieldSelector, pageSize = 500, random = Math.random, now = Date.now, onError } = options;
@@ -77,9 +77,9 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   let state: Omit<ReflectorState, 'objects' | 'lastError' | 'isForbidden' | 'quietMs'> = { synced: false, connected: false };
   let lastError: unknown;
   let openedAt: number | undefined;
-  // On a clock that nobody sets: `quietMs` decides whether a watch is trusted.
-  let heardAt: number | undefined;
-  let cut = new AbortController();
+  // Monotonic: `quietMs` decides whether a watch is trusted.
+  let lastEventAt: number | undefined;
+  let reconnecting = new AbortController();
 
   const skip = (object: ObjectName, error: unknown) => {
     onError?.(new Error(`${path}: ${object.namespace}/${object.name} is skipped: ${describeError(error)}`, { cause: error }), undefined);
@@ -100,7 +100,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
           unreadable.push(readMetadata(raw));
           skip(readMetadata(raw), error);
         }
-        // What tenants wrote may take milliseconds to read, each of hundreds.
+        // Each of hundreds of objects may take milliseconds: tenants control their content.
         if (performance.now() < sliceEnd) continue;
         await nextTurn();
         sliceEnd = performance.now() + sliceMs;
@@ -110,20 +110,20 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     try {
       store.replace({ objects, unreadable, resourceVersion: listVersion, namespace, force });
     } catch (error) {
-      // A listener's bug: the store itself is complete, and listing again would not mend it.
+      // A bug in a listener: the store itself is complete, and another list would not help.
       onError?.(error, undefined);
     }
     return listVersion;
   };
 
-  const take = (line: string): string => {
+  const apply = (line: string): string => {
     const event = parseWatchEvent(path, line);
-    heardAt = performance.now();
+    lastEventAt = performance.now();
     try {
-      const isThere = event.type === 'ADDED' || event.type === 'MODIFIED';
-      // The answer to an own write told it already: reading it once more is half of what a status costs us.
-      if (isThere && store.get(event.namespace, event.name)?.resourceVersion === event.resourceVersion) return event.resourceVersion;
-      const object = isThere ? project(event.object) : undefined;
+      const exists = event.type === 'ADDED' || event.type === 'MODIFIED';
+      // Already stored from the response to our own write: projecting it again is half of the cost of a status update.
+      if (exists && store.get(event.namespace, event.name)?.resourceVersion === event.resourceVersion) return event.resourceVersion;
+      const object = exists ? project(event.object) : undefined;
       if (object) store.put(object);
       else if (event.type !== 'BOOKMARK') store.remove(event);
     } catch (error) {
@@ -135,16 +135,16 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   const onOpen = () => {
     state = { ...state, connected: true };
     openedAt = now();
-    heardAt = performance.now();
+    lastEventAt = performance.now();
     lastError = undefined;
   };
 
   const watch = async (): Promise<void> => {
-    // Random, so that the watches of many replicas do not all reconnect together.
+    // Random, so that the watches of many replicas do not reconnect at the same time.
     const timeoutSeconds = 240 + Math.floor(random() * 121);
     const timeoutMs = (timeoutSeconds + 15) * 1000;
-    cut = new AbortController();
-    const ending = AbortSignal.any([signal, cut.signal]);
+    reconnecting = new AbortController();
+    const watchSignal = AbortSignal.any([signal, reconnecting.signal]);
     const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, fieldSelector };
     try {
       for await (const line of client.streamLines({
@@ -153,10 +153,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
         query,
         accept: accept?.watch,
         timeoutMs,
-        signal: ending,
+        signal: watchSignal,
         onOpen,
       })) {
-        resourceVersion = take(line);
+        resourceVersion = apply(line);
       }
     } finally {
       state = { ...state, connected: false };
@@ -164,7 +164,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   };
 
   const run = async (): Promise<void> => {
-    // Counted apart: when the list has come at last, a watch that finds it outdated (410, at the start of a server) is a first failure.
+    // Counted separately: after a list has succeeded, a watch that finds it expired (410, at the start of an API server) is a first failure.
     const failures = { list: 0, watch: 0 };
     let mustList = true;
     while (!signal.aborted) {
@@ -207,10 +207,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
       ...state,
       ...(lastError !== undefined && { lastError: explain(lastError) }),
       isForbidden: isKubeError(lastError, 403),
-      ...(heardAt !== undefined && { quietMs: performance.now() - heardAt }),
+      ...(lastEventAt !== undefined && { quietMs: performance.now() - lastEventAt }),
       objects: store.size,
     }),
-    reconnect: () => cut.abort(),
+    reconnect: () => reconnecting.abort(),
     async stop() {
       stopping.abort();
       await running;

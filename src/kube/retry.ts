@@ -1,29 +1,29 @@
-/** When a request to the API server is sent again. */
+/** When a request to the API server is retried. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import { WaitError } from '../model/errors.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 
-/** Whether the same request may succeed a little later: the server is busy, restarting, or its conversion webhook is. */
+/** Whether the same request may succeed a little later: the API server or its conversion webhook is busy or restarting. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof KubeError)) return true;
   return error.status === 408 || error.status === 429 || error.status >= 500;
 }
 
-/** Waits before try number `attempt` (from 0) is repeated: as long as the server asked for, else longer and longer. */
+/** Waits before the retry after attempt number `attempt` (from 0): at least as long as the API server asked for, with exponential backoff. */
 export function pause(error: unknown, attempt: number, { random, signal }: { random: () => number; signal?: AbortSignal | undefined }) {
-  const asked = error instanceof KubeError ? error.retryAfterMs : undefined;
-  return delay(Math.max(asked ?? 0, backoffMs(attempt, random, requestBackoff)), undefined, { signal });
+  const retryAfterMs = error instanceof KubeError ? error.retryAfterMs : undefined;
+  return delay(Math.max(retryAfterMs ?? 0, backoffMs(attempt, random, requestBackoff)), undefined, { signal });
 }
 
 const maxTries = 4;
 const maxConflicts = 5;
-/** A worker is not kept busy longer than this by one busy server. */
+/** A longer Retry-After does not occupy a worker: the job waits instead. */
 const maxRetryAfterMs = 5_000;
 
 /**
- * Tries again what fails because the API server is busy or restarting: only this request, and not before the server wants it. Who is to come back much later
- * gets a WaitError.
+ * Retries a request that fails because the API server is busy or restarting, and not before the time that it asks for. If that is much later, throws a
+ * WaitError.
  */
 export async function patiently<T>(
   work: () => Promise<T>,
@@ -36,7 +36,7 @@ export async function patiently<T>(
       const retryAfterMs = error instanceof KubeError ? error.retryAfterMs : undefined;
       if (signal.aborted || !isRepeatable(error)) throw error;
       if (retryAfterMs !== undefined && (retryAfterMs > maxRetryAfterMs || attempt + 1 >= maxTries)) {
-        throw new WaitError('Retrying', new Date(now() + retryAfterMs), 'the API server wants to be left alone for a while', {
+        throw new WaitError('Retrying', new Date(now() + retryAfterMs), 'the API server asked for a pause (Retry-After)', {
           cause: error,
         });
       }
@@ -46,14 +46,14 @@ export async function patiently<T>(
   }
 }
 
-/** Not what got no answer: it may have been done, and the queue's next try sees whether it was. */
+/** A request without a response is not repeated: it may have succeeded, which the next try of the job will see. */
 function isRepeatable(error: unknown): boolean {
   return error instanceof KubeError && isTransient(error);
 }
 
 /**
- * Reads an object and writes it, guarded by its resourceVersion: `work` does both, and is repeated at once where somebody else wrote in between. Throws the 409 of
- * the last of five tries.
+ * Reads an object and writes it, guarded by its resourceVersion: `work` does both, and is repeated at once after a conflict. Throws the 409 of the last of five
+ * tries.
  */
 export async function retryOnConflict<T>(work: () => Promise<T>, maxTries = maxConflicts): Promise<T> {
   for (let tries = 1; ; tries++) {

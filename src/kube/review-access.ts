@@ -1,6 +1,6 @@
 import type { KubeClient } from './client.ts';
 
-/** A user of the cluster, as the API server knows or is told him. */
+/** A user of the cluster, in the API server's terms. */
 export interface ReviewedUser {
   readonly user: string;
   readonly groups: readonly string[];
@@ -8,7 +8,7 @@ export interface ReviewedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a user wants to do with one kind of object; without a namespace: in all of them. */
+/** A verb on one kind of object; without a namespace: in all of them. */
 export interface ResourceAccess {
   readonly group: string;
   readonly resource: string;
@@ -16,7 +16,7 @@ export interface ResourceAccess {
   readonly namespace?: string | undefined;
 }
 
-/** Shorter than a person waits for an answer of the API. */
+/** Shorter than a client of the API waits for a response. */
 const timeoutMs = 3_000;
 
 interface TokenReview {
@@ -26,7 +26,7 @@ interface TokenReview {
   };
 }
 
-/** Whose token it is; undefined when it is nobody's. Needs the right to create tokenreviews. */
+/** The user that a token belongs to; undefined if it is not valid. Needs the permission to create tokenreviews. */
 export async function reviewToken(client: KubeClient, token: string): Promise<ReviewedUser | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
   const path = '/apis/authentication.k8s.io/v1/tokenreviews';
@@ -36,7 +36,7 @@ export async function reviewToken(client: KubeClient, token: string): Promise<Re
   return { user: username, groups, ...(uid && { uid }), ...(extra && { extra }) };
 }
 
-/** Whether the user may do that. Needs the right to create subjectaccessreviews. */
+/** Whether the user has this access. Needs the permission to create subjectaccessreviews. */
 export async function reviewAccess(
   client: KubeClient,
   { user, groups, uid, extra }: ReviewedUser,

@@ -1,9 +1,9 @@
 import { KubeError, kubeErrorFromStatus } from './kube-error.ts';
 
-// etcd holds no object above 1.5 MiB by default; a line that never ends must not fill the memory.
+// etcd stores no object above 1.5 MiB by default; an endless line must not fill the memory.
 const maxLineLength = 32 * 1024 * 1024;
 
-/** The complete, non-empty lines of a byte stream. What follows the last newline is dropped: the sender was cut off in the middle of it. */
+/** The complete, non-empty lines of a byte stream. Text after the last newline is dropped: it is incomplete. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -24,14 +24,14 @@ export interface WatchEvent {
   readonly resourceVersion: string;
 }
 
-/** A line that is no watch event: something may have been missed, so only a new list helps. */
+/** A line that is not a watch event: events may have been missed, so a new list is needed. */
 export class MalformedWatchEvent extends Error {
   override readonly name = 'MalformedWatchEvent';
 }
 
 const types: ReadonlySet<string> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
-/** Parses a line; throws KubeError for an ERROR event and MalformedWatchEvent for what is no event. */
+/** Parses a line; throws KubeError for an ERROR event and MalformedWatchEvent for anything that is not an event. */
 export function parseWatchEvent(path: string, line: string): WatchEvent {
   const event = parseObject(path, line);
   if (event.type === 'ERROR') throw kubeErrorFromStatus(`watch ${path}`, event.object ?? {});
@@ -50,10 +50,10 @@ export function readMetadata(object: unknown): { name: string; namespace: string
   };
 }
 
-/** Whether the place in the history from which to resume is of no use any more, so that a new list is needed. */
+/** Whether the watch cannot resume after this error, so that a new list is needed. */
 export function needsNewList(error: unknown): boolean {
   if (error instanceof MalformedWatchEvent) return true;
-  // 410 expired, 404 the kind went away, 400 the version is not understood, 504 "too large resource version" after a restored backup.
+  // 410 expired, 404 the kind was removed, 400 the version is invalid, 504 "too large resource version" after a restored backup.
   return error instanceof KubeError && [400, 404, 410, 504].includes(error.status);
 }
 
@@ -62,7 +62,7 @@ function parseObject(path: string, line: string): { type?: string; object?: unkn
     const parsed: unknown = JSON.parse(line);
     if (typeof parsed === 'object' && parsed !== null) return parsed;
   } catch {
-    // Reported below like every other line that is no event.
+    // Reported below like every other invalid line.
   }
   throw malformed(path, line);
 }

@@ -1,9 +1,9 @@
-/** Who calls, as `operations.auth` says it is to be found out. */
+/** Authenticates callers of the API as `operations.auth` configures, and shows what they may do. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { createTtlCache } from '../async/bounded-map.ts';
 
-/** Where the API learns who calls and what he may. unavailable: this process cannot find out, and says so. */
+/** How callers are authenticated and authorized. unavailable: this process cannot do so, and answers with `why`. */
 export type OperationsAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'unavailable'; readonly why: string }
@@ -29,13 +29,13 @@ export interface ApiRequest {
   readonly peer: string;
 }
 
-/** Finds out who calls; throws AccessError. */
+/** Authenticates a request; throws AccessError. */
 export type Authenticate = (request: ApiRequest) => Promise<Access>;
 
-/** So long an answer of the API server is good for: a taken right is gone after this. */
+/** How long an answer of the API server is cached: a revoked permission is effective after this. */
 const lifeMs = 10_000;
 
-/** The authentication of one process, with its memory. */
+/** The authentication of one process, with its caches. */
 export function createAuthenticate(auth: OperationsAuth, now: () => number): Authenticate {
   const callers = createTtlCache<Caller | undefined>({ ttlMs: lifeMs, limit: 1_000, now });
   const rights = createTtlCache<boolean>({ ttlMs: lifeMs, limit: 10_000, now });
@@ -60,9 +60,13 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
     case 'proxy': {
       const isTrusted = trust(auth.proxy.trustedPeers);
       return async (request) => {
-        if (!isTrusted(request.peer)) throw new AccessError(401, 'only the proxy in front may ask (operations.proxy.trustedPeers)');
+        if (!isTrusted(request.peer))
+          throw new AccessError(401, 'requests must come from the trusted proxy (operations.proxy.trustedPeers)');
         if (!knowsSecret(request, auth.proxy)) {
-          throw new AccessError(401, `only the proxy in front may ask: ${auth.proxy.secretHeader} is not operations.proxy.secret`);
+          throw new AccessError(
+            401,
+            `requests must come from the trusted proxy: ${auth.proxy.secretHeader} is not operations.proxy.secret`,
+          );
         }
         return Promise.resolve(accessOf(readCaller(request, auth.proxy), auth.reviewAccess));
       };
@@ -70,7 +74,7 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
   }
 }
 
-/** Who may do it everywhere may do it here: one question for all namespaces. */
+/** A permission for all namespaces includes each: it is asked first, and its answer is shared. */
 async function askAll(question: Question, ask: (question: Question) => Promise<boolean>): Promise<boolean> {
   if (await ask({ verb: question.verb })) return true;
   return question.namespace !== undefined && ask(question);
@@ -80,7 +84,7 @@ async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw new AccessError(503, 'the API server cannot be asked who may see this', { cause: error });
+    throw new AccessError(503, 'the API server could not be asked for your permissions', { cause: error });
   }
 }
 
@@ -89,7 +93,7 @@ function bearerOf({ valuesOf }: ApiRequest): string | undefined {
   return value === undefined || more.length > 0 ? undefined : /^Bearer +([\w.~+/=-]{1,16384})$/i.exec(value)?.[1];
 }
 
-/** An address alone does not tell the proxy from others: a port-forward comes from loopback, and pods change their addresses. */
+/** An address alone does not identify the proxy: a port-forward comes from loopback, and addresses of pods change. */
 function knowsSecret({ valuesOf }: ApiRequest, { secretHeader, secret }: TrustedProxy): boolean {
   const [value, ...more] = valuesOf(secretHeader.toLowerCase());
   const known = secret();
@@ -98,13 +102,13 @@ function knowsSecret({ valuesOf }: ApiRequest, { secretHeader, secret }: Trusted
 }
 
 /**
- * Each header has to be there exactly once. One that is missing is not the proxy's doing, so the other one cannot be told from what the client sent; one that
- * is there twice is the client's and the proxy's.
+ * Each header must be present exactly once. If one is missing, the proxy does not set it, so that the other one may be the client's; if one is present twice,
+ * one of them is the client's.
  */
 function readCaller(request: ApiRequest, { userHeader, groupsHeader }: TrustedProxy): Caller {
   const user = readOnce(request, userHeader).trim();
   if (user === '' || user.includes(',')) throw new AccessError(401, `the proxy names no user in ${userHeader}`);
-  // Names of the cluster's own users and groups are not for people: system:masters may do everything.
+  // The cluster's own users and groups are not for people: system:masters may do everything.
   if (user.startsWith('system:')) throw new AccessError(403, 'users of the system cannot come through the proxy');
   const groups = groupsHeader === undefined ? [] : readOnce(request, groupsHeader).split(',');
   const named = groups.map((group) => group.trim()).filter((group) => group !== '' && !group.startsWith('system:'));
@@ -137,7 +141,7 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
-/** Who calls the API, in the API server's terms. */
+/** A caller of the API, in the API server's terms. */
 export interface Caller {
   readonly user: string;
   readonly groups: readonly string[];
@@ -145,25 +149,25 @@ export interface Caller {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What may be asked about ImagePolicies; without a namespace: in all of them. */
+/** A verb on ImagePolicies; without a namespace: in all of them. */
 export interface Question {
   readonly verb: 'get' | 'list' | 'update';
   readonly namespace?: string;
 }
 
-/** Who a bearer token belongs to; undefined when it is nobody's. */
+/** The user that a bearer token belongs to; undefined if it is not valid. */
 export type ReviewToken = (token: string) => Promise<Caller | undefined>;
 
-/** Whether somebody may do that. */
+/** Whether a caller has a permission. */
 export type ReviewAccess = (caller: Caller, question: Question) => Promise<boolean>;
 
-/** A caller with what he may do. */
+/** A caller and its permissions. */
 export interface Access {
   readonly user: string;
   may(question: Question): Promise<boolean>;
 }
 
-/** The request cannot be served for this caller, or not now; `message` is for him. */
+/** The request is refused, or cannot be served now; `message` is for the caller. */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
   readonly status: 401 | 403 | 503;
@@ -182,14 +186,14 @@ export interface RequestOrigin {
   readonly contentType: string | undefined;
 }
 
-/** Why a POST is refused, or undefined: no form of another page can send JSON, and a page's own requests name its host. */
+/** Why a POST is refused, or undefined: forms of other pages cannot send JSON, and a page's own requests have its host as Origin. */
 export function refusePost({ host, origin, contentType }: RequestOrigin): { status: 403 | 415; message: string } | undefined {
   if (!/^application\/json\s*(?:;|$)/i.test(contentType ?? '')) return { status: 415, message: 'send content-type: application/json' };
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase())) return undefined;
-  return { status: 403, message: 'the Origin is another one than the Host' };
+  return { status: 403, message: 'the Origin is not the Host' };
 }
 
-/** Whether the Host is a name of this machine: a name of somebody else's that leads here is an attack on an API without authentication. */
+/** Whether the Host is a name of this machine: another name that resolves to it is an attack (DNS rebinding) on an API without authentication. */
 export function isLocalHost(host: string | undefined): boolean {
   return host !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
 }

@@ -1,7 +1,7 @@
 import { Cluster, type ClusterOptions, type Command, Redis } from 'ioredis';
 
 /** The address of Redis. A string is the URL of a single server. */
-export type RedisPlace =
+export type RedisAddress =
   | string
   | {
       /** With `sentinels`, its host is the name of the group; in a Cluster, any node. */
@@ -24,17 +24,17 @@ const silenceMs = 45_000;
  * Connects receivers of webhooks to Redis: every command is answered or rejected, at once when Redis is down, within `commandTimeoutMs` when it hangs. No
  * command waits in an offline queue, where a killed process would lose it.
  */
-export function connectProducer(place: RedisPlace, commandTimeoutMs = 2_000): RedisConnection {
-  const connection = connect(place, { maxRetriesPerRequest: 1, connectTimeout: 2_000, reconnectOnError: andFail }, false);
+export function connectProducer(address: RedisAddress, commandTimeoutMs = 2_000): RedisConnection {
+  const connection = connect(address, { maxRetriesPerRequest: 1, connectTimeout: 2_000, reconnectOnError: andFail }, false);
   if (connection instanceof Cluster) connection.on('+node', (node: Redis) => limitCommands(node, commandTimeoutMs));
   else limitCommands(connection, commandTimeoutMs);
   return connection;
 }
 
 /** Connects workers: their commands wait until Redis is back, because a worker can do nothing without it. */
-export function connectWorker(place: RedisPlace): RedisConnection {
+export function connectWorker(address: RedisAddress): RedisConnection {
   const patience = { maxRetriesPerRequest: null, connectTimeout: 5_000, socketTimeout: silenceMs, reconnectOnError: andRepeat };
-  return connect(place, patience, true);
+  return connect(address, patience, true);
 }
 
 /** After a failover the address may belong to another server, which only a new connection reaches. */
@@ -55,11 +55,11 @@ interface Login {
   readonly tls?: Record<string, never>;
 }
 
-function connect(place: RedisPlace, patience: Patience, enableOfflineQueue: boolean): RedisConnection {
+function connect(address: RedisAddress, patience: Patience, enableOfflineQueue: boolean): RedisConnection {
   const common = { keepAlive: 10_000, ...patience };
   const single = { retryStrategy, enableOfflineQueue, ...common };
-  if (typeof place === 'string') return new Redis(place, single);
-  const { url, sentinels, sentinelPassword, cluster } = place;
+  if (typeof address === 'string') return new Redis(address, single);
+  const { url, sentinels, sentinelPassword, cluster } = address;
   if (cluster)
     return new Cluster([addressOf(url)], { ...clusterOptions, enableOfflineQueue, redisOptions: { ...loginOf(url), ...common } });
   if (sentinels.length === 0) return new Redis(url, single);

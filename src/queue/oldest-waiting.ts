@@ -22,9 +22,9 @@ export interface WaitingOptions {
 /** Reads now and every 15 s: two small reads for each queue that is not empty. */
 export function watchWaiting({ onTimes, onError, everyMs = 15_000, ...options }: WaitingOptions): WaitingWatch {
   const read = createWaitingReader(options);
-  const look = () => void read().then(onTimes, onError);
-  look();
-  const timer = setInterval(look, everyMs);
+  const update = () => void read().then(onTimes, onError);
+  update();
+  const timer = setInterval(update, everyMs);
   return { stop: () => clearInterval(timer) };
 }
 

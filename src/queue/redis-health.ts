@@ -34,11 +34,11 @@ export function monitorRedis(
   everyMs = 1_000,
 ): RedisMonitor {
   let current: RedisHealth = { reachable: false, memoryShare: 0, error: 'not connected yet' };
-  let looking = false;
+  let isChecking = false;
   let storedBytes = 0;
-  const look = async () => {
-    if (looking) return;
-    looking = true;
+  const check = async () => {
+    if (isChecking) return;
+    isChecking = true;
     // Redis answers on this connection, which the pushes are also written on, after it has stored them.
     const seenBytes = storedBytes;
     let next = await inspect(redis, prefix);
@@ -46,12 +46,12 @@ export function monitorRedis(
     if (next.error === tooLate && current.reachable) next = await inspect(redis, prefix);
     if (next.error === tooLate) await reconnect(redis, prefix);
     storedBytes -= seenBytes;
-    looking = false;
+    isChecking = false;
     const changed = next.reachable !== current.reachable || next.durabilityProblem !== current.durabilityProblem;
     current = next;
     if (changed) onChange(next);
   };
-  const checkNow = () => void look();
+  const checkNow = () => void check();
   const timer = setInterval(checkNow, everyMs);
   redis.on('ready', checkNow);
   return {

@@ -1,4 +1,4 @@
-/** Every line of the log there is, in one list: a message that is not here cannot be written. */
+/** Every message of the log, in one list: others cannot be written. */
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -7,7 +7,7 @@ interface Line {
   readonly meaning: string;
 }
 
-/** By message. Two levels: told at the higher one first, and at the lower one when it says nothing new. */
+/** By message. With two levels: logged at the higher one first, and at the lower one when it is repeated. */
 export const logMessages = {
   started: { levels: ['info'], meaning: 'The listeners are up; connections to Redis and the API server may still be missing' },
   stopping: { levels: ['info'], meaning: 'The process received a signal to stop, and accepts no new work' },

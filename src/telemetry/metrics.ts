@@ -1,4 +1,4 @@
-/** Every metric there is, in one list. Labels are bounded: names from the configuration, ids and reasons from lists of ours. */
+/** Every metric, in one list. Labels are bounded: names from the configuration, ids and reasons from lists of ours. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
 const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -10,7 +10,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  // By default it wakes an idle process 110 times a second.
+  // The defaults would wake an idle process 110 times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100, eventLoopUtilizationTimeout: 1_000 });
   return {
     registry,
@@ -199,10 +199,10 @@ export function createMetrics() {
   };
 }
 
-/** The name given to what comes after the last that fits. */
+/** The label of all values beyond the limit. */
 export const otherLabel = 'other';
 
-/** Tenants choose hosts of registries: as many of them are told apart. */
+/** Tenants choose the hosts of registries: only this many get a label of their own. */
 export const maxRegistryLabels = 200;
 
 /** Keeps the first `limit` different values of a label that others choose, so that nobody can fill the metrics. */

@@ -27,12 +27,12 @@ import { within } from '../async/deadline.ts';
 import { describeError, PermanentError, WaitError } from '../model/errors.ts';
 import type { OpenSpan, SpanStart, Tracing } from './tracing.ts';
 
-/** Where spans go, how many of them, and who hears of trouble with that. */
+/** Where spans are exported, how many are sampled, and the callback for failures. */
 export interface TracingOptions {
   /** The base of a collector's OTLP/HTTP receiver: `http://collector:4318`. */
   readonly endpoint: string;
   readonly headers: () => Readonly<Record<string, string>>;
-  /** The share of traces that is kept, 0 to 1; what belongs to one trace is kept or left together. */
+  /** The share of traces that is kept, 0 to 1; a trace is sampled as a whole or not at all. */
   readonly sampleRatio: number;
   readonly roles: readonly string[];
   readonly onNews: (news: ExportNews) => void;
@@ -40,21 +40,21 @@ export interface TracingOptions {
   readonly exportTimeoutMs?: number;
 }
 
-/** A collector that hangs takes no more memory than this, and no push waits for it: what does not fit is dropped. */
+/** Limits the memory while a collector hangs; no push waits for it: further spans are dropped. */
 const maxQueueSize = 4_096;
 const pauseMs = 2_000;
 const maxTextLength = 1_024;
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
 
-/** A span and what runs in it; what it leaves behind (timers, connections) must not count as its work when it is over. */
+/** A span and its scope; timers and connections that outlive the work do not belong to the span. */
 interface Scope {
   readonly context: Context;
   readonly span: Span;
   isOver: boolean;
 }
 
-/** Opens nothing before the first export. */
+/** Does not connect before the first export. */
 export function openTracing(options: TracingOptions): Tracing {
   const provider = createProvider(options);
   const tracer = provider.getTracer('image-watcher');
@@ -71,7 +71,7 @@ export function openTracing(options: TracingOptions): Tracing {
   const tracing: Tracing = {
     span(start, work) {
       const scope = begin(start);
-      return scopes.run(scope, () => settle(scope, work));
+      return scopes.run(scope, () => runIn(scope, work));
     },
     step: (start, work) => (currentScope() === undefined ? work() : tracing.span(start, work)),
     record(start, failure) {
@@ -95,17 +95,17 @@ export function openTracing(options: TracingOptions): Tracing {
 }
 
 function createProvider({ endpoint, headers, sampleRatio, roles, onNews, exportTimeoutMs = 10_000 }: TracingOptions): TracerProvider {
-  // The SDK says only here that its queue was full.
-  const told = { error: noOne, info: noOne, debug: noOne, verbose: noOne };
+  // The SDK reports dropped spans only to this logger.
+  const ignored = { error: ignore, info: ignore, debug: ignore, verbose: ignore };
   const warn = (message: string) => message.startsWith('Dropped') && onNews({ kind: 'dropped', why: message });
-  diag.setLogger({ ...told, warn }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger({ ...ignored, warn }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     headers: () => Promise.resolve({ ...headers() }),
     timeoutMillis: exportTimeoutMs,
   });
   const own = { 'service.name': 'image-watcher', 'service.instance.id': hostname(), 'image_watcher.roles': [...roles] };
-  // OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME have the last word.
+  // OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME take precedence.
   const resource = defaultResource()
     .merge(resourceFromAttributes(own))
     .merge(detectResources({ detectors: [envDetector] }));
@@ -115,7 +115,7 @@ function createProvider({ endpoint, headers, sampleRatio, roles, onNews, exportT
     spanLimits: { attributeValueLengthLimit: maxTextLength },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: tellFailures(exporter, onNews),
+        exporter: reportFailures(exporter, onNews),
         maxQueueSize,
         scheduledDelayMillis: pauseMs,
         exportTimeoutMillis: exportTimeoutMs,
@@ -138,7 +138,7 @@ function startSpan(tracer: Tracer, { name, kind, link, startedAt, attributes }: 
   );
 }
 
-async function settle<T>(scope: Scope, work: (span: OpenSpan) => Promise<T>): Promise<T> {
+async function runIn<T>(scope: Scope, work: (span: OpenSpan) => Promise<T>): Promise<T> {
   const { span } = scope;
   let isForgotten = false;
   const open: OpenSpan = {
@@ -149,16 +149,16 @@ async function settle<T>(scope: Scope, work: (span: OpenSpan) => Promise<T>): Pr
   try {
     return await work(open);
   } catch (error) {
-    tellError(span, error);
+    recordError(span, error);
     throw error;
   } finally {
     scope.isOver = true;
-    // What never ends is never exported.
+    // A span that is not ended is not exported.
     if (!isForgotten) span.end();
   }
 }
 
-function tellError(span: Span, error: unknown): void {
+function recordError(span: Span, error: unknown): void {
   const message = describeError(error);
   if (error instanceof WaitError) {
     span.addEvent('wait', {
@@ -176,7 +176,7 @@ function fail(span: Span, why: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: why.slice(0, maxTextLength) });
 }
 
-/** What is no `traceparent` begins a trace. */
+/** Without a valid `traceparent`, a new trace begins. */
 function contextOf(parent: string): Context {
   const remote = parseTraceParent(parent);
   return remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
@@ -188,15 +188,15 @@ function formatTraceParent(scope: Scope | undefined): string | undefined {
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 0 ? '00' : '01'}`;
 }
 
-function noOne(): void {
-  // Told by the exporter, or not worth telling.
+function ignore(): void {
+  // Reported by the exporter, or not relevant.
 }
 
-/** failing: batches are lost from now on · working: they arrive again · dropped: spans came faster than they could be sent. */
+/** failing: batches are lost from now on · working: they are exported again · dropped: spans are created faster than they are exported. */
 export type ExportNews = { readonly kind: 'failing' | 'dropped'; readonly why: string } | { readonly kind: 'working' };
 
-/** An exporter that tells when its collector fails and when it is well again, not of each batch. */
-export function tellFailures(exporter: SpanExporter, onNews: (news: ExportNews) => void): SpanExporter {
+/** An exporter that reports when its collector fails and when it recovers, not every batch. */
+export function reportFailures(exporter: SpanExporter, onNews: (news: ExportNews) => void): SpanExporter {
   let isFailing = false;
   return {
     export(spans, done) {

@@ -1,13 +1,13 @@
-/** One thing that the process depends on. */
+/** The state of one dependency of the process. */
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** Whether the process is of no use without it; the others are only told. */
+  /** Whether the process is not ready without it; other checks are only reported. */
   readonly required: boolean;
   readonly detail?: string | undefined;
 }
 
-/** Ready when everything required is; the text names what is not, and everything when `verbose`. */
+/** Ready if every required check is ok; the text lists the checks that are not, and all of them if `verbose`. */
 export function describeReadiness(checks: readonly Check[], verbose: boolean): { ready: boolean; text: string } {
   const ready = checks.every((check) => check.ok || !check.required);
   const shown = checks.filter((check) => verbose || !check.ok);

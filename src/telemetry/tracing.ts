@@ -1,17 +1,17 @@
-/** What spans are made with. Where traces are off there is no `Tracing`, and nothing of OpenTelemetry is loaded. */
+/** The interface to traces. Without traces there is no `Tracing`, and OpenTelemetry is not loaded. */
 import type { Attributes } from '@opentelemetry/api';
 
 export type { Attributes } from '@opentelemetry/api';
 
-/** A span as it begins. */
+/** How a span begins. */
 export interface SpanStart {
-  /** One of a few: what differs from one to the next is an attribute. */
+  /** One of a few names: details are attributes. */
   readonly name: string;
-  /** Work within this process unless given. */
+  /** Absent: work within this process. */
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer';
   /** The span that it belongs to, as a `traceparent` of W3C Trace Context; the current one unless given. */
   readonly parent?: string | undefined;
-  /** What it has to do with without belonging to it, as a `traceparent`; ignored where it is none. */
+  /** A related span of another trace, as a `traceparent`; ignored if it is not valid. */
   readonly link?: string | undefined;
   /** When it began, in ms since 1970; now unless given. */
   readonly startedAt?: number;
@@ -23,7 +23,7 @@ export interface OpenSpan {
   set(attributes: Attributes): void;
   /** Marks it as failed although nothing is thrown. */
   fail(why: string): void;
-  /** It is never told of. */
+  /** Discards the span: it is not exported. */
   forget(): void;
 }
 
@@ -32,14 +32,14 @@ export interface Tracing {
   span<T>(start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T>;
   /** The same, but only within another span; outside of one, the work alone. */
   step<T>(start: SpanStart, work: () => Promise<T>): Promise<T>;
-  /** Tells of something that is over and began at `startedAt`; where it has no `parent`, only within a span. */
+  /** Records a span that began at `startedAt` and has ended; without a `parent`, only within another span. */
   record(start: SpanStart & { readonly startedAt: number }, failure?: string): void;
-  /** Something that happened in the current span; nothing outside of one. */
+  /** Adds an event to the current span, if there is one. */
   event(name: string, attributes: Attributes): void;
-  /** The `traceparent` of the current span, for those who go on with its work elsewhere. */
+  /** The `traceparent` of the current span, to continue the trace elsewhere. */
   current(): string | undefined;
-  /** What a log line says of the current span. */
+  /** The fields of a log line that identify the current span. */
   logFields(): { readonly trace_id?: string; readonly span_id?: string };
-  /** Exports what is left, as far as the time allows. */
+  /** Exports the remaining spans, within the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }

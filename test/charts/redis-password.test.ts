@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { redisPlaceOf } from '../../src/compose/redis.ts';
+import { redisAddressOf } from '../../src/compose/redis.ts';
 import { loadSettings } from '../../src/config.ts';
 import { connectProducer } from '../../src/queue/connection.ts';
 import { findRedis, lacksHelm } from '../harness/binaries.ts';
@@ -87,7 +87,7 @@ for (const [about, password] of [
       assert.deepEqual(redis.password, { file: '/etc/image-watcher-redis/password' });
       const file = join(tempFolder('config'), 'config.yaml');
       writeFileSync(file, stringify({ ...rest, redis: { url: `redis://127.0.0.1:${port}/0`, password: { file: passwordFile } } }));
-      const connection = connectProducer(redisPlaceOf(loadSettings({ file, env: {}, namespaceFile: '/nonexistent' })));
+      const connection = connectProducer(redisAddressOf(loadSettings({ file, env: {}, namespaceFile: '/nonexistent' })));
       context.after(() => connection.disconnect());
       await new Promise((resolve) => connection.once('ready', resolve));
       assert.equal(await connection.ping(), 'PONG');

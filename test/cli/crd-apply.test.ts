@@ -145,7 +145,7 @@ test('the older definition is restored when the API server cannot use the endpoi
   const old = await installOld();
   const { code, err } = await apply('--conversion-url', endpoint.url, '--ca-file', strange.caFile, '--skip-probe', '--timeout', '0s');
   assert.equal(code, 1);
-  assert.match(err, /restored as it was[^]*API server cannot convert: .*certificate/);
+  assert.match(err, /: restored[^]*API server cannot convert: .*certificate/);
   const crd = await read();
   assert.deepEqual([crd?.spec, crd?.status.storedVersions], [old.spec, ['v1alpha1']]);
 });

@@ -166,7 +166,7 @@ test('retire: done when they are applied as v1; kept by apply, and taken back', 
     { ...v1, metadata: { name: 'forbidden', labels: { a: 'b' } } },
     applied,
   );
-  assert.match((await crd('migrate', '--retire', 'v1alpha1')).out, /was not served any more/);
+  assert.match((await crd('migrate', '--retire', 'v1alpha1')).out, /was already retired/);
   assert.equal((await crd('apply')).code, 0);
   assert.equal(await isServed('v1alpha1'), false);
   const alone = await crd('apply', '--v1-only');

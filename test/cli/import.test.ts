@@ -96,7 +96,7 @@ test("force on a version or a number writes digests, beside what else the policy
 
 test('where Keel is told nothing: nothing is printed, and 0', async () => {
   const { code, out, err } = await run('-n', 'default');
-  assert.deepEqual([code, out, err], [0, '', 'no workload tells Keel anything\n']);
+  assert.deepEqual([code, out, err], [0, '', 'no workload has settings of Keel\n']);
 });
 
 test('a cluster that does not answer: 1', async () => {

@@ -47,7 +47,7 @@ describe('the command line', () => {
     [['serve', '--rolls', 'work'], /--rolls/],
     [['serve', '--roles', 'work,dance'], /there is no role "dance"; roles are receive, work, convert/],
     [['serve', 'now'], /takes no arguments/],
-    [['crd'], /say "crd print", "crd apply" or "crd migrate"/],
+    [['crd'], /use "crd print", "crd apply" or "crd migrate"/],
     [['crd', 'print', '--kubeconfig', 'x'], /"crd print" has no option --kubeconfig/],
     [['crd', 'apply', '--conversion-url', 'http://x'], /--conversion-url is an https URL/],
     [['crd', 'apply', '--conversion-service', 'web'], /--conversion-service is NAMESPACE\/NAME/],

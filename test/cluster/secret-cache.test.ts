@@ -116,7 +116,7 @@ test('while it cannot be read the last content is used, but a refresh must know'
   it.failure = new Error('connection refused');
   it.now = 60_000;
   assert.equal(await it.content(), '1');
-  await assert.rejects(it.content(true), { message: 'reading Secret shop/creds', cause: it.failure });
+  await assert.rejects(it.content(true), { message: 'Secret shop/creds cannot be read', cause: it.failure });
   it.failure = undefined;
   it.write('2');
   assert.equal(await it.content(), '2');
@@ -125,5 +125,5 @@ test('while it cannot be read the last content is used, but a refresh must know'
 test('what could never be read is an error', async () => {
   const it = world();
   it.failure = new Error('connection refused');
-  await assert.rejects(it.content(), /reading Secret shop\/creds/);
+  await assert.rejects(it.content(), /Secret shop\/creds cannot be read/);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { redisPlaceOf } from '../../src/compose/redis.ts';
+import { redisAddressOf } from '../../src/compose/redis.ts';
 import { ConfigError, loadSettings } from '../../src/config.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
@@ -23,7 +23,7 @@ test('a password in a file, whose user is in the URL', () => {
   const passwordFile = join(tempFolder('redis'), 'password');
   writeFileSync(passwordFile, 'a p@ss/word\n');
   const settings = load(`{url: "redis://user@redis:6379/1", password: {file: ${passwordFile}}}`);
-  assert.deepEqual(redisPlaceOf(settings), {
+  assert.deepEqual(redisAddressOf(settings), {
     url: 'redis://user:a%20p%40ss%2Fword@redis:6379/1',
     sentinels: [],
     cluster: false,

@@ -138,7 +138,7 @@ test('the queue is bounded, drops the oldest, and flush keeps its deadline', asy
   for (let i = 0; i < 5_104; i++) recorder.record(event(`${i}`));
   await recorder.flush(50);
   assert.equal(errors.length, 100);
-  assert.match(String(errors[0]), /more than 5000 Events wait to be written: the oldest is dropped/);
+  assert.match(String(errors[0]), /more than 5000 Events are queued: the oldest is dropped/);
 });
 
 test('Events wait for a lull, but not for ever, and not for the end', async (context) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { PushEvent } from '../../src/model/push-event.ts';
-import { connectProducer, connectWorker, type RedisPlace } from '../../src/queue/connection.ts';
+import { connectProducer, connectWorker, type RedisAddress } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
 import { inspect } from '../../src/queue/redis-health.ts';
@@ -41,7 +41,7 @@ function cleanerOf(t: TestContext): Cleaner {
 }
 
 /** `add` comes again until the pushes are acknowledged, as senders do. */
-function startProducer(after: Cleaner, place: RedisPlace, minReplicas: number) {
+function startProducer(after: Cleaner, place: RedisAddress, minReplicas: number) {
   const redis = connectProducer(place);
   redis.on('error', onError);
   after(() => redis.disconnect());
@@ -62,7 +62,7 @@ function startProducer(after: Cleaner, place: RedisPlace, minReplicas: number) {
   return { add, look };
 }
 
-function startWorker(after: Cleaner, place: RedisPlace) {
+function startWorker(after: Cleaner, place: RedisAddress) {
   const redis = connectWorker(place);
   redis.on('error', onError);
   const found = new Set<string>();

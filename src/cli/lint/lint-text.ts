@@ -16,18 +16,18 @@ export interface LintProblem extends Position {
 
 /** What a file holds. */
 export interface LintResult {
-  /** How many policies were looked at. */
+  /** How many policies were checked. */
   readonly policies: number;
   /** How many documents are of another kind. */
   readonly others: number;
   readonly problems: readonly LintProblem[];
-  /** What is valid, and may not be what was meant; absent where there is nothing of the kind. */
+  /** What is valid, but probably a mistake; absent if there is none. */
   readonly warnings?: readonly LintProblem[];
 }
 
 const builtInOnly = ' (known here are only the built-in fields: name the configuration of the service with --config where it allows more)';
 
-/** Judges every policy of a text, also those in lists, by what the operator allows where that is known; problems come in the order of the text. */
+/** Checks every policy of a text, also those in lists, against the operator's configuration if it is known; problems are in the order of the text. */
 export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'>): LintResult {
   let policies = 0;
   let others = 0;

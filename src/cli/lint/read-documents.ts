@@ -2,7 +2,7 @@ import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, ty
 import { describeError } from '../../model/errors.ts';
 import type { Keys } from '../../api-versions/validation/problem.ts';
 
-/** Where something stands in a text; both count from 1. */
+/** A position in a text; both count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -43,14 +43,14 @@ function withoutTimes(tags: Tags): Tags {
   return tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'TIME' && tag.tag !== 'tag:yaml.org,2002:timestamp'));
 }
 
-/** Where a field stands in a document (its name; of an entry of a list its start), or the innermost that is there of what it is in. */
+/** The offset of a field in a document (of its name, or of the start of a list entry); of its innermost existing parent if it is missing. */
 export function offsetOf(document: Document.Parsed, keys: Keys): number {
   let current: unknown = document.contents;
   let offset = startOf(current) ?? 0;
   for (const key of keys) {
     const step = stepInto(resolve(current, document), key);
     if (step === undefined) break;
-    // What an alias stands for is elsewhere; the user looks here.
+    // The content of an alias is elsewhere; the position is that of the alias.
     if (!isAlias(current)) offset = startOf(step.at) ?? offset;
     current = step.value;
   }

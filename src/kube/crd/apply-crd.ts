@@ -5,15 +5,15 @@ import { crdPath, type CustomResourceDefinition, mergeCustomResourceDefinition, 
 import { fieldManager } from '../../model/last-update.ts';
 import { retryOnConflict } from '../retry.ts';
 
-/** What had to be done. */
+/** What was done. */
 export interface AppliedCrd {
   readonly action: 'created' | 'updated' | 'unchanged';
 }
 
-/** The definition as it should be, for the one that the cluster has; called again after a conflict. */
+/** The desired definition, given the one in the cluster; called again after a conflict. */
 export type DesiredCrd = (existing: CustomResourceDefinition | undefined) => CustomResourceDefinition;
 
-/** How long to wait for it, and whom to tell. */
+/** How long to wait, and where to report progress. */
 export interface ApplyOptions {
   readonly onProgress?: (message: string) => void;
   readonly signal?: AbortSignal | undefined;
@@ -23,8 +23,8 @@ export interface ApplyOptions {
 const pollMs = 100;
 
 /**
- * Creates or updates a CustomResourceDefinition and waits until the API server serves it (30 s). Throws an Error that says what to do when a stored version
- * would be dropped, when the names are taken, or when the time is up.
+ * Creates or updates a CustomResourceDefinition and waits until the API server serves it (30 s). Throws an Error that says what to do if a stored version would
+ * be dropped, if the names are taken, or after the timeout.
  */
 export async function applyCustomResourceDefinition(
   client: KubeClient,
@@ -37,7 +37,7 @@ export async function applyCustomResourceDefinition(
   return { action };
 }
 
-/** Writes what is desired, guarded by resourceVersion, and waits until it is served; `before` and `after` are what the API server had and has. */
+/** Writes the desired definition, guarded by resourceVersion, and waits until it is served; `before` and `after`: the definition in the cluster. */
 export async function writeCrd(
   client: KubeClient,
   name: string,
@@ -61,7 +61,7 @@ async function write(client: KubeClient, name: string, desired: DesiredCrd, sign
   });
 }
 
-/** The server fills in defaults, so only it can tell whether the spec differs: by the generation. The resourceVersion also counts a new time in managedFields. */
+/** The API server fills in defaults, so only its generation shows whether the spec changed. The resourceVersion also changes with the times in managedFields. */
 function isSame({ metadata: before }: CustomResourceDefinition, { metadata: after }: CustomResourceDefinition): boolean {
   if (before.generation !== after.generation) return false;
   return isDeepStrictEqual([before.labels, before.annotations], [after.labels, after.annotations]);

@@ -7,24 +7,24 @@ import { isTransient, pause } from '../retry.ts';
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
 
-/** What is checked, how long, and whom to tell. */
+/** What to check, for how long, and where to report progress. */
 export interface ConversionCheck {
   readonly crd: CustomResourceDefinition;
-  /** An object to be created without effect; it has to be of another version than the one that is stored. */
+  /** An object to create as a dry run; its version must not be the storage version. */
   readonly sample: { readonly apiVersion: string } & Record<string, unknown>;
-  /** How long it may fail, from when the API server first knows the version. */
+  /** How long the conversion may fail, once the API server serves the version. */
   readonly timeoutMs: number;
   readonly onProgress: (message: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 const pageSize = 500;
-/** How long an API server may answer that it does not know the version. */
+/** How long an API server may answer that it does not serve the version. */
 const unknownMs = 30_000;
 
 /**
- * Lets the API server itself use the webhook, over the network and with the certificate that count: it creates an object with dryRun, and reads all
- * in every version. Throws when that does not succeed in time. Returns how many objects were read.
+ * Makes the API server itself use the webhook, over its own network and with the configured certificate: creates an object as a dry run, and reads all objects
+ * in every version. Throws if that does not succeed in time. Returns how many objects were read.
  */
 export async function checkConversion(client: KubeClient, check: ConversionCheck): Promise<number> {
   const { crd, sample, onProgress, signal } = check;
@@ -39,7 +39,7 @@ export async function checkConversion(client: KubeClient, check: ConversionCheck
       const counts = await Promise.all(served.map(({ name }) => readAll(client, objectsPath(crd, name), signal)));
       return Math.max(...counts);
     } catch (error) {
-      // Nothing was converted yet, so this says nothing about the webhook.
+      // Nothing has been converted yet, so a 404 does not concern the webhook.
       const unknown = isKubeError(error, 404);
       if (!unknown && !isKubeError(error, 410) && !isTransient(error)) throw error;
       if (!unknown) deadline ??= performance.now() + check.timeoutMs;
@@ -60,9 +60,9 @@ async function dryRun(
   try {
     await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body, signal });
   } catch (error) {
-    // Somebody's admission rules, or missing rights: says nothing about the conversion.
+    // Admission rules or missing permissions: not a failure of the conversion.
     if (!(error instanceof KubeError) || ![400, 403, 409, 422].includes(error.status)) throw error;
-    onProgress(`could not try the conversion with an object (dry run): ${error.detail}`);
+    onProgress(`the conversion could not be tested with a dry run: ${error.detail}`);
   }
 }
 
@@ -72,7 +72,7 @@ async function readAll(client: KubeClient, path: string, signal: AbortSignal | u
   return count;
 }
 
-/** The object that is sent, and the version in which it is wanted back. */
+/** The object to send, and the version to convert it to. */
 export interface ProbeSample {
   readonly object: object;
   readonly desiredApiVersion: string;
@@ -81,8 +81,8 @@ export interface ProbeSample {
 const timeoutMs = 10_000;
 
 /**
- * Sends a small ConversionReview to the endpoint: to a URL directly, to a Service through the API server's proxy (which does not check its certificate). Throws an
- * Error that says what is wrong and what to do.
+ * Sends a small ConversionReview to the endpoint: to a URL directly, to a Service through the API server's proxy, which does not check the certificate. Throws
+ * an Error that says what is wrong and what to do.
  */
 export async function probeConversion(
   client: KubeClient,
@@ -139,19 +139,17 @@ function askService(client: KubeClient, { service }: ConversionClient, review: o
 
 function adviceFor(error: unknown): string {
   if (isKubeError(error, 403))
-    return '; you may not use the Service through the API server: allow it ("create" on "services/proxy"), or say --skip-probe';
-  return '; start the service with the role convert, and wait until it is ready. Where it does answer, but cannot be reached from here, say --skip-probe';
+    return '; you may not reach the Service through the API server: grant "create" on "services/proxy", or use --skip-probe';
+  return '; start the service with the role convert, and wait until it is ready. If it answers, but cannot be reached from here, use --skip-probe';
 }
 
 function problemOf(answer: unknown, uid: string, apiVersion: string): string | undefined {
   const { response } = (answer ?? {}) as {
     response?: { uid?: string; result?: { status?: string; message?: string }; convertedObjects?: { apiVersion?: string }[] };
   };
-  if (!response) return 'its answer is not a ConversionReview with a response';
-  if (response.result?.status !== 'Success') return response.result?.message ?? 'it answers without success and without a reason';
-  if (response.uid !== uid) return 'it answers with another uid than that of the request';
+  if (!response) return 'its response is not a ConversionReview with a response';
+  if (response.result?.status !== 'Success') return response.result?.message ?? 'it reports a failure without a message';
+  if (response.uid !== uid) return 'its response has another uid than the request';
   const [converted] = response.convertedObjects ?? [];
-  return converted?.apiVersion === apiVersion
-    ? undefined
-    : `it answers with ${converted?.apiVersion ?? 'no object'} instead of ${apiVersion}`;
+  return converted?.apiVersion === apiVersion ? undefined : `it returns ${converted?.apiVersion ?? 'no object'} instead of ${apiVersion}`;
 }

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../client.ts';
 import { readObject } from '../objects.ts';
 
-/** The parts of a CustomResourceDefinition (apiextensions.k8s.io/v1) that are looked at; everything else is carried along. */
+/** The parts of a CustomResourceDefinition (apiextensions.k8s.io/v1) that are read; all others are preserved. */
 export interface CustomResourceDefinition {
   readonly metadata: CrdMetadata & Record<string, unknown>;
   readonly spec: CrdSpec & Record<string, unknown>;
@@ -15,7 +15,7 @@ interface CrdSpec {
   readonly conversion?: CrdConversion;
 }
 
-/** One version of it. */
+/** One version of a CustomResourceDefinition. */
 export interface CrdVersion {
   readonly name: string;
   readonly served?: boolean;
@@ -30,13 +30,13 @@ interface CrdMetadata {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** How objects come from one version to another. */
+/** How objects are converted between versions. */
 export interface CrdConversion {
   readonly strategy: string;
   readonly webhook?: { readonly clientConfig?: ConversionClient & Record<string, unknown> } & Record<string, unknown>;
 }
 
-/** Where the API server finds the webhook; `caBundle` is base64 of PEM. */
+/** The address of the webhook; `caBundle` is base64 of PEM. */
 export interface ConversionClient {
   readonly url?: string;
   readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number; readonly path?: string };
@@ -52,8 +52,8 @@ export interface CrdCondition {
 }
 
 /**
- * The manifest as it may replace what exists: labels and annotations of others stay, and so do a conversion that the manifest does not mention and a CA
- * that was injected into it. Throws when a version would go in which objects may still be stored: nobody could read them afterwards.
+ * The manifest to replace the existing definition with: it keeps labels and annotations of others, a conversion that the manifest does not mention, and an
+ * injected CA. Throws if it would remove a version in which objects may still be stored: they would become unreadable.
  */
 export function mergeCustomResourceDefinition(
   existing: CustomResourceDefinition | undefined,
@@ -64,7 +64,7 @@ export function mergeCustomResourceDefinition(
   const lost = (existing.status?.storedVersions ?? []).filter((version) => !offered.includes(version));
   if (lost.length > 0) {
     throw new Error(
-      `the CustomResourceDefinition ${manifest.metadata.name} still has objects stored as ${lost.join(', ')}, which the new one does not offer: ` +
+      `the CustomResourceDefinition ${manifest.metadata.name} still has objects stored as ${lost.join(', ')}, which the new one does not have: ` +
         'migrate the objects and remove the version from status.storedVersions first',
     );
   }
@@ -97,7 +97,7 @@ export function readCrd(client: KubeClient, name: string, signal?: AbortSignal):
   return readObject(client, crdPath(name), signal);
 }
 
-/** Reads one that has to be there. */
+/** Reads a CustomResourceDefinition that must exist. */
 export async function requireCrd(client: KubeClient, name: string, signal?: AbortSignal): Promise<CustomResourceDefinition> {
   const crd = await readCrd(client, name, signal);
   if (!crd) throw new Error(`the cluster has no CustomResourceDefinition ${name}: run "crd apply" first`);
@@ -111,7 +111,7 @@ export function storageVersionOf({ metadata, spec }: CustomResourceDefinition): 
   return version;
 }
 
-/** The path below which its objects live in a version. */
+/** The path of its objects in a version. */
 export function objectsPath({ spec }: CustomResourceDefinition, version: string, namespace?: string): string {
   const root = `/apis/${spec.group}/${version}`;
   return namespace === undefined ? `${root}/${spec.names.plural}` : `${root}/namespaces/${namespace}/${spec.names.plural}`;

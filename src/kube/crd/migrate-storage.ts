@@ -9,7 +9,7 @@ import { type RefusedObject, rewriteAll, type RewriteCounts } from './rewrite-ob
 /** What the migration found and did. */
 export interface Migration {
   readonly storageVersion: string;
-  /** Objects found by the first pass; 0 where storedVersions already said that there is nothing to do. */
+  /** Objects found by the first pass; 0 if storedVersions already showed that there was nothing to do. */
   readonly total: number;
   readonly rewritten: number;
   readonly refused: readonly RefusedObject[];
@@ -22,24 +22,24 @@ export interface MigrationOptions {
   readonly onProgress: (counts: RewriteCounts, pass: number) => void;
   readonly pageSize?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Waits until each API server knows the definition as it is now. */
-  readonly learn?: (signal: AbortSignal | undefined) => Promise<void>;
+  /** Waits until every API server uses the current definition. */
+  readonly propagate?: (signal: AbortSignal | undefined) => Promise<void>;
 }
 
 /**
- * API servers learn of a changed definition by a watch, and until then store what is rewritten in the former version, without a word. They wait as long themselves
+ * API servers receive a changed definition by a watch; until then they silently store what is rewritten in the former version. They themselves wait this long
  * where they depend on each other (`customresource_handler.go`).
  */
-const learnMs = 2_000;
+const propagationMs = 2_000;
 const maxPasses = 5;
 
 /**
- * Stores every object in the storage version, then takes the others out of `status.storedVersions`. A pass that rewrote something is followed by another one over
- * what has changed since: only a pass that found nothing to rewrite, while the definition stayed the same, proves that all is done (a write that began before the
- * storage version changed may end later). It can be stopped at any time and run again. With refused objects `storedVersions` stays as it is.
+ * Stores every object in the storage version, then removes the others from `status.storedVersions`. A pass that rewrote something is followed by another one over
+ * what has changed since: only a pass that finds nothing to rewrite, under an unchanged definition, proves that the migration is complete (a write that began
+ * before the storage version changed may finish later). It can be interrupted at any time and run again. If objects were refused, `storedVersions` is unchanged.
  */
 export async function migrateStorage(client: KubeClient, options: MigrationOptions): Promise<Migration> {
-  const { name, concurrency, onProgress, signal, learn = () => delay(learnMs, undefined, { signal }) } = options;
+  const { name, concurrency, onProgress, signal, propagate = () => delay(propagationMs, undefined, { signal }) } = options;
   const known = new Map<string, string>();
   let rewritten = 0;
   let total = 0;
@@ -52,7 +52,7 @@ export async function migrateStorage(client: KubeClient, options: MigrationOptio
     refuseWithoutConversion(crd);
     if (crd.metadata.generation !== generation) {
       known.clear();
-      await learn(signal);
+      await propagate(signal);
     }
     ({ generation } = crd.metadata);
     const resource = { apiVersion: `${crd.spec.group}/${storageVersion}`, resource: crd.spec.names.plural };
@@ -74,17 +74,17 @@ export async function migrateStorage(client: KubeClient, options: MigrationOptio
     }
   }
   throw new Error(
-    `in each of ${maxPasses} passes something had to be rewritten, or the definition changed: look for another API server or program that still works with the old definition, and run it again`,
+    `in each of ${maxPasses} passes objects had to be rewritten, or the definition changed: check for an API server or program that still uses the old definition, and run it again`,
   );
 }
 
-/** False when the definition is not the one with which the pass began any more: then the pass says nothing. */
+/** Returns false if the definition has changed since the pass began: then the pass proves nothing. */
 async function pruneStoredVersions(client: KubeClient, began: CustomResourceDefinition, signal: AbortSignal | undefined): Promise<boolean> {
   const storedVersions = [storageVersionOf(began)];
   return retryOnConflict(async () => {
     const { metadata, status } = await requireCrd(client, began.metadata.name, signal);
     if (metadata.generation !== began.metadata.generation) return false;
-    // Another migration was quicker.
+    // Another migration has already done it.
     if (status?.storedVersions?.join() === storedVersions.join()) return true;
     await client.request({
       method: 'PATCH',

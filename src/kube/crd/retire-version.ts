@@ -4,7 +4,7 @@ import { fieldManager } from '../../model/last-update.ts';
 import { retryOnConflict } from '../retry.ts';
 import { listPages } from '../objects.ts';
 
-/** What came of it: with uses nothing was changed. */
+/** The result; if there are uses, nothing was changed. */
 export interface Retirement {
   readonly action: 'retired' | 'unchanged' | 'refused';
   readonly uses: readonly VersionUse[];
@@ -42,14 +42,14 @@ export async function retireVersion(
   });
 }
 
-/** An object that still depends on a version, and in which way. */
+/** An object that still depends on a version, and why. */
 export interface VersionUse {
   readonly namespace: string;
   readonly name: string;
   readonly why: string;
 }
 
-/** Which version, and since when its use counts. */
+/** The version, and the time from which its use counts. */
 export interface UseQuery {
   readonly apiVersion: string;
   readonly since: Date;
@@ -74,8 +74,8 @@ interface ManagedFields {
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * Why an object needs a version: its manifest is kept somewhere in that version (kubectl apply, server-side apply), or somebody has written it through that version
- * since the given time. Older writes leave their trace for ever, and say nothing about today.
+ * Why an object needs a version: its manifest is maintained in that version (kubectl apply, server-side apply), or somebody has written it through that version
+ * since the given time. Older writes stay recorded for ever and do not count.
  */
 export function versionUsesOf({ metadata }: Described, { apiVersion, since }: UseQuery): string[] {
   const uses: string[] = [];
@@ -89,8 +89,8 @@ export function versionUsesOf({ metadata }: Described, { apiVersion, since }: Us
 }
 
 /**
- * Throws when the managedFields of an object name a version that is about to go: afterwards the API server forgets who owns what at the next write, and answers 500
- * to server-side apply.
+ * Throws if the managedFields of an object name a version that is to be removed: without it, the API server drops the field owners at the next write, and answers
+ * server-side apply with 500.
  */
 export async function refuseOwnedThrough(client: KubeClient, crd: CustomResourceDefinition, version: string): Promise<void> {
   if (!crd.spec.versions.some(({ name }) => name === version)) return;
@@ -101,11 +101,11 @@ export async function refuseOwnedThrough(client: KubeClient, crd: CustomResource
   if (!first) return;
   throw new Error(
     `the managedFields of ${1 + more.length} objects (${first.namespace}/${first.name} …) name ${version}: server-side apply to them would fail without it. ` +
-      'Leave it in the definition: once it is retired it does no harm',
+      'Keep it in the definition: a retired version does no harm',
   );
 }
 
-/** Asks all objects; `reasonsOf` gives reasons. */
+/** Lists all objects, with the reasons that `reasonsOf` returns for each. */
 export async function findUses(
   client: KubeClient,
   { listPath, signal }: { listPath: string; signal?: AbortSignal | undefined },
@@ -126,7 +126,7 @@ function apiVersionOf(manifest: string | undefined): unknown {
   try {
     return (JSON.parse(manifest) as { apiVersion?: unknown } | null)?.apiVersion;
   } catch {
-    // Not what kubectl writes: nobody applies it.
+    // kubectl writes valid JSON: nobody applies this.
     return undefined;
   }
 }

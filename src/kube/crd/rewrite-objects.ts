@@ -5,14 +5,14 @@ import { listPages, readObject } from '../objects.ts';
 import { isTransient, pause } from '../retry.ts';
 import { fieldManager } from '../../model/last-update.ts';
 
-/** An object that could not be rewritten, and what the API server said. */
+/** An object that could not be rewritten, and the API server's message. */
 export interface RefusedObject {
   readonly namespace: string;
   readonly name: string;
   readonly message: string;
 }
 
-/** How far a pass over all objects has come; `total` is what is known of their number. */
+/** The progress of a pass over all objects; `total` is the best known number of them. */
 export interface RewriteCounts {
   readonly total: number;
   readonly rewritten: number;
@@ -25,7 +25,7 @@ export interface RewriteOptions {
   /** The objects of all namespaces, in the version through which they are written. */
   readonly listPath: string;
   readonly pathOf: (namespace: string, name: string) => string;
-  /** By uid: the resourceVersion with which an object is known to be stored rightly. Those are left out, and what is rewritten is added. */
+  /** By uid: the resourceVersion at which an object is known to be in the storage version. Such objects are skipped; rewritten ones are added. */
   readonly known: Map<string, string>;
   readonly concurrency: number;
   readonly onProgress: (counts: RewriteCounts) => void;
@@ -42,8 +42,8 @@ const maxListTries = 7;
 const maxFailuresInARow = 20;
 
 /**
- * Rewrites every stored object once, in pages; objects that are known leave the count. An object that is refused does not stop the others. Throws when the API server cannot list them, or fails for so many
- * in a row that it is not about the objects; what was done stays done.
+ * Rewrites every stored object once, in pages; known objects are not counted. A refused object does not stop the others. Throws when the API server cannot
+ * list them, or fails for so many in a row that the objects are not the cause; rewritten objects stay rewritten.
  */
 export async function rewriteAll(client: KubeClient, options: RewriteOptions): Promise<RewriteCounts> {
   const { listPath, pathOf, known, concurrency, onProgress, random = Math.random, pageSize = 500, signal } = options;
@@ -80,7 +80,7 @@ export async function rewriteAll(client: KubeClient, options: RewriteOptions): P
       }
       return counts;
     } catch (error) {
-      // 410: the list took so long that its moment is forgotten. A new one begins at the start, but what is done is not asked for again.
+      // 410: the list took so long that its snapshot expired. A new list starts from the beginning, but objects that are done are skipped.
       const isForList = error instanceof KubeError && (isKubeError(error, 410) || isTransient(error));
       if (!isForList) throw error;
       if (done.size > doneBefore) attempt = 0;
@@ -90,7 +90,7 @@ export async function rewriteAll(client: KubeClient, options: RewriteOptions): P
   }
 }
 
-/** Runs at most `concurrency` at once; the first error ends it when those that run have ended. */
+/** Runs at most `concurrency` at once; after an error it starts no more, and throws the first error when the others have finished. */
 async function eachOf<T>(items: readonly T[], concurrency: number, run: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   const errors: unknown[] = [];
@@ -104,14 +104,14 @@ async function eachOf<T>(items: readonly T[], concurrency: number, run: (item: T
   if (errors.length > 0) throw errors[0];
 }
 
-/** What the rewrite found: `unchanged` was stored in the storage version already, `gone` was deleted meanwhile. */
+/** The result: `unchanged`: it already was in the storage version · `gone`: it was deleted meanwhile. */
 export interface Rewrite {
   readonly result: 'rewritten' | 'unchanged' | 'gone';
-  /** Of the object as it is stored now, where that is known. */
+  /** The resourceVersion of the stored object, if known. */
   readonly resourceVersion?: string;
 }
 
-/** The object, and how to wait. */
+/** The object, and how to pause between retries. */
 export interface RewriteRequest {
   readonly path: string;
   readonly resourceVersion: string;
@@ -126,9 +126,9 @@ interface Versioned {
 const maxTries = 7;
 
 /**
- * Makes the API server store an object in its storage version, by a merge patch that changes nothing. The server writes only where the stored bytes come out
- * different, so an object that is migrated already costs no write. Guarded by resourceVersion: after a conflict it looks again. Throws what the API server
- * answered when it refuses the object, or keeps failing.
+ * Makes the API server store an object in its storage version, by a merge patch that changes nothing. The API server writes only if the stored bytes differ, so
+ * an object that is already migrated costs no write. Guarded by resourceVersion: after a conflict the object is read again. Throws the API server's error when
+ * it refuses the object, or keeps failing.
  */
 export async function rewriteObject(client: KubeClient, { path, random, signal, ...request }: RewriteRequest): Promise<Rewrite> {
   let { resourceVersion } = request;
@@ -149,7 +149,7 @@ export async function rewriteObject(client: KubeClient, { path, random, signal, 
     } catch (error) {
       if (isKubeError(error, 404)) return { result: 'gone' };
       if (attempt + 1 >= maxTries) {
-        // Each conflict was a write of somebody else, which stored the object in the storage version.
+        // Each conflict was a write by somebody else, which stored the object in the storage version.
         if (isKubeError(error, 409)) return { result: 'unchanged' };
         throw error;
       }

@@ -13,25 +13,25 @@ import {
 import { fieldManager } from '../../model/last-update.ts';
 import { isKubeError } from '../kube-error.ts';
 
-/** A definition whose objects a webhook converts, and how to find out whether it does. */
+/** A definition whose objects a webhook converts, and how to test the conversion. */
 export interface CrdSwitch {
   readonly name: string;
-  /** The manifest for what the cluster has; throws where that must not be replaced. */
+  /** The manifest, given the existing definition; throws if that must not be replaced. */
   readonly plan: (existing: CustomResourceDefinition | undefined) => CustomResourceDefinition;
-  /** Objects to try the conversion with, by version. */
+  /** Objects to test the conversion with, by version. */
   readonly samples: Readonly<Record<string, ProbeSample['object'] & { readonly apiVersion: string }>>;
-  /** Does not ask the endpoint before anything is written. */
+  /** Whether to skip the request to the endpoint before anything is written. */
   readonly skipProbe: boolean;
   readonly timeoutMs: number;
 }
 
-/** Whom to tell is not optional: there is much to tell. */
+/** Progress must be reported: the steps may take a minute. */
 export type SwitchOptions = ApplyOptions & { readonly onProgress: (message: string) => void };
 
 /**
- * Applies a definition in steps that can be taken back: the endpoint has to answer; then the webhook is installed while objects are still stored as before, and the
- * API server has to convert all of them; only then the storage version changes. When it does not convert, the definition of before is put back. Where neither the
- * webhook nor the storage version changes, it is one write.
+ * Applies a definition in steps that can be reverted: the endpoint must answer; then the webhook is installed while the storage version is unchanged, and the API
+ * server must convert all objects; only then the storage version changes. If the conversion fails, the previous definition is restored. If neither the webhook
+ * nor the storage version changes, it is one write.
  */
 export async function switchCustomResourceDefinition(client: KubeClient, change: CrdSwitch, options: SwitchOptions): Promise<AppliedCrd> {
   const { name, plan, skipProbe } = change;
@@ -77,13 +77,13 @@ async function check(
 ): Promise<void> {
   const version = crd.spec.versions.find(({ storage, served }) => !storage && served !== false)?.name;
   const sample = version === undefined ? undefined : samples[version];
-  // A single served version: nobody reads objects in another one.
+  // With a single served version, nothing is converted for clients.
   if (!sample) return;
   const count = await checkConversion(client, { crd, sample, timeoutMs, onProgress: options.onProgress, signal: options.signal });
-  options.onProgress(`the API server converts (${count} objects are there)`);
+  options.onProgress(`the API server converts all ${count} objects`);
 }
 
-/** Nothing was stored in a new version yet, so the old definition is still right. */
+/** Nothing has been stored in a new version yet, so the old definition is still valid. */
 async function restore(
   client: KubeClient,
   before: CustomResourceDefinition,
@@ -94,10 +94,10 @@ async function restore(
   const body = { ...before, metadata: { ...before.metadata, resourceVersion } };
   try {
     await client.request({ method: 'PUT', path: crdPath(before.metadata.name), query: { fieldManager }, body });
-    onProgress(`CustomResourceDefinition ${before.metadata.name}: restored as it was`);
+    onProgress(`CustomResourceDefinition ${before.metadata.name}: restored`);
   } catch (error) {
     if (!isKubeError(error, 409)) throw error;
-    onProgress(`CustomResourceDefinition ${before.metadata.name}: somebody else has changed it meanwhile, and it was left so`);
+    onProgress(`CustomResourceDefinition ${before.metadata.name}: changed by somebody else meanwhile, not restored`);
   }
 }
 

@@ -3,20 +3,20 @@ import { fieldManager } from '../../model/last-update.ts';
 import { crdPath, readCrd, type CustomResourceDefinition } from './definition.ts';
 import { retryOnConflict } from '../retry.ts';
 
-/** Where a conversion webhook is ours: behind this Service, or at a URL with one of these host names. */
+/** The addresses of our own conversion webhook: this Service, or a URL with one of these host names. */
 export interface ConversionAddress {
   readonly service: { readonly namespace: string; readonly name: string };
   readonly hosts: readonly string[];
 }
 
-/** What was found, and done about it. */
+/** The result. */
 export type CaBundleSync =
-  /** The API server trusts the bundle now. */
+  /** The bundle was written. */
   | 'updated'
   | 'unchanged'
   /** There is no such CustomResourceDefinition. */
   | 'absent'
-  /** It does not convert by webhook, or by somebody else's, or cert-manager writes the bundle: not our business. */
+  /** It has no conversion webhook, or somebody else's, or cert-manager writes the bundle. */
   | 'not ours';
 
 interface ClientConfig {
@@ -26,8 +26,8 @@ interface ClientConfig {
 }
 
 /**
- * Makes the CustomResourceDefinition trust `caBundle` (PEM) where its conversion webhook is ours. Never switches the conversion, and writes only what
- * differs, guarded by resourceVersion. Throws KubeError as the API server answers, the last 409 after five tries.
+ * Writes `caBundle` (PEM) into the CustomResourceDefinition if the conversion webhook is ours. Never changes anything else, and writes only if it differs,
+ * guarded by resourceVersion. Throws KubeError with the API server's answer; a 409 after five tries.
  */
 export async function syncCaBundle(
   client: KubeClient,
@@ -55,7 +55,7 @@ export async function syncCaBundle(
   });
 }
 
-/** With cert-manager's cainjector we would write it against each other for ever. */
+/** cert-manager's cainjector would overwrite it again and again. */
 function isInjected({ metadata }: CustomResourceDefinition): boolean {
   return Object.keys(metadata.annotations ?? {}).some((key) => key.startsWith('cert-manager.io/inject-'));
 }
@@ -65,6 +65,6 @@ function isOurs(clientConfig: ClientConfig | undefined, { service, hosts }: Conv
     return clientConfig.service.namespace === service.namespace && clientConfig.service.name === service.name;
   }
   const url = clientConfig?.url === undefined ? null : URL.parse(clientConfig.url);
-  // An IPv6 address is in brackets there.
+  // URLs have brackets around an IPv6 address.
   return url !== null && hosts.includes(url.hostname.replace(/^\[|\]$/g, ''));
 }

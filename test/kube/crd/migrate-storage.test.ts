@@ -32,10 +32,15 @@ test('an API server that does not know of the storage version yet stores the for
     }
     return json(200, { kind: 'WidgetList', metadata: { resourceVersion: '1' }, items: [{ metadata: { ...metadata, resourceVersion } }] });
   });
-  const learn = () => {
+  const propagate = () => {
     hasLearned = true;
     return Promise.resolve();
   };
-  const migration = await migrateStorage(server.client(), { name: crd.metadata.name, concurrency: 1, onProgress: () => undefined, learn });
+  const migration = await migrateStorage(server.client(), {
+    name: crd.metadata.name,
+    concurrency: 1,
+    onProgress: () => undefined,
+    propagate,
+  });
   assert.deepEqual([migration.rewritten, migration.storedVersions, resourceVersion], [1, ['v1'], '4']);
 });

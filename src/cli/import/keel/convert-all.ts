@@ -5,13 +5,13 @@ import { kind } from '../../../api-versions/group.ts';
 import { apiVersion, type Spec } from '../../../api-versions/v1.ts';
 import { stringify } from 'yaml';
 
-/** What became of Keel's settings in a cluster. */
+/** The result of converting Keel's settings of a cluster. */
 export interface KeelImport {
   readonly policies: readonly ImportedPolicy[];
   readonly skipped: readonly Skipped[];
 }
 
-/** Policies for all workloads that Keel looks after. Every one of them is valid: what would not be is among the skipped. */
+/** Policies for all workloads that Keel updates. All of them are valid: an invalid one is skipped, with its problems. */
 export function convertAll(workloads: readonly KeelWorkload[]): KeelImport {
   const converted = workloads.map(convertWorkload);
   const skipped = converted.flatMap((one) => one.skipped);
@@ -26,7 +26,7 @@ export function convertAll(workloads: readonly KeelWorkload[]): KeelImport {
   return { policies, skipped };
 }
 
-/** A policy for `kubectl apply`, and what to know of it. */
+/** A policy for `kubectl apply`, with notes on it. */
 export interface ImportedPolicy {
   readonly policy: {
     readonly apiVersion: string;
@@ -39,7 +39,7 @@ export interface ImportedPolicy {
 
 const maxTargets = 64;
 
-/** One policy for all workloads of a namespace for which it would say the same; names are unique in each namespace. */
+/** One policy for all workloads of a namespace with the same spec; names are unique in each namespace. */
 export function mergeDrafts(drafts: readonly Draft[]): ImportedPolicy[] {
   const groups = new Map<string, [Draft, ...Draft[]][]>();
   for (const draft of drafts) {
@@ -61,7 +61,7 @@ export function mergeDrafts(drafts: readonly Draft[]): ImportedPolicy[] {
   });
 }
 
-/** The workload's name, that of the repository where there are several, and more where it is taken. */
+/** The name of the workload, or of the repository if there are several workloads; extended if it is taken. */
 function freeName([{ namespace, spec, target }, ...others]: readonly [Draft, ...Draft[]], taken: Set<string>): string {
   const repository = (spec.image.split('/').at(-1) ?? '').replaceAll('_', '-').replaceAll(/-+/g, '-');
   const own = others.length === 0 ? (target.name ?? repository) : repository;
@@ -73,7 +73,7 @@ function freeName([{ namespace, spec, target }, ...others]: readonly [Draft, ...
   return name;
 }
 
-/** YAML for `kubectl apply`: what was not carried over as comments, then each policy after what there is to know of it. */
+/** YAML for `kubectl apply`: settings that were not carried over as comments, then each policy after its notes. */
 export function formatImport({ policies, skipped }: KeelImport): string {
   const notCarriedOver = comment(skipped.map(({ workload, problem }) => `Not carried over: ${workload}: ${problem}`));
   const documents = policies.map(({ policy, notes }) => `${comment(notes)}${stringify(policy, { lineWidth: 0 })}`);

@@ -6,7 +6,7 @@ import { convertSelection } from './selection.ts';
 import { type KeelSettings, readKeelSettings } from './settings.ts';
 import type { KeelWorkload, NamedImage } from './workload.ts';
 
-/** The policy of one image of one workload, before those that say the same are put together. */
+/** The policy for one image of one workload, before those with the same spec are merged. */
 export interface Draft {
   readonly namespace: string;
   readonly spec: Omit<Spec, 'targets'>;
@@ -21,7 +21,7 @@ export interface Skipped {
   readonly problem: string;
 }
 
-/** The policies that do for a workload what Keel does: one for each repository that it runs. Nothing where Keel does nothing. */
+/** The policies that replace Keel for a workload: one for each repository that it runs. None if Keel does nothing. */
 export function convertWorkload(workload: KeelWorkload): { drafts: readonly Draft[]; skipped: readonly Skipped[] } {
   const settings = readKeelSettings(workload);
   if (settings === undefined) return { drafts: [], skipped: [] };
@@ -46,7 +46,7 @@ interface WatchedImage {
   readonly tag: string;
 }
 
-/** What Keel looks at; throws for a pattern or an image that cannot be read. */
+/** The images that Keel watches; throws for an invalid pattern or image. */
 function watchedImages({ containers, initContainers }: KeelWorkload, settings: KeelSettings): WatchedImage[] {
   const pattern = settings.monitorContainers === undefined ? undefined : compilePattern(settings.monitorContainers);
   const all: readonly NamedImage[] = settings.initContainers ? [...containers, ...initContainers] : containers;

@@ -3,16 +3,16 @@ import type { KeelSettings } from './settings.ts';
 import { describeError } from '../../../model/errors.ts';
 import { compilePattern } from '../../../model/pattern.ts';
 
-/** How a policy chooses the tag, and what is other than with Keel. */
+/** How a policy selects the tag, with notes on differences from Keel. */
 export interface Selection {
   readonly select: Spec['select'];
   readonly tags?: NonNullable<Spec['tags']>;
-  /** Where a tag that is pushed again is to be applied as well. */
+  /** Present if a tag that is pushed again must be applied as well. */
   readonly pin?: 'Digest';
   readonly notes: readonly string[];
 }
 
-/** Why there is no selection that does what Keel did. */
+/** Why no selection does the same as Keel. */
 export interface NoSelection {
   readonly problem: string;
 }

@@ -1,12 +1,12 @@
 import type { KeelWorkload } from './workload.ts';
 
-/** What the labels and annotations of a workload tell Keel, with Keel's own defaults. */
+/** The settings of Keel in the labels and annotations of a workload, with Keel's defaults. */
 export interface KeelSettings {
   /** As written: `minor`, `force`, `glob:build-*` … */
   readonly policy: string;
   readonly matchTag: boolean;
   readonly matchPreRelease: boolean;
-  /** Whether Keel asks the registry (`keel.sh/trigger: poll`) and is not only told. */
+  /** Whether Keel polls the registry (`keel.sh/trigger: poll`) instead of relying on webhooks. */
   readonly polls: boolean;
   readonly pollSchedule?: string;
   readonly approvals?: string;
@@ -14,7 +14,7 @@ export interface KeelSettings {
   readonly imagePullSecret?: string;
   readonly monitorContainers?: string;
   readonly initContainers: boolean;
-  /** Keys that say something for which a policy has no word. */
+  /** Keys without an equivalent in policies. */
   readonly others: readonly string[];
 }
 
@@ -29,15 +29,15 @@ const known = new Set(
 );
 
 /**
- * Reads what Keel reads (https://keel.sh/docs/#policies): annotations come before labels, and what belongs to the policy is looked for where the
- * policy is. Keys in any case. Undefined where Keel is told nothing, or to do nothing.
+ * Reads what Keel reads (https://keel.sh/docs/#policies): annotations take precedence over labels, and settings of the policy are read from where
+ * the policy is. Keys are case-insensitive. Undefined without a policy, or with the policy never.
  */
 export function readKeelSettings({ labels, annotations }: Pick<KeelWorkload, 'labels' | 'annotations'>): KeelSettings | undefined {
   const inLabels = lowerCased(labels);
   const inAnnotations = lowerCased(annotations);
-  const place = [inAnnotations, inLabels].find((map) => policyIn(map) !== undefined);
-  const policy = place && policyIn(place);
-  if (place === undefined || policy === undefined || policy === '' || policy === 'never') return undefined;
+  const source = [inAnnotations, inLabels].find((map) => policyIn(map) !== undefined);
+  const policy = source && policyIn(source);
+  if (source === undefined || policy === undefined || policy === '' || policy === 'never') return undefined;
   const anywhere = (name: string) => inLabels.get(keyOf(name)) ?? inAnnotations.get(keyOf(name));
   const texts = {
     pollSchedule: inAnnotations.get(keyOf('pollSchedule')),
@@ -48,8 +48,8 @@ export function readKeelSettings({ labels, annotations }: Pick<KeelWorkload, 'la
   };
   return {
     policy,
-    matchTag: (place.get(keyOf('matchTag')) ?? place.get(keyOf('match-tag'))) === 'true',
-    matchPreRelease: (place.get(keyOf('matchPreRelease')) ?? 'true') === 'true',
+    matchTag: (source.get(keyOf('matchTag')) ?? source.get(keyOf('match-tag'))) === 'true',
+    matchPreRelease: (source.get(keyOf('matchPreRelease')) ?? 'true') === 'true',
     polls: anywhere('trigger') === 'poll',
     initContainers: anywhere('initContainers') === 'true',
     ...present(texts),

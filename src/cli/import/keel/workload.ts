@@ -2,7 +2,7 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { listPages, listPath } from '../../../kube/objects.ts';
 import { cronJob, daemonSet, deployment, statefulSet } from '../../../kube/targets.ts';
 
-/** What of a workload says how Keel treats it. Absent where the object has none. */
+/** The parts of a workload that Keel reads. */
 export interface KeelWorkload {
   readonly kind: string;
   readonly namespace: string;
@@ -19,7 +19,7 @@ export interface NamedImage {
   readonly image: string;
 }
 
-/** Reads an object of the API server whose pod spec is at a path; undefined for what is no workload. */
+/** Reads an object of the API server whose pod spec is at a path; undefined if it is not a workload. */
 export function readWorkload(raw: unknown, kind: string, podSpecPath: readonly string[]): KeelWorkload | undefined {
   const metadata = field(raw, 'metadata');
   const namespace = field(metadata, 'namespace');
