@@ -192,8 +192,8 @@ describe('image-watcher consents', () => {
 
   it('says what is wrong usage', async () => {
     for (const [args, message] of [
-      [['shop/web'], /takes no "shop\/web"/],
-      [['--merge'], /use it with --apply/],
+      [['shop/web'], /takes no argument "shop\/web"/],
+      [['--merge'], /--merge is only for --apply/],
       [['--apply'], /--apply needs --from NAMESPACE/],
       [['--apply', '--from', ''], /--from is namespaces/],
       [['--apply', '--from', 'shop,*'], /--from is namespaces/],

@@ -101,7 +101,7 @@ test('nothing is written when the endpoint does not answer, or answers nonsense'
     await endpoint.start();
   }
   const nonsense = await apply('--conversion-url', strange.url, '--ca-file', strange.caFile);
-  assert.match(nonsense.err, /does not convert: its answer is not a ConversionReview/);
+  assert.match(nonsense.err, /does not convert: its response is not a ConversionReview/);
   const distrusted = await apply('--conversion-url', endpoint.url, '--ca-file', strange.caFile);
   assert.match(distrusted.err, /does not answer: .*certificate/);
   assert.deepEqual([nonsense.code, distrusted.code, await describe()], [1, 1, 'v1alpha1 stored; None; v1alpha1']);
@@ -129,7 +129,7 @@ test('the older definition: switched, and all policies are there in both version
   await installOld();
   const { code, err } = await apply(...withUrl());
   assert.equal(code, 0, err);
-  assert.match(err, /service of before v1 must have stopped[^]*converts \(2 objects are there\)/);
+  assert.match(err, /service older than v1 must have stopped[^]*converts all 2 objects/);
   assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1alpha1, v1');
   for (const version of ['v1', 'v1alpha1']) {
     const { items } = await cluster.request<{ items: { metadata: { name: string } }[] }>('GET', policies(version));

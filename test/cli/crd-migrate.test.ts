@@ -110,7 +110,7 @@ test('a policy that is refused does not stop the others, and storedVersions stay
     out,
     /^4 policies, 3 rewritten as v1 in .* s\n1 could not be rewritten:\n {2}default\/forbidden: .*nobody touches this one\n/,
   );
-  assert.match(out, /storedVersions stays \[v1alpha1, v1\]: correct or delete/);
+  assert.match(out, /storedVersions is still \[v1alpha1, v1\]: correct or delete/);
   assert.deepEqual(await stored(), { first: 'v1', forbidden: 'v1alpha1', last: 'v1', 'without-spec': 'v1' });
   const json = await crd('migrate', '-o', 'json');
   const { refused, rewritten } = JSON.parse(json.out) as { refused: object[]; rewritten: number };

@@ -27,7 +27,7 @@ test('who is asked to stop is not ready from that moment on, while it still answ
   const stopped = service.stop(5_000);
   const [ready, push] = await Promise.all([readyz(), fetch(`${open}/webhooks/any`, { method: 'POST', body: '{}' })]);
   assert.equal(ready.status, 503);
-  assert.match(ready.text, /\[-\]running failed: asked to stop/);
+  assert.match(ready.text, /\[-\]running failed: stopping/);
   assert.equal(push.status, 200);
   await push.arrayBuffer();
   await stopped;

@@ -37,7 +37,7 @@ for (const [status, failure] of [
   [401, undefined],
   [429, 'the registry answered 429'],
   [503, 'the registry answered 503'],
-  ['error', 'there was no answer'],
+  ['error', 'there was no response'],
 ] as const)
   test(`a registry that answers ${status} ${failure === undefined ? 'is no failure' : 'is one'}`, async () => {
     const { tracing, told } = fakeTracing();

@@ -164,7 +164,7 @@ test('a cluster of before v1, with its policies', async () => {
 test('apply: both versions are served, and all policies are there in both', async () => {
   const { code, err } = await crd('apply', '--conversion-url', endpoint.url, '--ca-file', endpoint.caFile);
   assert.equal(code, 0, err);
-  assert.match(err, /converts \(2000 objects are there\)/);
+  assert.match(err, /converts all 2000 objects/);
   assert.deepEqual([await storedVersions(), await storedVersionCounts()], [['v1alpha1', 'v1'], { v1alpha1: count }]);
   const [older, newer] = await waitFor('the lists', () => Promise.all([readAll('v1alpha1'), readAll('v1')]));
   assert.deepEqual([older.size, newer.size], [count, count]);

@@ -76,7 +76,7 @@ test('several kubeconfigs are merged as kubectl merges them: the first one choos
 test('credentials that cannot be had are an error that says so, and are asked for again', async () => {
   const tokenFile = join(tempFolder('token'), 'token');
   const access = loadKubeAccess({ kubeconfig: writeKubeconfig('https://one', { tokenFile }) });
-  await assert.rejects(access.current(), /getting credentials for the API server/);
+  await assert.rejects(access.current(), /getting the credentials for the API server failed/);
   writeFileSync(tokenFile, 'late');
   assert.equal((await access.current()).headers['authorization'], 'Bearer late');
 });

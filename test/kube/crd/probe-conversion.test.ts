@@ -68,7 +68,7 @@ describe('a URL', () => {
     [
       'no object',
       (body) => ({ status: 200, body: { response: { ...(body as { request: object }).request, result: { status: 'Success' } } } }),
-      /answers with no object instead of operator.technomad.dev\/v1alpha1/,
+      /returns no object instead of operator.technomad.dev\/v1alpha1/,
     ],
   ];
   for (const [name, answer, message] of wrong) {
