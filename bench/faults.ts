@@ -8,6 +8,7 @@
  */
 import { parseArgs } from 'node:util';
 import { secret, startWorld } from '../test/end-to-end/world.ts';
+import { startControlPlane } from '../test/harness/control-plane.ts';
 import { victimsOf } from '../test/end-to-end/storm.ts';
 import { asInImage } from '../test/harness/image-start.ts';
 import { prepare } from '../test/harness/prepare.ts';
@@ -35,7 +36,8 @@ say(
   `seed ${seed}: ${pushes} pushes in ${seconds} s under kill -9; ${rounds} rounds of restarts; ${flood} s of overload; ${minutes} min of soak`,
 );
 await prepare();
-const world = await startWorld({ fsync: true });
+const cluster = await startControlPlane();
+const world = await startWorld({ cluster, fsync: true });
 const problems: string[] = [];
 try {
   const { program, env } = asInImage();
@@ -43,7 +45,7 @@ try {
   const receivers = await Promise.all([start('receive'), start('receive')]);
   const workers = await Promise.all([start('work'), start('work')]);
   if (pushes > 0) {
-    const victims = victimsOf(world, receivers, workers);
+    const victims = victimsOf(world, cluster, receivers, workers);
     const onKill = (dead: readonly string[]) => say(`kill -9 ${dead.join(', ')}`);
     const random = createRandom(seed);
     const { dead, ...after } = await timedStorm({ world, receivers, victims, random, size: pushes, seconds, together: 3, onKill });

@@ -1,5 +1,6 @@
 /** What traces cost: the same pushes with traces off and on, in turns, on real servers: `npm run bench -- traces`. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { startControlPlane } from '../test/harness/control-plane.ts';
 import { startCollector } from '../test/harness/otlp-collector.ts';
 import { pushImage } from '../test/harness/push-image.ts';
 import { deliver, harborBody, startWorld, type Service } from '../test/end-to-end/world.ts';
@@ -17,7 +18,7 @@ interface Figures {
   readonly rssMb: number[];
 }
 
-const world = await startWorld({ fsync: true });
+const world = await startWorld({ cluster: await startControlPlane(), fsync: true });
 const collector = await startCollector();
 const { host } = world.quiet;
 const repository = 'shop/traced';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import * as v1 from '../../src/api-versions/v1.ts';
 import { validateSpec } from '../../src/api-versions/validate.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { KubeRequestError } from '../harness/kube-request.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { v1SpecArbitrary } from './arbitraries.ts';
@@ -28,7 +28,7 @@ interface Schema {
 
 let cluster: ControlPlane;
 before(async () => {
-  cluster = await startControlPlane({ fsync: false });
+  cluster = await borrowControlPlane();
   await installCrd(cluster, ['v1']);
 });
 after(() => cluster.stop());

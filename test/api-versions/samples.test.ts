@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { lintText } from '../../src/cli/lint/lint-text.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { installCrd, policiesPath } from './install-crd.ts';
 
 const folder = join(import.meta.dirname, '../../crd/samples');
@@ -30,7 +30,7 @@ for (const { file, text } of samples) {
 describe('the API server takes', () => {
   let cluster: ControlPlane;
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
     await installCrd(cluster, ['v1', 'v1alpha1']);
   });
   after(() => cluster.stop());

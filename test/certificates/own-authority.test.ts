@@ -5,7 +5,7 @@ import { ensureMaterial } from '../../src/certificates/own-authority.ts';
 import { agreeOnSecret } from '../../src/kube/secrets.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/kube-error.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 
 const start = new Date('2026-11-20T12:00:00Z');
@@ -17,7 +17,7 @@ describe('our own authority in a Secret of a real API server', () => {
   let clients: KubeClient[] = [];
   let namespace = '';
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
     namespace = await cluster.namespace();
     clients = Array.from({ length: 6 }, () => createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 }));
   });

@@ -6,7 +6,7 @@ import { crdName } from '../../src/api-versions/group.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
 import { olderPolicy } from '../end-to-end/conversion-world.ts';
 import { lacksHelm } from '../harness/binaries.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { startControlPlane, type OwnControlPlane } from '../harness/control-plane.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
 import { chartFolder, helm, type Manifest, type Values } from '../harness/helm.ts';
 import { pushImage } from '../harness/push-image.ts';
@@ -26,7 +26,7 @@ const columnsOf = (definition: { spec: { versions: { additionalPrinterColumns?: 
   definition.spec.versions.map(({ additionalPrinterColumns }) => additionalPrinterColumns);
 
 describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
-  let cluster: ControlPlane;
+  let cluster: OwnControlPlane;
   let redis: Redis;
   let registry: Registry;
   let kubelet: ReturnType<typeof playKubelet>;

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
 import { olderPolicy } from '../end-to-end/conversion-world.ts';
 import { lacksHelm } from '../harness/binaries.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { renderChart } from '../harness/helm.ts';
 import { KubeRequestError, kubeRequest, type KubeRequest } from '../harness/kube-request.ts';
 import { kubeconfigOf, tokenOf } from '../harness/service-account.ts';
@@ -35,7 +35,7 @@ describe('rights on policies', { skip: (await lacksHelm()) ?? false }, () => {
   let cluster: ControlPlane;
   const as = {} as Record<Person, KubeRequest>;
   before(async () => {
-    cluster = await startControlPlane({ fsync: false, controllerManager: true });
+    cluster = await borrowControlPlane({ controllerManager: true });
     await installCrd(cluster, ['v1', 'v1alpha1']);
     await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
     for (const object of await renderChart({})) {

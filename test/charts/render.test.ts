@@ -6,7 +6,7 @@ import { after, before, describe, it, test } from 'node:test';
 import { loadSettings } from '../../src/config.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { lacksHelm } from '../harness/binaries.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { chartFolder, helm, renderChart, type Manifest } from '../harness/helm.ts';
 import { shippedGrants, type Grantee } from '../harness/shipped-permissions.ts';
 import type { Grant } from '../harness/service-account.ts';
@@ -29,7 +29,7 @@ const otherKinds = [
 describe('the chart', { skip }, () => {
   let cluster: ControlPlane;
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
     for (const name of ['image-watcher', 'shop', 'ops']) await cluster.request('POST', '/api/v1/namespaces', { metadata: { name } });
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
     await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'restricted', labels } });

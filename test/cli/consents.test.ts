@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
 import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -28,7 +28,7 @@ describe('image-watcher consents', () => {
   let kubeconfig: string;
   let places: { shop: string; ops: string; kitchen: string };
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
     await Promise.all([installCrd(cluster, ['v1']), installKind(cluster, known.rollout), installKind(cluster, known.helmRelease)]);
     proxy = await startKubeProxy(cluster, cluster.kubeconfigPath);
     proxy.tokens.add('token');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -29,7 +29,7 @@ let endpoint: ConversionEndpoint;
 let strange: ConversionEndpoint;
 before(async () => {
   [cluster, endpoint, strange] = await Promise.all([
-    startControlPlane({ fsync: false }),
+    borrowControlPlane(),
     startConversionEndpoint(convertReview),
     startConversionEndpoint(() => ({ status: 200, body: { hello: 'world' } })),
   ]);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -19,7 +19,7 @@ const applied = 'application/apply-patch+yaml';
 let cluster: ControlPlane;
 let endpoint: ConversionEndpoint;
 before(async () => {
-  [cluster, endpoint] = await Promise.all([startControlPlane({ fsync: false }), startConversionEndpoint(convertReview)]);
+  [cluster, endpoint] = await Promise.all([borrowControlPlane(), startConversionEndpoint(convertReview)]);
 });
 after(() => Promise.all([cluster.stop(), endpoint.stop()]));
 

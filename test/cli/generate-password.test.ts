@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { runCommand } from './run-command.ts';
 
 describe('image-watcher generate-password', () => {
   let cluster: ControlPlane;
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
   });
   after(() => cluster.stop());
 

@@ -4,13 +4,13 @@ import { UsageError } from '../../src/cli/command.ts';
 import type { KeelImport } from '../../src/cli/import/keel/convert-all.ts';
 import { readDocuments } from '../../src/cli/lint/read-documents.ts';
 import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { runCommand } from './run-command.ts';
 
 let cluster: ControlPlane;
 let namespace: string;
 before(async () => {
-  cluster = await startControlPlane({ fsync: false });
+  cluster = await borrowControlPlane();
   await installCrd(cluster, ['v1']);
   namespace = await cluster.namespace('keel');
   const template = (image: string) => ({ metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'app', image }] } });

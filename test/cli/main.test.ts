@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { startConversionEndpoint, type ConversionEndpoint } from '../harness/conversion-endpoint.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -129,7 +129,7 @@ describe('the command line', () => {
     let cluster: ControlPlane;
     let endpoint: ConversionEndpoint;
     before(async () => {
-      [cluster, endpoint] = await Promise.all([startControlPlane({ fsync: false }), startConversionEndpoint(convertReview)]);
+      [cluster, endpoint] = await Promise.all([borrowControlPlane(), startConversionEndpoint(convertReview)]);
     });
     after(() => Promise.all([cluster.stop(), endpoint.stop()]));
 

@@ -4,14 +4,14 @@ import { createNamespaceConsents } from '../../src/cluster/namespace-consents.ts
 import type { CrossNamespace } from '../../src/plan/consent.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithGrants, type Rule } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const { signal } = new AbortController();
 let cluster: ControlPlane;
 before(async () => {
-  cluster = await startControlPlane({ fsync: false });
+  cluster = await borrowControlPlane();
 });
 after(() => cluster.stop());
 

@@ -5,7 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { hostileReviews } from '../api-versions/hostile-reviews.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
 import { conversionCluster, nowhere, olderPolicy } from './conversion-world.ts';
@@ -37,7 +37,7 @@ describe('an API server, and a hundred strangers who send the largest reviews th
   let service: Service;
   let world: ReturnType<typeof conversionCluster>;
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
     world = conversionCluster(cluster);
     const program = { command: process.execPath, args: () => [...nodeOptions, join(import.meta.dirname, '../../src/main.ts')] };
     const kubeconfig = await kubeconfigAsShipped(cluster);

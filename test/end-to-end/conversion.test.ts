@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { issueCertificate, makeAuthority } from '../../src/certificates/make-certificate.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { startControlPlane, type OwnControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 import { startService, type Service, type ServiceOptions } from '../harness/service.ts';
 import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
@@ -67,7 +67,7 @@ describe('the role convert, alone', () => {
 });
 
 describe('the role convert in a cluster', () => {
-  let cluster: ControlPlane;
+  let cluster: OwnControlPlane;
   let world: ReturnType<typeof conversionCluster>;
   let shipped = '';
   before(async () => {

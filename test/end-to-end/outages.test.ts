@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type OwnControlPlane, startControlPlane } from '../harness/control-plane.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { createFleet, eachOf } from './fleet.ts';
@@ -16,9 +17,11 @@ import {
 } from './world.ts';
 
 describe('outages', () => {
+  let cluster: OwnControlPlane;
   let world: World;
   before(async () => {
-    world = await startWorld();
+    cluster = await startControlPlane({ fsync: false });
+    world = await startWorld({ cluster });
   });
   after(() => world.stop());
 
@@ -93,14 +96,14 @@ describe('outages', () => {
   it('the API server is away at the start: ready, says so, takes webhooks, and patches when it comes', async () => {
     await prepare('cold');
     await pushNext('cold');
-    await world.cluster.apiServer.kill9();
+    await cluster.apiServer.kill9();
     const service = await world.start({ untilReady: false });
     await waitFor('readiness, and the failed first list', async () => {
       const { status, text } = await readyz(service, '?verbose');
       return status === 200 && /\[!\]kubernetes policies failed: .*ECONNREFUSED/.test(text);
     });
     assert.equal((await deliver(service, bodyOf('cold'))).status, 202);
-    await world.cluster.apiServer.restart();
+    await cluster.apiServer.restart();
     assertPatchedTimes(await world.waitForImage('cold', imageOf('cold'), 120_000), 1);
     await service.stop();
   });
@@ -110,13 +113,13 @@ describe('outages', () => {
     await prepare('away');
     await world.waitForFirstLook('away');
     await pushNext('away');
-    await world.cluster.apiServer.kill9();
+    await cluster.apiServer.kill9();
     assert.equal((await deliver(service, bodyOf('away'))).status, 202);
     await waitFor('a try to have failed', async () => {
       const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
       return /image_watcher_reconciles_total\{source="Webhook",outcome="retrying",reason="Retrying"\} [1-9]/.test(metrics);
     });
-    await world.cluster.apiServer.restart();
+    await cluster.apiServer.restart();
     assertPatchedTimes(await world.waitForImage('away', imageOf('away'), 120_000), 1);
     await service.stop();
   });

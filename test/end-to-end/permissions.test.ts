@@ -9,6 +9,7 @@ import { crdName } from '../../src/api-versions/group.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { isUseOf, rightsOf, type AuditLog, type Right } from '../harness/audit-log.ts';
+import { startControlPlane } from '../harness/control-plane.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { giveGrants, kubeconfigWithGrants } from '../harness/service-account.ts';
 import { shippedGrants, type Grantee, type Installation } from '../harness/shipped-permissions.ts';
@@ -25,9 +26,10 @@ describe('the permissions of the chart', () => {
   let world: World;
   let audit: AuditLog;
   before(async () => {
-    world = await startWorld({ controllers: true, audit: true });
-    assert.ok(world.cluster.audit);
-    audit = world.cluster.audit;
+    const cluster = await startControlPlane({ controllerManager: true, fsync: false, audit: true });
+    world = await startWorld({ cluster, controllers: true });
+    assert.ok(cluster.audit);
+    audit = cluster.audit;
   });
   after(() => world.stop());
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { createRandom } from '../../bench/fuzz/random.ts';
+import { type OwnControlPlane, startControlPlane } from '../harness/control-plane.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { post as postReview, reviewOf } from './conversion-world.ts';
@@ -13,18 +14,20 @@ import { deliverUntilAccepted, harborBody, secret, startWorld, type Service, typ
 const seed = 20261121;
 
 describe('two receivers and two workers under fire', () => {
+  let cluster: OwnControlPlane;
   let world: World;
   let receivers: Service[];
   let workers: Service[];
   before(async () => {
-    world = await startWorld();
+    cluster = await startControlPlane({ fsync: false });
+    world = await startWorld({ cluster });
     receivers = await Promise.all([world.start({ roles: 'receive' }), world.start({ roles: 'receive' })]);
     workers = await Promise.all([world.start({ roles: 'work' }), world.start({ roles: 'work' })]);
   });
   after(() => world.stop());
 
   it('kill -9 of each of them, of Redis, registry, API server and etcd: every accepted push takes effect, once', async (t) => {
-    const victims = victimsOf(world, receivers, workers);
+    const victims = victimsOf(world, cluster, receivers, workers);
     const options = { world, receivers, victims, random: createRandom(seed), size: 48, kills: victims.length };
     await storm({ ...options, onKill: (names) => t.diagnostic(`kill -9 ${names.join(', ')}`) });
   });

@@ -1,6 +1,7 @@
 /** Pushes to many workloads while everything that can be killed is killed. */
 import type { Random } from '../../bench/fuzz/random.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import type { OwnControlPlane } from '../harness/control-plane.ts';
 import { createFleet, eachOf } from './fleet.ts';
 import { deliverUntilAccepted, type Service, type World } from './world.ts';
 
@@ -14,19 +15,23 @@ export interface Victim {
 }
 
 /** Everything that a push needs, those first that others wait for when they start. */
-export function victimsOf(world: World, receivers: readonly Service[], workers: readonly Service[]): Victim[] {
+export function victimsOf(
+  { redis, quiet }: World,
+  { etcd, apiServer }: OwnControlPlane,
+  receivers: readonly Service[],
+  workers: readonly Service[],
+): Victim[] {
   const name = (what: string, { kill9, restart }: Pick<Victim, 'kill9' | 'restart'>, isOurs = false): Victim => ({
     name: what,
     isOurs,
     kill9,
     restart,
   });
-  const { redis, quiet, cluster } = world;
   return [
-    name('etcd', cluster.etcd),
+    name('etcd', etcd),
     name('Redis', redis),
     name('registry', quiet),
-    name('API server', cluster.apiServer),
+    name('API server', apiServer),
     ...workers.map((worker, index) => name(`worker ${index}`, worker, true)),
     ...receivers.map((receiver, index) => name(`receiver ${index}`, receiver, true)),
   ];

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts'
 import { policiesPath } from '../api-versions/install-crd.ts';
 import type { Policy } from '../api-versions/objects.ts';
 import { runCommand } from '../cli/run-command.ts';
-import { startControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane } from '../harness/control-plane.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
 import { startService } from '../harness/service.ts';
 import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
@@ -21,7 +21,7 @@ export const namespace = 'shop';
 
 /** Starts the API server and the service; `storage` says in which version objects are stored. */
 export async function startTwoVersions(storage: Version = 'v1') {
-  const cluster = await startControlPlane({ fsync: false });
+  const cluster = await borrowControlPlane();
   const kubeconfig = await kubeconfigAsShipped(cluster);
   const service = await startService({ redisUrl: nowhere.redisUrl, kubeconfig, roles: 'convert' });
   await conversionCluster(cluster).waitForAuthority();

@@ -9,7 +9,7 @@ import { createKubeClient } from '../../src/kube/client.ts';
 import { retireVersion } from '../../src/kube/crd/retire-version.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
 import { startProcess } from '../harness/process.ts';
@@ -29,7 +29,7 @@ interface Policy {
 let cluster: ControlPlane;
 let endpoint: ConversionEndpoint;
 before(async () => {
-  [cluster, endpoint] = await Promise.all([startControlPlane({ fsync: false }), startConversionEndpoint(convertReview)]);
+  [cluster, endpoint] = await Promise.all([borrowControlPlane(), startConversionEndpoint(convertReview)]);
 });
 after(() => Promise.all([cluster.stop(), endpoint.stop()]));
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import type { Spec } from '../../src/api-versions/v1.ts';
 import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { resend } from '../harness/resend.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
@@ -50,18 +50,19 @@ export interface Deployment {
 
 /**
  * Starts everything but the service. `crd` is the definition that the cluster has, with its versions but no conversion webhook unless given. Nothing rolls out,
- * and policies do not watch for it, unless there are `controllers`. With `fsync`, Redis and etcd wait for the disk. Services get the permissions of the chart, and `extraRules` as its user would add them.
+ * and policies do not watch for it, unless there are `controllers`. `cluster` is one that the test has started, to disturb it. With `fsync`, Redis waits for the
+ * disk. Services get the permissions of the chart, and `extraRules` as its user would add them.
  */
 export async function startWorld({
   crd = customResourceDefinition(),
   controllers = false,
   extraRules = [],
-  audit = false,
+  cluster: own,
   fsync = false,
-}: { crd?: Definition; controllers?: boolean; extraRules?: readonly Rule[]; audit?: boolean; fsync?: boolean } = {}) {
+}: { crd?: Definition; controllers?: boolean; extraRules?: readonly Rule[]; cluster?: ControlPlane; fsync?: boolean } = {}) {
   const [redis, cluster, registry, quiet] = await Promise.all([
     startRedis({ fsync }),
-    startControlPlane({ controllerManager: controllers, audit, fsync }),
+    own ?? borrowControlPlane({ controllerManager: controllers }),
     startRegistry(),
     startRegistry(),
   ]);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { type OwnControlPlane, startControlPlane } from './control-plane.ts';
 import { waitFor } from './wait-for.ts';
 
-let cluster: ControlPlane;
+let cluster: OwnControlPlane;
 before(async () => {
   cluster = await startControlPlane({ controllerManager: true });
 });

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { createAuditLog, type AuditLog } from './audit-log.ts';
 import { findControlPlane } from './binaries.ts';
@@ -11,17 +14,13 @@ import { startApiServer, startControllerManager } from './kube-servers.ts';
 import type { Server } from './server.ts';
 import { tempFolder } from './temp-folder.ts';
 
-/** A Kubernetes control plane of its own: real etcd, API server and, on request, the controllers that roll workloads out. There are no nodes. */
+/** A Kubernetes control plane that nobody else uses: real etcd, API server and, on request, the controllers that roll workloads out. There are no nodes. */
 export type ControlPlane = {
   readonly kubeconfigPath: string;
   readonly server: string;
   readonly token: string;
   readonly caPem: string;
-  readonly etcd: Server & { readonly url: string };
-  readonly apiServer: Server;
-  readonly controllerManager: Server | undefined;
-  /** Where it was asked for. */
-  readonly audit: AuditLog | undefined;
+  readonly etcd: { readonly url: string };
   /** As the administrator. Throws a KubeRequestError with `.status` and the server's message. */
   request: KubeRequest;
   /** Makes a new namespace with a unique name. */
@@ -29,8 +28,48 @@ export type ControlPlane = {
   stop(): Promise<void>;
 };
 
+/** A control plane whose servers the test has started itself, so that it may kill, freeze and restart them. */
+export type OwnControlPlane = ControlPlane & {
+  readonly etcd: Server & { readonly url: string };
+  readonly apiServer: Server;
+  /** Where it was asked for. */
+  readonly audit: AuditLog | undefined;
+  readonly endpoints: Endpoints;
+};
+
+/** All that another process needs to use a running control plane. */
+export type Endpoints = { readonly server: string; readonly etcdUrl: string; readonly kubeconfigPath: string; readonly keys: KubeKeys };
+
+/** Names the socket of the runner's pool in the environment of the test files. */
+export const poolVariable = 'IMAGE_WATCHER_CONTROL_PLANES';
+
+/**
+ * An empty control plane, until `stop()` nobody else's: one from the pool of `npm test`, which saves the test file its start, or a new one where there is no
+ * pool. Tests must leave its servers alone; those that disturb them use `startControlPlane`.
+ */
+export async function borrowControlPlane({ controllerManager = false, pool = process.env[poolVariable] } = {}): Promise<ControlPlane> {
+  if (pool === undefined) return startControlPlane({ controllerManager, fsync: false });
+  const socket = connect(pool);
+  await once(socket, 'connect');
+  const [line] = (await once(createInterface(socket), 'line')) as [string];
+  // The end of this process gives the control plane back too.
+  socket.unref();
+  const answer = JSON.parse(line) as { endpoints: Endpoints } | { error: string };
+  if ('error' in answer) throw new Error(answer.error);
+  const { endpoints } = answer;
+  const manager = controllerManager ? await startControllers(endpoints) : undefined;
+  return {
+    ...useControlPlane(endpoints),
+    async stop() {
+      await manager?.stop();
+      socket.ref().end();
+      if (!socket.closed) await once(socket, 'close');
+    },
+  };
+}
+
 /** Starts a control plane on free loopback ports; many may run side by side. `fsync: false` trades etcd's durability for speed, `audit` writes all requests down. */
-export async function startControlPlane({ controllerManager = false, fsync = true, audit = false } = {}): Promise<ControlPlane> {
+export async function startControlPlane({ controllerManager = false, fsync = true, audit = false } = {}): Promise<OwnControlPlane> {
   const binaries = await findControlPlane({ controllerManager });
   const dir = tempFolder('control-plane');
   const started: Server[] = [];
@@ -49,31 +88,36 @@ export async function startControlPlane({ controllerManager = false, fsync = tru
     const server = `https://127.0.0.1:${apiServer.ports[0]}`;
     const kubeconfigPath = join(dir, 'kubeconfig');
     writeFileSync(kubeconfigPath, kubeconfig(server, keys), { mode: 0o600 });
-    const manager =
-      binaries.kubeControllerManager && (await startControllerManager(binaries.kubeControllerManager, { keys, kubeconfigPath }));
-    const { token, caPem } = keys;
-    const request = kubeRequest({ server, token, caPem });
-    return {
-      kubeconfigPath,
-      server,
-      token,
-      caPem,
-      etcd,
-      apiServer,
-      request,
-      audit: auditLog,
-      controllerManager: manager ? keep(manager) : undefined,
-      async namespace(prefix = 'test') {
-        const name = `${prefix}-${randomUUID().slice(0, 8)}`;
-        await request('POST', '/api/v1/namespaces', { metadata: { name } });
-        return name;
-      },
-      stop: () => stopAll(started),
-    };
+    const endpoints = { server, etcdUrl: etcd.url, kubeconfigPath, keys };
+    if (controllerManager) keep(await startControllers(endpoints));
+    return { ...useControlPlane(endpoints), etcd, apiServer, audit: auditLog, endpoints, stop: () => stopAll(started) };
   } catch (error) {
     await stopAll(started);
     throw error;
   }
+}
+
+function useControlPlane({ server, etcdUrl, kubeconfigPath, keys }: Endpoints): Omit<ControlPlane, 'stop'> {
+  const { token, caPem } = keys;
+  const request = kubeRequest({ server, token, caPem });
+  return {
+    kubeconfigPath,
+    server,
+    token,
+    caPem,
+    etcd: { url: etcdUrl },
+    request,
+    async namespace(prefix = 'test') {
+      const name = `${prefix}-${randomUUID().slice(0, 8)}`;
+      await request('POST', '/api/v1/namespaces', { metadata: { name } });
+      return name;
+    },
+  };
+}
+
+async function startControllers(endpoints: Endpoints): Promise<Server> {
+  const { kubeControllerManager } = await findControlPlane({ controllerManager: true });
+  return startControllerManager(kubeControllerManager as string, endpoints);
 }
 
 // The latest first: an API server without its etcd takes much longer to end.

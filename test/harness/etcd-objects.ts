@@ -12,7 +12,7 @@ export async function readStoredObjects(etcdUrl: string, prefix: string): Promis
   const end = Buffer.from(prefix);
   end[end.length - 1] = (end.at(-1) ?? 0) + 1;
   for (let start = Buffer.from(prefix); ;) {
-    const page = await range(etcdUrl, { key: start.toString('base64'), range_end: end.toString('base64'), limit: 500 });
+    const page = await etcdCall<Range>(etcdUrl, 'range', { key: start.toString('base64'), range_end: end.toString('base64'), limit: 500 });
     for (const { key, value } of page.kvs ?? []) {
       objects.push({ key: decode(key), value: JSON.parse(decode(value)) as StoredJson['value'] });
     }
@@ -24,21 +24,22 @@ export async function readStoredObjects(etcdUrl: string, prefix: string): Promis
 
 /** Writes any text where the API server keeps an object, past everything that it would refuse. */
 export async function writeStoredText(etcdUrl: string, key: string, text: string): Promise<void> {
-  const body = JSON.stringify({ key: encode(key), value: encode(text) });
-  const answer = await fetch(`${etcdUrl}/v3/kv/put`, { method: 'POST', body });
-  if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
+  await etcdCall(etcdUrl, 'put', { key: encode(key), value: encode(text) });
 }
 
-async function range(etcdUrl: string, request: object): Promise<Range> {
-  const answer = await fetch(`${etcdUrl}/v3/kv/range`, { method: 'POST', body: JSON.stringify(request) });
+/** One call of etcd's key-value API as JSON; keys and values are in base64. */
+export async function etcdCall<T>(etcdUrl: string, method: 'range' | 'put' | 'txn', request: object): Promise<T> {
+  const answer = await fetch(`${etcdUrl}/v3/kv/${method}`, { method: 'POST', body: JSON.stringify(request) });
   if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as Range;
+  return (await answer.json()) as T;
 }
 
-function decode(base64: string): string {
+/** Text of a key or value. */
+export function decode(base64: string): string {
   return Buffer.from(base64, 'base64').toString();
 }
 
-function encode(text: string): string {
+/** A key or value of text. */
+export function encode(text: string): string {
   return Buffer.from(text).toString('base64');
 }

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { poolVariable } from './control-plane.ts';
+import { startPool } from './control-plane-pool.ts';
 import { prepare } from './prepare.ts';
 
 const args = process.argv.slice(2);
@@ -13,7 +15,12 @@ const files = (chosen.length ? chosen : ['test']).flatMap(testFilesIn);
 try {
   if (files.length === 0) throw new Error(`no test files in ${chosen.join(', ')}`);
   if (files.some(usesHarness)) process.stderr.write(`using ${(await prepare()).join(', ')}\n`);
-  process.exitCode = await runTests();
+  const pool = await startPool();
+  try {
+    process.exitCode = await runTests({ [poolVariable]: pool.path });
+  } finally {
+    await pool.stop();
+  }
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exitCode = 1;
@@ -29,10 +36,10 @@ function usesHarness(file: string): boolean {
   return file.includes('harness/') || readFileSync(file, 'utf8').includes('/harness/');
 }
 
-function runTests(): Promise<number> {
+function runTests(more: NodeJS.ProcessEnv): Promise<number> {
   const node = [
     '--test',
-    `--import=${join(import.meta.dirname, 'property-seed.ts')}`,
+    `--import=${join(import.meta.dirname, 'preload.ts')}`,
     // Node's default leaves one core free, which is half of a small machine.
     `--test-concurrency=${availableParallelism()}`,
     '--test-timeout=300000',
@@ -41,7 +48,7 @@ function runTests(): Promise<number> {
     `--test-reporter=${join(import.meta.dirname, 'slow-files-reporter.ts')}`,
     '--test-reporter-destination=stderr',
   ];
-  const child = spawn(process.execPath, [...node, ...options, ...files], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [...node, ...options, ...files], { stdio: 'inherit', env: { ...process.env, ...more } });
   // The terminal sends Ctrl-C to the child too, which reports what was interrupted.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));

@@ -4,7 +4,7 @@ import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { readNamespaceConsent } from '../../src/kube/namespace-consent.ts';
 import { readSecretContent } from '../../src/kube/secrets.ts';
 import { createEventRecorder } from '../../src/kube/record-event.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { startFakeApiServer, writeKubeconfig } from './fake-api-server.ts';
 
@@ -12,7 +12,7 @@ let controlPlane: ControlPlane;
 let client: KubeClient;
 let namespace: string;
 before(async () => {
-  controlPlane = await startControlPlane({ fsync: false });
+  controlPlane = await borrowControlPlane();
   client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });

@@ -4,14 +4,14 @@ import { applyCustomResourceDefinition } from '../../src/kube/crd/apply-crd.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import type { CustomResourceDefinition } from '../../src/kube/crd/definition.ts';
 import { patchStatus, type StatusPatch } from '../../src/kube/patch-status.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { type ControlPlane, borrowControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 let controlPlane: ControlPlane;
 let client: KubeClient;
 let namespace: string;
 before(async () => {
-  controlPlane = await startControlPlane({ fsync: false });
+  controlPlane = await borrowControlPlane();
   client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { createDiscovery, discoveryFreshMs } from '../../src/kube/discovery.ts';
 import { rediscoveryPauseMs } from '../../src/cluster/kind-watch.ts';
-import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { type ControlPlane, borrowControlPlane } from '../harness/control-plane.ts';
 import { installKind, known, removeKind, type CustomKind } from './targets/custom-definition.ts';
 
 const machine: CustomKind = { group: 'example.com', version: 'v1', kind: 'Machine', plural: 'machinery' };
@@ -15,7 +15,7 @@ describe('discovery', () => {
   let requests: string[] = [];
   let time = 0;
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
     const real = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     client = {
       ...real,

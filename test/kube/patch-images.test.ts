@@ -6,14 +6,14 @@ import type { Workload } from '../../src/model/workload.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { patchImages } from '../../src/kube/patch-images.ts';
 import { readWorkload } from '../../src/kube/read-workload.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startFakeApiServer, writeKubeconfig } from './fake-api-server.ts';
 
 let controlPlane: ControlPlane;
 let client: KubeClient;
 let namespace: string;
 before(async () => {
-  controlPlane = await startControlPlane({ fsync: false });
+  controlPlane = await borrowControlPlane();
   client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });

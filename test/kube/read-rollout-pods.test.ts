@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { readRolloutPods } from '../../src/kube/read-rollout-pods.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { playKubelet } from '../end-to-end/pods.ts';
 
@@ -10,7 +10,7 @@ let cluster: ControlPlane;
 let client: KubeClient;
 let namespace: string;
 before(async () => {
-  cluster = await startControlPlane({ fsync: false, controllerManager: true });
+  cluster = await borrowControlPlane({ controllerManager: true });
   client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await cluster.namespace();
 });

@@ -4,10 +4,10 @@ import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/kube-error.ts';
 import { createObjectStore, type ObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
 import { type Reflector, startReflector } from '../../src/kube/reflector.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { type OwnControlPlane, startControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
-let controlPlane: ControlPlane;
+let controlPlane: OwnControlPlane;
 let client: KubeClient;
 before(async () => {
   controlPlane = await startControlPlane({ fsync: false });

@@ -5,7 +5,7 @@ import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { createObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
 import { projectMetadata, projectServiceAccount, readSecretContent } from '../../src/kube/secrets.ts';
 import { startReflector } from '../../src/kube/reflector.ts';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -13,7 +13,7 @@ let controlPlane: ControlPlane;
 let client: KubeClient;
 let namespace: string;
 before(async () => {
-  controlPlane = await startControlPlane({ fsync: false });
+  controlPlane = await borrowControlPlane();
   client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });

@@ -5,7 +5,7 @@ import { conversionSamples } from '../../../src/api-versions/plan-crd.ts';
 import { convertReview } from '../../../src/api-versions/convert-review.ts';
 import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { probeConversion } from '../../../src/kube/crd/check-conversion.ts';
-import { type ControlPlane, startControlPlane } from '../../harness/control-plane.ts';
+import { type ControlPlane, borrowControlPlane } from '../../harness/control-plane.ts';
 import { type AnswerReview, type ConversionEndpoint, startConversionEndpoint } from '../../harness/conversion-endpoint.ts';
 
 const sample = { object: conversionSamples.v1, desiredApiVersion: 'operator.technomad.dev/v1alpha1' };
@@ -19,7 +19,7 @@ describe('a Service, through the API server', { skip: address === undefined && '
   let client: KubeClient;
   let endpoint: ConversionEndpoint;
   before(async () => {
-    [cluster, endpoint] = await Promise.all([startControlPlane({ fsync: false }), startConversionEndpoint(convertReview, address)]);
+    [cluster, endpoint] = await Promise.all([borrowControlPlane(), startConversionEndpoint(convertReview, address)]);
     client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     const metadata = { name: 'convert' };
     const port = Number(new URL(endpoint.url).port);

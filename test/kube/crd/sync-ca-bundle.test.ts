@@ -7,7 +7,7 @@ import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { isKubeError } from '../../../src/kube/kube-error.ts';
 import { syncCaBundle } from '../../../src/kube/crd/sync-ca-bundle.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { startControlPlane, type ControlPlane } from '../../harness/control-plane.ts';
+import { type ControlPlane, borrowControlPlane } from '../../harness/control-plane.ts';
 import { kubeconfigWithRules } from '../../harness/service-account.ts';
 
 const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
@@ -19,7 +19,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
   let client: KubeClient;
   let bundles: string[] = [];
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
     client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     bundles = await Promise.all([1, 2, 3].map(async () => (await makeAuthority(new Date())).certificate));
   });

@@ -11,7 +11,7 @@ import { createDiscovery } from '../../../src/kube/discovery.ts';
 import { patchImages } from '../../../src/kube/patch-images.ts';
 import { readWorkload } from '../../../src/kube/read-workload.ts';
 import { allKnown, digestOf, noAliases, specOf } from '../../model/samples.ts';
-import { startControlPlane, type ControlPlane } from '../../harness/control-plane.ts';
+import { borrowControlPlane, type ControlPlane } from '../../harness/control-plane.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
 const repository = 'registry.example.com/shop/web';
@@ -136,7 +136,7 @@ describe('built-in fields', () => {
   let client: KubeClient;
   let namespace: string;
   before(async () => {
-    cluster = await startControlPlane({ fsync: false });
+    cluster = await borrowControlPlane();
     client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     namespace = await cluster.namespace();
     for (const key of new Set(builtInTargets.map(keyOf))) await install(builtInTargets.filter((target) => keyOf(target) === key));

@@ -7,7 +7,7 @@ import { listSelected, readWorkload } from '../../../src/kube/read-workload.ts';
 import { projectWorkload } from '../../../src/kube/project-workload.ts';
 import { listPath, objectPath } from '../../../src/kube/objects.ts';
 import { type TargetKind, targets } from '../../../src/kube/targets.ts';
-import { type ControlPlane, startControlPlane } from '../../harness/control-plane.ts';
+import { type ControlPlane, borrowControlPlane } from '../../harness/control-plane.ts';
 
 type RawObject = { metadata: { annotations?: Record<string, string>; generation: number } } & Record<string, unknown>;
 
@@ -40,7 +40,7 @@ function withoutTime({ imageSetAt, ...container }: WorkloadContainer): Omit<Work
 let controlPlane: ControlPlane;
 let client: KubeClient;
 before(async () => {
-  controlPlane = await startControlPlane({ fsync: false });
+  controlPlane = await borrowControlPlane();
   client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
 });
 after(async () => {
