@@ -38,7 +38,7 @@ export async function soak(world: World, services: readonly Service[], minutes: 
       await deliverUntilAccepted(harborBody(host, `soak/${name}`, [{ tag }]), receiver);
       await deliverUntilAccepted(harborBody(host, 'soak/unwatched', [{ tag: `${name}-${version}` }]), receiver);
     }
-    for (const name of names) await world.waitForImage(name, `${host}/soak/${name}:1.0.${version}`, 60_000);
+    for (const name of names) await world.waitForImage(name, `${host}/soak/${name}:1.0.${version}`);
     const usages = await measureAll(world, services);
     thirds[Math.min(2, Math.floor(passed() * 3))]?.push(usages);
     if (passed() * 10 < told) continue;

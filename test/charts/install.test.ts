@@ -42,7 +42,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
       if (args[0] !== 'crd') return args;
       const { items } = await cluster.request<{ items: Manifest[] }>('GET', deploymentsPath);
       replicasAtJob = items.map(({ metadata, spec }) => [metadata.name, (spec as { replicas: number }).replicas]);
-      const { conversionUrl } = await waitFor('the conversion webhook', () => converting, { timeoutMs: 120_000 });
+      const { conversionUrl } = await waitFor('the conversion webhook', () => converting);
       return args.flatMap((arg) => {
         if (arg === '--conversion-service') return ['--conversion-url'];
         return arg === `${namespace}/image-watcher-conversion` ? [conversionUrl, '--ca-secret', arg] : [arg];
@@ -87,7 +87,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
   /** What the kubelet would start of a Deployment, with a token only where one is mounted; ports and Redis are those of this machine. */
   const startPod = async (name: string): Promise<Service> => {
     const path = `${deploymentsPath}/${name}`;
-    const deployment = await waitFor('the Deployment', () => cluster.request<Manifest>('GET', path), { timeoutMs: 120_000 });
+    const deployment = await waitFor('the Deployment', () => cluster.request<Manifest>('GET', path));
     const [pod] = podTemplatesOf([deployment]);
     const { automountServiceAccountToken: hasToken, serviceAccountName = '', containers } = pod?.spec ?? { containers: [] };
     const { args = [] } = containers[0] ?? {};
@@ -115,9 +115,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
   const push = (tag: string) => pushImage({ host: registry.host, repository: 'shop/web', tag, content: tag });
   const workload = '/apis/apps/v1/namespaces/default/deployments';
   const untilItRuns = (tag: string) =>
-    waitFor(`${tag} to run`, async () => JSON.stringify(await cluster.request('GET', `${workload}/web`)).includes(image(tag)), {
-      timeoutMs: 60_000,
-    });
+    waitFor(`${tag} to run`, async () => JSON.stringify(await cluster.request('GET', `${workload}/web`)).includes(image(tag)));
   const announceTo = ({ publicUrl }: Service) =>
     registry.notify({ url: `${publicUrl}/webhooks/registry`, headers: { Authorization: `Bearer ${secret}` } });
 
@@ -153,7 +151,6 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     await waitFor(
       'the first look',
       async () => (await cluster.request('GET', `${policiesPath('default', 'v1')}/web`)).status?.observedGeneration,
-      { timeoutMs: 120_000 },
     );
     await announceTo(service);
     await push('1.1.0');

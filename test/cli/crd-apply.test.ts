@@ -9,7 +9,7 @@ import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, runCrd } from './run-command.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const policies = (version: string, namespace = 'default') =>
@@ -41,7 +41,7 @@ beforeEach(async () => {
   await waitFor('the definition to be gone', async () => (await read()) === undefined);
 });
 
-const apply = (...args: string[]) => runCommand('crd', ['apply', '--kubeconfig', cluster.kubeconfigPath, ...args]);
+const apply = (...args: string[]) => runCrd(cluster.kubeconfigPath, 'apply', ...args);
 const withUrl = () => ['--conversion-url', endpoint.url, '--ca-file', endpoint.caFile];
 
 async function read(): Promise<Crd | undefined> {

@@ -7,7 +7,7 @@ import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, runCrd } from './run-command.ts';
 import { reportProgress } from '../../src/cli/crd-migrate.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => Promise.all([cluster.stop(), endpoint.stop()]));
 
-const crd = (action: string, ...args: string[]) => runCommand('crd', [action, '--kubeconfig', cluster.kubeconfigPath, ...args]);
+const crd = (action: string, ...args: string[]) => runCrd(cluster.kubeconfigPath, action, ...args);
 const withUrl = () => ['--conversion-url', endpoint.url, '--ca-file', endpoint.caFile];
 
 const spec = {

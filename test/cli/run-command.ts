@@ -16,3 +16,9 @@ export async function runCommand(name: string, args: readonly string[]): Promise
   const code = await command.run(args, { out: (text) => (out += text), err: (text) => (err += text) });
   return { code, out, err };
 }
+
+/** Runs `crd ACTION …` on a cluster; `apply` gives an overloaded API server more time than a user would. */
+export function runCrd(kubeconfig: string, action: string, ...args: string[]): Promise<Ran> {
+  const patience = action === 'apply' ? ['--timeout', '3m'] : [];
+  return runCommand('crd', [action, '--kubeconfig', kubeconfig, ...patience, ...args]);
+}

@@ -42,7 +42,7 @@ test('a watch tells what Namespaces say and when they say something else, withou
   const [open, silent] = await Promise.all([cluster.namespace('open'), cluster.namespace('silent')]);
   await say(open, 'shop');
   const { consents, changed } = await start(context, ['list', 'watch']);
-  await waitFor('the watch', () => consents.checks().every(({ ok }) => ok), { timeoutMs: 120_000 });
+  await waitFor('the watch', () => consents.checks().every(({ ok }) => ok));
   const known = () => [open, silent, 'missing'].map(consents.namespaceConsent);
   assert.deepEqual(known(), ['shop', null, null]);
   assert.deepEqual(changed, [open]);

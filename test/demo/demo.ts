@@ -135,7 +135,9 @@ async function pushAndWatch(world: World, tag: string): Promise<void> {
       () => push(world, tag),
       ({ digest }) => digest,
     );
-    await world.waitForImage('web', `${world.registry.host}/${repository}:${tag}`, 1_000).catch(() => undefined);
+    const image = `${world.registry.host}/${repository}:${tag}`;
+    const runs = async () => (await world.readDeployment('web')).spec.template.spec.containers[0]?.image === image;
+    await waitFor(`web to run ${image}`, runs, { timeoutMs: 1_000 }).catch(() => undefined);
   } catch (error) {
     steps.note(error instanceof Error ? error.message : String(error));
   }

@@ -179,7 +179,7 @@ describe('the role convert in a cluster', () => {
         await cluster.apiServer.restart();
       }
       for (const version of ['v1', 'v1alpha1']) {
-        const items = await waitFor(`the list of ${version}`, () => world.list(version, namespace), { timeoutMs: 90_000 });
+        const items = await waitFor(`the list of ${version}`, () => world.list(version, namespace));
         assert.deepEqual(items.map(({ metadata }) => metadata.name).sort(), names.toSorted());
         const field = version === 'v1' ? 'image' : 'repository';
         assert.ok(
@@ -195,7 +195,7 @@ describe('the role convert in a cluster', () => {
     const service = await startInCluster();
     await world.storeOlder(service.conversionUrl, namespace, 2_000);
     const began = performance.now();
-    const items = await waitFor('the list', () => world.list('v1', namespace), { timeoutMs: 90_000 });
+    const items = await waitFor('the list', () => world.list('v1', namespace));
     t.diagnostic(`listed within ${Math.round(performance.now() - began)} ms`);
     assert.equal(items.length, 2_000);
     assert.ok(items.every(({ metadata, spec }) => spec['image'] === `harbor.example.com/shop/${metadata.name}`));

@@ -7,8 +7,10 @@ import { harborBody, type Deployment, type World } from './world.ts';
 export type Fleet = Awaited<ReturnType<typeof createFleet>>;
 
 /** `size` Deployments that run 1.0.0 of a repository each, with a policy each, and 1.0.1 ready at the (silent) registry. */
-export async function createFleet(world: World, prefix: string, size: number, timeoutMs = 120_000) {
+export async function createFleet(world: World, prefix: string, size: number) {
   const { host } = world.quiet;
+  // Benchmarks have thousands.
+  const timeoutMs = 180_000 + size * 200;
   const members = Array.from({ length: size }, (_, index) => ({ name: `${prefix}-${index}`, repository: `fleet/${prefix}-${index}` }));
   await eachOf(members, async ({ name, repository }) => {
     await pushImage({ host, repository, tag: '1.0.0', content: 'old' });

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { oldCrd } from '../api-versions/old-crd.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCommand, runCrd } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 const consentAnnotation = 'operator.technomad.dev/allow-policies-from';
 const originAnnotation = 'operator.technomad.dev/v1alpha1';
-const patience = 60_000;
 
 describe('policies of v1alpha1 with targets in another namespace', () => {
   let world: World;
@@ -28,7 +27,7 @@ describe('policies of v1alpha1 with targets in another namespace', () => {
     service = await world.start({ roles: 'receive,work', untilReady: false });
     const authority = ['--ca-secret', 'default/image-watcher-conversion'];
     const endpoint = ['--conversion-url', converter.conversionUrl, ...authority];
-    const { code, err } = await runCommand('crd', ['apply', '--kubeconfig', world.cluster.kubeconfigPath, ...endpoint]);
+    const { code, err } = await runCrd(world.cluster.kubeconfigPath, 'apply', ...endpoint);
     assert.equal(code, 0, err);
   });
   after(() => world.stop());
@@ -61,7 +60,7 @@ describe('policies of v1alpha1 with targets in another namespace', () => {
   };
   const runs = async (name: string, tag: string) =>
     JSON.stringify(await world.cluster.request('GET', `${deployments()}/${name}`)).includes(`"${image(name, tag)}"`);
-  const waitForStall = (name: string) => world.waitForCondition(name, 'Stalled', 'NoConsent', patience);
+  const waitForStall = (name: string) => world.waitForCondition(name, 'Stalled', 'NoConsent');
   const consents = (...args: string[]) => runCommand('consents', [...args, '--kubeconfig', world.cluster.kubeconfigPath]);
 
   it('need consent after the upgrade, whenever they were written, and whatever their annotations say', async () => {
@@ -83,7 +82,7 @@ describe('policies of v1alpha1 with targets in another namespace', () => {
     assert.match(listed.out, /1 refused/);
     const applied = await consents('--apply', '--from', world.namespace);
     assert.equal(applied.code, 1, applied.err);
-    for (const name of ['former', 'today']) await waitFor(`${name} to be updated`, () => runs(name, '1.1.0'), { timeoutMs: patience });
+    for (const name of ['former', 'today']) await waitFor(`${name} to be updated`, () => runs(name, '1.1.0'));
     assert.ok(await runs('closed', '1.0.0'));
     await waitForStall('closed');
     assert.match((await consents()).out, /closed: its annotation says "nobody", which is left alone\n/);
@@ -93,10 +92,10 @@ describe('policies of v1alpha1 with targets in another namespace', () => {
     await service.stop();
     service = await world.start({ config: { crossNamespace: 'legacy' }, roles: 'receive,work' });
     await createPolicy('legacy');
-    const { message } = await world.waitForCondition('legacy', 'CrossNamespace', 'NoConsent', patience);
+    const { message } = await world.waitForCondition('legacy', 'CrossNamespace', 'NoConsent');
     assert.match(message, /crossNamespace: legacy: Deployment .*\/legacy\. /);
     await push('legacy', '1.2.0');
-    await waitFor('legacy to be updated', () => runs('legacy', '1.2.0'), { timeoutMs: patience });
+    await waitFor('legacy to be updated', () => runs('legacy', '1.2.0'));
     await waitForStall('closed');
     assert.ok(await runs('closed', '1.0.0'));
   });

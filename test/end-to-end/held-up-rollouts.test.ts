@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { waitFor } from '../harness/wait-for.ts';
-import { patience, startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
+import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 
 /** Long enough for pods to become ready once they are there. */
 const timeoutMs = 25_000;
@@ -57,16 +57,12 @@ describe('rollouts that were held up for longer than they may take', () => {
     );
     await update('crowded', '1.0.1');
     const changedAt = Date.now();
-    const waiting = await waitFor(
-      'the quota to be told',
-      async () => {
-        const ready = await world.condition('crowded', 'Ready');
-        return ready?.message.includes('exceeded quota') && ready;
-      },
-      { timeoutMs: patience },
-    );
+    const waiting = await waitFor('the quota to be told', async () => {
+      const ready = await world.condition('crowded', 'Ready');
+      return ready?.message.includes('exceeded quota') && ready;
+    });
     assert.equal(waiting.reason, 'Progressing');
-    await waitFor('all rollouts to be overdue', () => Date.now() > changedAt + timeoutMs + 1_000, { timeoutMs: patience });
+    await waitFor('all rollouts to be overdue', () => Date.now() > changedAt + timeoutMs + 1_000);
     // Whoever would roll back has had a reason to look: the status of each is written anew.
     for (const name of names) await world.annotate(world.policyPath(name), { 'operator.technomad.dev/requested-at': 'overdue' });
     for (const name of names)

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Spec } from '../../src/api-versions/v1.ts';
 import { pushChart } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { patience, startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
+import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 import { deliver, harborBody } from './world.ts';
 
 interface Raw {
@@ -58,14 +58,10 @@ describe('image volumes', () => {
     await world.waitForFirstLook(name);
   };
   const waitForVolume = (name: string, tag: string) =>
-    waitFor(
-      `the volume of ${name} to be ${tag}`,
-      async () => {
-        const raw = await read(name);
-        return raw.spec.template.spec.volumes?.[1]?.image?.reference === image(name, tag) && raw;
-      },
-      { timeoutMs: patience },
-    );
+    waitFor(`the volume of ${name} to be ${tag}`, async () => {
+      const raw = await read(name);
+      return raw.spec.template.spec.volumes?.[1]?.image?.reference === image(name, tag) && raw;
+    });
 
   it('get what is pushed, are rolled back when it cannot be pulled or somebody asks, and may hold artifacts', async () => {
     await create('models', { volumes: true });

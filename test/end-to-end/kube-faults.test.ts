@@ -12,8 +12,6 @@ import { writeKubeconfig } from '../kube/fake-api-server.ts';
 import { createFleet, eachOf } from './fleet.ts';
 import { assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, startWorld, type Service, type World } from './world.ts';
 
-const patience = 120_000;
-
 describe('the API server', () => {
   let world: World;
   let proxy: KubeProxy;
@@ -64,8 +62,8 @@ describe('the API server', () => {
       const path = new RegExp(`/deployments/${name}\\?`);
       proxy.spoil(fault, { method: 'PATCH', path, times });
       await announce(name);
-      assertPatchedTimes(await world.waitForImage(name, image(name), patience), 1);
-      await world.waitForCondition(name, 'Ready', 'UpToDate', patience);
+      assertPatchedTimes(await world.waitForImage(name, image(name)), 1);
+      await world.waitForCondition(name, 'Ready', 'UpToDate');
       assertPatchedTimes(await world.readDeployment(name), 1);
     });
   }
@@ -74,10 +72,8 @@ describe('the API server', () => {
     await prepare('unwritten');
     proxy.spoil({ loseAnswer: true }, { method: 'PATCH', path: /imagepolicies\/unwritten\/status/, times: 2 });
     await announce('unwritten');
-    await waitFor('the change in the history', async () => (await world.readStatus('unwritten')).history?.length === 1, {
-      timeoutMs: patience,
-    });
-    await world.waitForCondition('unwritten', 'Ready', 'UpToDate', patience);
+    await waitFor('the change in the history', async () => (await world.readStatus('unwritten')).history?.length === 1);
+    await world.waitForCondition('unwritten', 'Ready', 'UpToDate');
     assertPatchedTimes(await world.readDeployment('unwritten'), 1);
     assert.equal((await world.readStatus('unwritten')).history?.length, 1);
   });
@@ -90,11 +86,11 @@ describe('the API server', () => {
     await announce('slow');
     await waitFor('the slow one to be on its way', () => proxy.requests.some((request) => /^PATCH .*deployments\/slow\?/.test(request)));
     await announce('quick');
-    assertPatchedTimes(await world.waitForImage('quick', image('quick'), patience), 1);
+    assertPatchedTimes(await world.waitForImage('quick', image('quick')), 1);
     assertPatchedTimes(await world.readDeployment('slow'), 0);
     proxy.heal();
     release();
-    assertPatchedTimes(await world.waitForImage('slow', image('slow'), patience), 1);
+    assertPatchedTimes(await world.waitForImage('slow', image('slow')), 1);
   });
 
   it('is slow with the status of a push: a workload that is created before it is written follows, too', async () => {
@@ -118,13 +114,13 @@ describe('the API server', () => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     proxy.spoil({ after: held }, { method: 'PATCH', path: /imagepolicies\/growing\/status/, times: 1_000 });
     await announce('growing');
-    await world.waitForImage('growing', image('growing'), patience);
+    await world.waitForImage('growing', image('growing'));
     const known = await countOf('workloads');
     await createLabelled('late');
     await waitFor('the service to know it', async () => (await countOf('workloads')) > known);
     proxy.heal();
     release();
-    assertPatchedTimes(await world.waitForImage('late', image('growing'), patience), 1);
+    assertPatchedTimes(await world.waitForImage('late', image('growing')), 1);
     assertPatchedTimes(await world.readDeployment('growing'), 1);
   });
 
@@ -136,9 +132,7 @@ describe('the API server', () => {
     for (let cut = 0; cut < 3; cut++) {
       const before = proxy.requests.length;
       proxy.cutWatches();
-      await waitFor('another watch', () => proxy.requests.slice(before).some((request) => request.includes('watch=true')), {
-        timeoutMs: patience,
-      });
+      await waitFor('another watch', () => proxy.requests.slice(before).some((request) => request.includes('watch=true')));
     }
     await sending;
     await fleet.assertPatchedOnce();
@@ -146,7 +140,7 @@ describe('the API server', () => {
     // What is created after all that is seen, too.
     await prepare('after-cuts');
     await announce('after-cuts');
-    assertPatchedTimes(await world.waitForImage('after-cuts', image('after-cuts'), patience), 1);
+    assertPatchedTimes(await world.waitForImage('after-cuts', image('after-cuts')), 1);
   });
 
   it('takes a permission away: told as such, and made good by the poll when it is back', async () => {
@@ -155,11 +149,11 @@ describe('the API server', () => {
     proxy.spoil({ status: 403, body }, { method: 'PATCH', path: /deployments\/forbidden\?/, times: 1_000_000 });
     await prepare('forbidden', { poll: { interval: '5s' } });
     await announce('forbidden');
-    const stalled = await world.waitForCondition('forbidden', 'Stalled', 'PatchRejected', patience);
+    const stalled = await world.waitForCondition('forbidden', 'Stalled', 'PatchRejected');
     assert.match(stalled.message, /grant image-watcher the verb "patch" on "deployments"/);
     proxy.heal();
-    assertPatchedTimes(await world.waitForImage('forbidden', image('forbidden'), patience), 1);
-    await world.waitForCondition('forbidden', 'Ready', 'UpToDate', patience);
+    assertPatchedTimes(await world.waitForImage('forbidden', image('forbidden')), 1);
+    await world.waitForCondition('forbidden', 'Ready', 'UpToDate');
   });
 
   it('does not take an expired token: the new one is read from its file', async () => {
@@ -167,10 +161,10 @@ describe('the API server', () => {
     proxy.tokens.delete('first');
     proxy.cutWatches();
     await announce('expired');
-    await waitFor('a request with the old token', () => proxy.isRefusing(), { timeoutMs: patience });
+    await waitFor('a request with the old token', () => proxy.isRefusing());
     proxy.tokens.add('second');
     writeFileSync(tokenFile, 'second');
-    assertPatchedTimes(await world.waitForImage('expired', image('expired'), patience), 1);
+    assertPatchedTimes(await world.waitForImage('expired', image('expired')), 1);
   });
 
   it('a policy is deleted while its push is on the way: nothing is changed, and the push comes to an end', async () => {
@@ -183,7 +177,7 @@ describe('the API server', () => {
     await world.cluster.request('DELETE', policyPath('deleted'));
     await waitFor('the service to know', async () => (await countOf('policies')) < known);
     world.quiet.thaw();
-    assertPatchedTimes(await world.waitForImage('bystander', image('bystander'), patience), 1);
+    assertPatchedTimes(await world.waitForImage('bystander', image('bystander')), 1);
     await announce('deleted');
     assertPatchedTimes(await world.readDeployment('deleted'), 0);
   });
@@ -195,8 +189,8 @@ describe('the API server', () => {
     await world.cluster.request('DELETE', policyPath('old-name'));
     await world.createPolicy('new-name', `${world.quiet.host}/shop/old-name`, { strategy: 'SemVer' }, { target: 'old-name' });
     world.quiet.thaw();
-    assertPatchedTimes(await world.waitForImage('old-name', image('old-name'), patience), 1);
-    await world.waitForCondition('new-name', 'Ready', 'UpToDate', patience);
+    assertPatchedTimes(await world.waitForImage('old-name', image('old-name')), 1);
+    await world.waitForCondition('new-name', 'Ready', 'UpToDate');
     assertPatchedTimes(await world.readDeployment('old-name'), 1);
   });
 
@@ -218,12 +212,12 @@ describe('the API server', () => {
     await world.cluster.request('DELETE', `/api/v1/namespaces/${going}`);
     await world.cluster.request('DELETE', `${path}/going`);
     world.quiet.thaw();
-    assertPatchedTimes(await world.waitForImage('staying', image('staying'), patience), 1);
+    assertPatchedTimes(await world.waitForImage('staying', image('staying')), 1);
     await announce('going');
     const queueIsEmpty = async () => {
       const lengths = await Promise.all(['wait', 'active'].map((list) => askRedis(world.redis.port, `LLEN {image-watcher}:push:${list}`)));
       return lengths.every((reply) => reply.startsWith(':0'));
     };
-    await waitFor('all pushes to come to an end', queueIsEmpty, { timeoutMs: patience });
+    await waitFor('all pushes to come to an end', queueIsEmpty);
   });
 });

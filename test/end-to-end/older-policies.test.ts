@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { crdName } from '../../src/api-versions/group.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCrd } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { eachOf } from './fleet.ts';
@@ -28,8 +28,7 @@ describe('policies of v1alpha1', () => {
   const readOlder = (name: string): Promise<OlderPolicy> => world.cluster.request<OlderPolicy>('GET', older(name));
   const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
   const push = (name: string, tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });
-  const crd = (action: string, ...options: string[]) =>
-    runCommand('crd', [action, '--kubeconfig', world.cluster.kubeconfigPath, ...options]);
+  const crd = (action: string, ...args: string[]) => runCrd(world.cluster.kubeconfigPath, action, ...args);
 
   /** As `kubectl create` sends it. */
   const createPolicy = (name: string, tagPolicy: object) =>
@@ -58,7 +57,7 @@ describe('policies of v1alpha1', () => {
     assert.equal(answer.status, 202);
   };
   /** Behind hundreds of others. */
-  const waitForImage = (name: string, tag: string) => world.waitForImage(name, image(name, tag), 120_000);
+  const waitForImage = (name: string, tag: string) => world.waitForImage(name, image(name, tag));
   const storedVersions = async (): Promise<string[]> => {
     const definition = await world.cluster.request('GET', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`);
     return definition.status.storedVersions;

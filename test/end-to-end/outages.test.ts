@@ -44,7 +44,7 @@ describe('outages', () => {
     await prepare('polled', { pollIntervalMinutes: 1 });
     await world.waitForFirstLook('polled');
     await pushNext('polled');
-    assertPatchedTimes(await world.waitForImage('polled', imageOf('polled'), 90_000), 1);
+    assertPatchedTimes(await world.waitForImage('polled', imageOf('polled')), 1);
     await waitFor('the change to be counted', async () => {
       const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
       return /image_watcher_workload_changes_total\{kind="Deployment",source="Poll"\} 1/.test(metrics);
@@ -104,7 +104,7 @@ describe('outages', () => {
     });
     assert.equal((await deliver(service, bodyOf('cold'))).status, 202);
     await cluster.apiServer.restart();
-    assertPatchedTimes(await world.waitForImage('cold', imageOf('cold'), 120_000), 1);
+    assertPatchedTimes(await world.waitForImage('cold', imageOf('cold')), 1);
     await service.stop();
   });
 
@@ -120,7 +120,7 @@ describe('outages', () => {
       return /image_watcher_reconciles_total\{source="Webhook",outcome="retrying",reason="Retrying"\} [1-9]/.test(metrics);
     });
     await cluster.apiServer.restart();
-    assertPatchedTimes(await world.waitForImage('away', imageOf('away'), 120_000), 1);
+    assertPatchedTimes(await world.waitForImage('away', imageOf('away')), 1);
     await service.stop();
   });
 

@@ -69,13 +69,13 @@ describe('overload', () => {
     await world.createPolicy('after', `${host}/shop/after`, { strategy: 'SemVer' });
     const worker = await world.start({ roles: 'work' });
     const isRoom = () => post().then(({ status }) => status === 202);
-    await waitFor('room in Redis', isRoom, { timeoutMs: 120_000, intervalMs: 200 });
+    await waitFor('room in Redis', isRoom, { intervalMs: 200 });
     await world.waitForFirstLook('after');
     await pushImage({ host, repository: 'shop/after', tag: '1.0.1', content: 'new' });
     await deliverUntilAccepted(harborBody(host, 'shop/after', [{ tag: '1.0.1' }]), receiver);
-    assertPatchedTimes(await world.waitForImage('after', `${host}/shop/after:1.0.1`, 120_000), 1);
+    assertPatchedTimes(await world.waitForImage('after', `${host}/shop/after:1.0.1`), 1);
     const isDrained = async () => (await askRedis(world.redis.port, 'LLEN {image-watcher}:push:wait')).startsWith(':0');
-    await waitFor('the queue to be empty', isDrained, { timeoutMs: 120_000 });
+    await waitFor('the queue to be empty', isDrained);
     assertPatchedTimes(await world.readDeployment('flood'), 0);
     await worker.stop();
   });

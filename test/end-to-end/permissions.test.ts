@@ -7,7 +7,7 @@ import { rewriteObject } from '../../src/kube/crd/rewrite-objects.ts';
 import { readStatus } from '../../src/model/policy-status.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCommand, runCrd } from '../cli/run-command.ts';
 import { isUseOf, rightsOf, type AuditLog, type Right } from '../harness/audit-log.ts';
 import { startControlPlane } from '../harness/control-plane.ts';
 import { pushImage } from '../harness/push-image.ts';
@@ -20,7 +20,6 @@ import { deliver, harborBody, startWorld, type Service, type World } from './wor
 
 const accountOf = (grantee: string) => ({ namespace: 'default', name: `only-${grantee}` });
 const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
-const endless = 120_000;
 
 describe('the permissions of the chart', () => {
   let world: World;
@@ -49,7 +48,7 @@ describe('the permissions of the chart', () => {
     return rights.filter((right) => !requests.some((request) => isUseOf(right, request))).map(format);
   };
   const assertAllUsed = async (grantee: Grantee) => {
-    const allUsed = waitFor(`every right of ${grantee} to be used`, () => unused(grantee).length === 0, { timeoutMs: endless });
+    const allUsed = waitFor(`every right of ${grantee} to be used`, () => unused(grantee).length === 0);
     await allUsed.catch((cause: unknown) => assert.deepEqual(unused(grantee), [], String(cause)));
   };
   const assertNothingForbidden = (account: string) => {
@@ -86,17 +85,13 @@ describe('the permissions of the chart', () => {
     return name;
   };
   const waitForPatches = (namespace: string, kinds: readonly string[], wanted: string) =>
-    waitFor(
-      `${kinds.join(', ')} to run ${wanted}`,
-      async () => {
-        const paths = kinds.map(
-          (kind) => `/apis/${kind === 'CronJob' ? 'batch' : 'apps'}/v1/namespaces/${namespace}/${kind.toLowerCase()}s/all`,
-        );
-        const specs = await Promise.all(paths.map(async (path) => JSON.stringify((await world.cluster.request('GET', path)).spec)));
-        return specs.every((spec) => spec.includes(wanted));
-      },
-      { timeoutMs: endless },
-    );
+    waitFor(`${kinds.join(', ')} to run ${wanted}`, async () => {
+      const paths = kinds.map(
+        (kind) => `/apis/${kind === 'CronJob' ? 'batch' : 'apps'}/v1/namespaces/${namespace}/${kind.toLowerCase()}s/all`,
+      );
+      const specs = await Promise.all(paths.map(async (path) => JSON.stringify((await world.cluster.request('GET', path)).spec)));
+      return specs.every((spec) => spec.includes(wanted));
+    });
 
   it('let the role work do its work, and no right of it is idle', async () => {
     const kubeconfig = await grant('work', 'work');
@@ -178,9 +173,9 @@ describe('the permissions of the chart', () => {
     await Promise.all(['allowed', 'late'].map((name) => push(name, '1.1.0')));
     await announce(service, 'allowed', '1.1.0');
     await announce(service, 'unwanted', '1.1.0');
-    await world.waitForImage('allowed', image('allowed', '1.1.0'), endless);
+    await world.waitForImage('allowed', image('allowed', '1.1.0'));
     const unwatched = async () => /^image_watcher_unwatched_pushes_total [1-9]/m.test(await readText('/metrics'));
-    await waitFor('the unwanted push to be over', unwatched, { timeoutMs: endless });
+    await waitFor('the unwanted push to be over', unwatched);
     assert.match(await readText('/readyz?verbose'), new RegExp(`kubernetes policies in ${late} failed: .* 403 `));
     await giveGrants(world.cluster, accountOf('partly'), shippedGrants('work', { watched: [late] }));
     await waitForPatches(late, ['Deployment'], image('late', '1.1.0'));
@@ -195,7 +190,7 @@ describe('the permissions of the chart', () => {
     await conversion.waitForAuthority();
 
     const definition = await grant('definition', 'definition');
-    const crd = (...args: string[]) => runCommand('crd', [...args, '--kubeconfig', definition]);
+    const crd = (action: string, ...args: string[]) => runCrd(definition, action, ...args);
     await cluster.request('DELETE', crdPath);
     await waitFor('the definition to be gone', () =>
       cluster.request('GET', crdPath).then(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { oldCrd } from '../api-versions/old-crd.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCrd } from '../cli/run-command.ts';
 import { readStoredObjects, writeStoredText } from '../harness/etcd-objects.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -113,7 +113,7 @@ describe('policies that are not what they should be', () => {
   });
   after(() => world.stop());
 
-  const crd = (...args: string[]) => runCommand('crd', [...args, '--kubeconfig', world.cluster.kubeconfigPath]);
+  const crd = (action: string, ...args: string[]) => runCrd(world.cluster.kubeconfigPath, action, ...args);
   const path = (version: Version, name = '') =>
     `/apis/operator.technomad.dev/${version}/namespaces/${world.namespace}/imagepolicies${name && `/${name}`}`;
   const keyOf = (name: string) => `/registry/operator.technomad.dev/imagepolicies/${world.namespace}/${name}`;

@@ -17,9 +17,6 @@ import {
   type World,
 } from './world.ts';
 
-const patience = 120_000;
-const timeoutMs = patience;
-
 describe('a failover of Redis', () => {
   let world: World;
   before(async () => {
@@ -61,13 +58,13 @@ describe('a failover of Redis', () => {
       assert.equal(await waitingAt(master.port), ':1');
       await master.kill9();
       for (const replica of replicas) replica.thaw();
-      const next = await waitFor('another master', async () => (await group.master()) !== master && group.master(), { timeoutMs });
+      const next = await waitFor('another master', async () => (await group.master()) !== master && group.master());
       assert.equal(await waitingAt(next.port), ':0', 'it was on no replica');
       await worker.restart();
-      assertPatchedTimes(await world.waitForImage('unconfirmed', image('unconfirmed'), patience), 1);
+      assertPatchedTimes(await world.waitForImage('unconfirmed', image('unconfirmed')), 1);
       await push('unconfirmed', '1.0.2');
       await deliverUntilAccepted(bodyOf('unconfirmed', '1.0.2'), careful);
-      await world.waitForImage('unconfirmed', image('unconfirmed', '1.0.2'), patience);
+      await world.waitForImage('unconfirmed', image('unconfirmed', '1.0.2'));
     } finally {
       await Promise.all(started.map((service) => service.stop()));
       await group.stop();
@@ -81,23 +78,19 @@ describe('a failover of Redis', () => {
       service = await world.start({ config: { redis: { url: cluster.url, cluster: true } } });
       await prepare('clustered', { poll: { interval: '5s' } });
       await deliverUntilAccepted(bodyOf('clustered'), service);
-      assertPatchedTimes(await world.waitForImage('clustered', image('clustered'), patience), 1);
+      assertPatchedTimes(await world.waitForImage('clustered', image('clustered')), 1);
       const old = await cluster.ownerOf('{image-watcher}');
       await old.kill9();
-      const next = await waitFor(
-        'the replica to take over',
-        async () => {
-          const owner = await cluster.ownerOf('{image-watcher}');
-          return owner !== old && owner;
-        },
-        { timeoutMs },
-      );
+      const next = await waitFor('the replica to take over', async () => {
+        const owner = await cluster.ownerOf('{image-watcher}');
+        return owner !== old && owner;
+      });
       await push('clustered', '1.0.2');
       await deliverUntilAccepted(bodyOf('clustered', '1.0.2'), service);
-      await world.waitForImage('clustered', image('clustered', '1.0.2'), patience);
+      await world.waitForImage('clustered', image('clustered', '1.0.2'));
       // Announced by nobody.
       await push('clustered', '1.0.3');
-      await world.waitForImage('clustered', image('clustered', '1.0.3'), patience);
+      await world.waitForImage('clustered', image('clustered', '1.0.3'));
       await waitFor('the record of both pushes', async () =>
         (await askRedis(next.ports[0] as number, 'ZCARD {image-watcher}:events')).startsWith(':2'),
       );

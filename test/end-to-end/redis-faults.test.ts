@@ -67,7 +67,7 @@ describe('Redis', () => {
     const refused = await waitForAnswer(503);
     assert.ok(Number(refused.headers.get('retry-after')) > 0);
     world.quiet.thaw();
-    assertPatchedTimes(await world.waitForImage('full', imageOf('full'), 90_000), 1);
+    assertPatchedTimes(await world.waitForImage('full', imageOf('full')), 1);
     await tell('CONFIG SET maxmemory 0');
     await waitForAnswer(202);
   });
@@ -79,7 +79,7 @@ describe('Redis', () => {
     assert.equal((await deliverOnce(service, bodyOf('brimful'))).status, 503);
     await tell('CONFIG SET maxmemory 0');
     await deliverUntilAccepted(bodyOf('brimful'), service);
-    assertPatchedTimes(await world.waitForImage('brimful', imageOf('brimful'), 90_000), 1);
+    assertPatchedTimes(await world.waitForImage('brimful', imageOf('brimful')), 1);
   });
 
   it('a read-only replica: 503 and not ready, until it is a master', async () => {
@@ -96,7 +96,7 @@ describe('Redis', () => {
     assert.match(text, /\[-\]redis failed: Redis is a replica and takes no writes/);
     await tell('REPLICAOF NO ONE');
     await deliverUntilAccepted(bodyOf('replica'), service);
-    assertPatchedTimes(await world.waitForImage('replica', imageOf('replica'), 90_000), 1);
+    assertPatchedTimes(await world.waitForImage('replica', imageOf('replica')), 1);
   });
 
   it('not durable: told and shown; refused where the configuration says so, and not a word where it says that', async () => {
@@ -127,6 +127,6 @@ describe('Redis', () => {
     const { host } = world.quiet;
     await pushImage({ host, repository: 'shop/wiped', tag: '1.0.2', content: 'after' });
     // Nobody announces it: only a poll can have seen it.
-    await world.waitForImage('wiped', `${host}/shop/wiped:1.0.2`, 120_000);
+    await world.waitForImage('wiped', `${host}/shop/wiped:1.0.2`);
   });
 });

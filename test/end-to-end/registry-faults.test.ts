@@ -65,7 +65,7 @@ describe('a registry that is slow to tell the truth', () => {
       fake.setTag(`shop/${name}`, '1.0.1', fakeImage('2'));
       fake.answerNext(answer, { path: `/v2/shop/${name}/manifests/1.0.1`, times });
       await announce(name, '1.0.1', fakeImage('2'));
-      await world.waitForImage(name, `${fake.host}/shop/${name}:1.0.1`, 60_000);
+      await world.waitForImage(name, `${fake.host}/shop/${name}:1.0.1`);
     });
   }
 
@@ -91,10 +91,10 @@ describe('a registry that is slow to tell the truth', () => {
     broken.answerNext(() => (isBroken ? { status: 500 } : undefined), { times: 1_000_000 });
     await announceAll(broken.host, many);
     await announceAll(fake.host, few);
-    for (const name of few) assertPatchedTimes(await world.waitForImage(name, `${fake.host}/shop/${name}:1.0.1`, 60_000), 1);
+    for (const name of few) assertPatchedTimes(await world.waitForImage(name, `${fake.host}/shop/${name}:1.0.1`), 1);
     for (const name of many) assertPatchedTimes(await world.readDeployment(name), 0);
     isBroken = false;
-    for (const name of many) assertPatchedTimes(await world.waitForImage(name, `${broken.host}/shop/${name}:1.0.1`, 180_000), 1);
+    for (const name of many) assertPatchedTimes(await world.waitForImage(name, `${broken.host}/shop/${name}:1.0.1`), 1);
   });
 
   it('asks for a token: one request for a push once the token is there', async () => {

@@ -1,7 +1,7 @@
 /** What a policy rolled back to is its own: the next good image is applied, and the one that failed is not. */
 import { after, before, describe, it } from 'node:test';
 import { waitFor } from '../harness/wait-for.ts';
-import { patience, startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
+import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 import { assertPatchedTimes } from './world.ts';
 
 describe('a policy that follows a mutable tag and went back to another one', () => {
@@ -27,7 +27,7 @@ describe('a policy that follows a mutable tag and went back to another one', () 
     const { world, kubelet, image, push, announce, waitForReady, waitForResults } = rollouts;
     const { first: failed } = await create('job', {});
     await kubelet.cannotPull('job', `${image('job', 'latest')}@${failed}`, 'not found');
-    await world.waitForImage('job', image('job', '1.2.0'), patience);
+    await world.waitForImage('job', image('job', '1.2.0'));
     await waitForReady('job', 'RejectedDigest');
 
     await announce('job', 'latest', failed);

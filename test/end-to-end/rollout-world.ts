@@ -7,9 +7,6 @@ import { waitFor } from '../harness/wait-for.ts';
 import { playKubelet } from './pods.ts';
 import { deliver, harborBody, startWorld } from './world.ts';
 
-// Looks come 5, 15, 35 … s after a change, and machines may be slow.
-export const patience = 180_000;
-
 export type RolloutWorld = Awaited<ReturnType<typeof startRolloutWorld>>;
 
 /** Starts the world and one service; the registry that is used announces nothing. */
@@ -48,16 +45,12 @@ export async function startRolloutWorld() {
       return digest;
     },
     waitForResults: (name: string, ...expected: string[]) =>
-      waitFor(
-        `the history of ${name} to be ${expected.join(', ')}`,
-        async () => {
-          const status = await world.readStatus(name);
-          assert.equal(resultsOf(status).join(), expected.join());
-          return status;
-        },
-        { timeoutMs: patience },
-      ),
-    waitForReady: (name: string, reason: string) => world.waitForCondition(name, 'Ready', reason, patience),
+      waitFor(`the history of ${name} to be ${expected.join(', ')}`, async () => {
+        const status = await world.readStatus(name);
+        assert.equal(resultsOf(status).join(), expected.join());
+        return status;
+      }),
+    waitForReady: (name: string, reason: string) => world.waitForCondition(name, 'Ready', reason),
     stop: () => world.stop(),
   };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { waitFor } from '../harness/wait-for.ts';
 import { eachOf } from './fleet.ts';
-import { patience, resultsOf as results, startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
+import { resultsOf as results, startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 import { assertPatchedTimes, deliver, harborBody } from './world.ts';
 
 describe('rollouts', () => {
@@ -48,7 +48,7 @@ describe('rollouts', () => {
     await create('broken');
     const digest = await update('broken', '1.0.1');
     await kubelet.cannotPull('broken', image('broken', '1.0.1'), 'Back-off pulling image: not found');
-    const deployment = await world.waitForImage('broken', image('broken', '1.0.0'), patience);
+    const deployment = await world.waitForImage('broken', image('broken', '1.0.0'));
     assertPatchedTimes(deployment, 2);
     assert.match(deployment.metadata.annotations?.['kubernetes.io/change-cause'] ?? '', /rolled back to .*1\.0\.0.*1\.0\.1 failed/);
     await waitForResults('broken', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
@@ -78,7 +78,7 @@ describe('rollouts', () => {
     await create('crashing');
     await update('crashing', '1.0.1');
     await kubelet.crashes('crashing', image('crashing', '1.0.1'));
-    await world.waitForImage('crashing', image('crashing', '1.0.0'), patience);
+    await world.waitForImage('crashing', image('crashing', '1.0.0'));
     const { rejected } = await waitForResults('crashing', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
     assert.match(rejected?.[0]?.message ?? '', /CrashLoopBackOff.*4 restarts, last ended with Error \(exit code 3\)/);
   });
@@ -102,7 +102,7 @@ describe('rollouts', () => {
     await create('held', { onFailure: 'Hold' });
     await update('held', '1.0.1');
     await kubelet.cannotPull('held', image('held', '1.0.1'), 'not found');
-    const held = await world.waitForCondition('held', 'Held', 'RolloutFailed', patience);
+    const held = await world.waitForCondition('held', 'Held', 'RolloutFailed');
     assert.match(held.message, /1\.0\.1 failed.*not found/);
     assert.deepEqual(results(await world.readStatus('held')), ['1.0.1 Webhook Failed']);
     assertPatchedTimes(await world.readDeployment('held'), 1);
@@ -185,21 +185,17 @@ describe('rollouts', () => {
     await world.waitForFirstLook('many');
     const digest = await push('many', '1.0.1');
     await announce('many', '1.0.1');
-    await eachOf(names, async (name) => void (await world.waitForImage(name, image('many', '1.0.1'), patience)));
+    await eachOf(names, async (name) => void (await world.waitForImage(name, image('many', '1.0.1'))));
     await eachOf(
       names.filter((name) => name !== broken),
       (name) => kubelet.becomesReady(name, image('many', '1.0.1')),
     );
     await kubelet.cannotPull(broken, image('many', '1.0.1'), 'Back-off pulling image: not found');
-    await world.waitForImage(broken, image('many', '1.0.0'), patience);
-    const status = await waitFor(
-      'all rollouts to be over',
-      async () => {
-        const found = await world.readStatus('many');
-        return found.rollouts?.done === 29 && found.rollouts.rolledBack === 1 && found;
-      },
-      { timeoutMs: patience },
-    );
+    await world.waitForImage(broken, image('many', '1.0.0'));
+    const status = await waitFor('all rollouts to be over', async () => {
+      const found = await world.readStatus('many');
+      return found.rollouts?.done === 29 && found.rollouts.rolledBack === 1 && found;
+    });
     assert.deepEqual(
       status.rejected?.map((one) => one.digest),
       [digest],
@@ -224,7 +220,7 @@ describe('rollouts', () => {
     });
     await kubelet.cannotPull('forgotten', image('forgotten', '1.0.1'), 'not found');
     await service.restart();
-    await world.waitForImage('forgotten', image('forgotten', '1.0.0'), patience);
+    await world.waitForImage('forgotten', image('forgotten', '1.0.0'));
     await waitForReady('forgotten', 'RejectedDigest');
   });
 
@@ -240,7 +236,7 @@ describe('rollouts', () => {
     await announce('torn', '1.0.1');
     await waitForReady('torn', 'Progressing');
     await kubelet.cannotPull('torn', image('torn', '1.0.1'), 'not found');
-    await world.waitForImage('torn', image('torn', '1.0.0'), patience);
+    await world.waitForImage('torn', image('torn', '1.0.0'));
     const { rejected } = await waitForResults('torn', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
     assert.equal(rejected?.[0]?.digest, digest);
   });

@@ -94,7 +94,7 @@ describe('secrets', () => {
     assert.equal(await post(`/webhooks/by-url/%zz${secrets.token}`, {}, '{}'), 400);
     assert.equal(await post(`/webhooks/by-url/${secrets.token}`, {}, 'x'.repeat(1_048_577)), 413);
     assert.equal(await post(`/webhooks/by-url/${secrets.token}?token=${secrets.query}`, {}, '{}'), 200);
-    await world.waitForImage('right', `${fake.host}/shop/right:1.0.1`, 90_000);
+    await world.waitForImage('right', `${fake.host}/shop/right:1.0.1`);
     await waitFor('the refusal of the registry to be told', async () => {
       const { conditions = [] } = await world.readStatus('wrong');
       return conditions.some(({ message }) => /401|credential|denied|unauthor/i.test(message));

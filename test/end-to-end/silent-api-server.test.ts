@@ -11,9 +11,6 @@ import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
-/** Requests on the connections that died end after 10 s, and are repeated. */
-const patience = 120_000;
-
 describe('a watch of the policies that died without a word', () => {
   let world: World;
   let relay: SilentRelay;
@@ -65,9 +62,9 @@ describe('a watch of the policies that died without a word', () => {
     await world.createPolicy('created', `${world.quiet.host}/shop/created`, { strategy: 'SemVer' });
     for (const name of names)
       assert.equal((await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag: '2.0.0' }]))).status, 202);
-    assertPatchedTimes(await world.waitForImage('kept', image('kept', '2.0.0'), patience), 1);
-    await waitFor('all pushes to be over', pushesAreOver, { timeoutMs: patience });
-    await world.waitForFirstLook('created', patience);
+    assertPatchedTimes(await world.waitForImage('kept', image('kept', '2.0.0')), 1);
+    await waitFor('all pushes to be over', pushesAreOver);
+    await world.waitForFirstLook('created');
     for (const name of ['suspended', 'deleted', 'narrowed']) assertPatchedTimes(await world.readDeployment(name), 0);
   });
 });

@@ -78,7 +78,7 @@ describe('two receivers and two workers under fire', () => {
     for (const tag of tags) await push(tag);
     const deliveries = tags.flatMap((tag) => Array.from({ length: 10 }, () => harborBody(host, 'shop/shuffled', [{ tag }])));
     await eachOf(shuffle(deliveries, random.below), (body) => deliverUntilAccepted(body, random.pick(receivers) ?? assert.fail()));
-    await world.waitForImage('shuffled', `${host}/shop/shuffled:1.0.9`, 60_000);
+    await world.waitForImage('shuffled', `${host}/shop/shuffled:1.0.9`);
     // Who lost the race against a higher one may tell of his change after it.
     const { history = [] } = await waitFor('all changes to be in the history', async () => {
       const [status, { metadata }] = await Promise.all([world.readStatus('shuffled'), world.readDeployment('shuffled')]);

@@ -145,7 +145,7 @@ describe('a policy that chooses by more than names', () => {
     await service.restart();
     const next = await push('1.2.0');
     await deliverUntilAccepted(harborBody(host, 'shop/aged', [{ tag: '1.2.0', digest: next.digest }]), service);
-    await world.waitForImage('aged', image('1.2.0'), 90_000);
+    await world.waitForImage('aged', image('1.2.0'));
     const status = await waitFor('nothing to wait', async () => {
       const found = await world.readStatus('aged');
       return found.waiting === undefined && found.lastAppliedTag === '1.2.0' && found;

@@ -210,7 +210,7 @@ describe('targets of every kind', () => {
     const stalled = await world.waitForCondition('late-kind', 'Stalled', 'TargetKindUnknown');
     assert.match(stalled.message, /Machine of example\.com\/v1.*CustomResourceDefinition/);
     await installKind(world.cluster, machine);
-    await world.waitForCondition('late-kind', 'Stalled', 'TargetNotFound', 60_000);
+    await world.waitForCondition('late-kind', 'Stalled', 'TargetNotFound');
     await create(machine, 'one', { size: 3 });
     const missing = await world.waitForCondition('late-kind', 'Stalled', 'FieldPathMissing');
     assert.match(missing.message, /there is no spec\.image to hold it/);
@@ -275,6 +275,6 @@ describe('without the permission to list a kind', () => {
     await world.cluster.request('PATCH', `/apis/rbac.authorization.k8s.io/v1/clusterroles/${world.namespace}-narrow`, {
       rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
     });
-    await world.waitForCondition('needs-more', 'Stalled', 'TargetNotFound', 90_000);
+    await world.waitForCondition('needs-more', 'Stalled', 'TargetNotFound');
   });
 });

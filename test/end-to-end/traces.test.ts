@@ -14,8 +14,6 @@ import { waitFor } from '../harness/wait-for.ts';
 import { playKubelet } from './pods.ts';
 import { deliver, harborBody, secret, startWorld, type Service, type World } from './world.ts';
 
-// Looks at rollouts come 5, 15, 35 … s after a change, and machines may be slow.
-const patience = 180_000;
 const collectorToken = 'token-of-the-collector';
 const senderTrace = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -67,17 +65,12 @@ describe('traces', () => {
   };
   /** The spans of a push's trace, once those are there that are waited for. */
   const traceOf = (event: string, ...names: string[]) =>
-    waitFor(
-      `the spans ${names.join(', ')}`,
-      () => {
-        const all = collector.spans();
-        const { traceId } =
-          all.find(({ name, attributes }) => name === 'process push' && attributes['image_watcher.event'] === event) ?? {};
-        const spans = all.filter((span) => span.traceId === traceId);
-        return names.every((wanted) => spans.some(({ name }) => name === wanted)) && spans;
-      },
-      { timeoutMs: patience },
-    );
+    waitFor(`the spans ${names.join(', ')}`, () => {
+      const all = collector.spans();
+      const { traceId } = all.find(({ name, attributes }) => name === 'process push' && attributes['image_watcher.event'] === event) ?? {};
+      const spans = all.filter((span) => span.traceId === traceId);
+      return names.every((wanted) => spans.some(({ name }) => name === wanted)) && spans;
+    });
   const tree = (spans: readonly CollectedSpan[]) => {
     const byId = new Map(spans.map((span) => [span.spanId, span]));
     return new Set(spans.map(({ parentId, name }) => `${byId.get(parentId)?.name ?? '-'} → ${name}`));
@@ -157,17 +150,13 @@ describe('traces', () => {
     const { id } = await announce('broken', '1.0.1');
     await world.waitForImage('broken', image('broken', '1.0.1'));
     await kubelet.cannotPull('broken', image('broken', '1.0.1'), 'Back-off pulling image: not found');
-    await world.waitForImage('broken', image('broken', '1.0.0'), patience);
-    await waitFor(
-      'the ends of the rollout',
-      async () => {
-        const endings = (await traceOf(id, 'rollout'))
-          .filter(({ name }) => name === 'rollout')
-          .map(({ attributes, failure }) => `${String(attributes['image_watcher.reason'])} ${failure === undefined ? 'well' : 'failed'}`);
-        return ['RolloutFailed failed', 'RolledBack failed', 'RolledOut well'].every((ending) => endings.includes(ending));
-      },
-      { timeoutMs: patience },
-    );
+    await world.waitForImage('broken', image('broken', '1.0.0'));
+    await waitFor('the ends of the rollout', async () => {
+      const endings = (await traceOf(id, 'rollout'))
+        .filter(({ name }) => name === 'rollout')
+        .map(({ attributes, failure }) => `${String(attributes['image_watcher.reason'])} ${failure === undefined ? 'well' : 'failed'}`);
+      return ['RolloutFailed failed', 'RolledBack failed', 'RolledOut well'].every((ending) => endings.includes(ending));
+    });
     await waitFor('the patch back', async () => tree(await traceOf(id, 'rollout')).has('check rollout → PATCH deployments'));
   });
 
@@ -179,14 +168,10 @@ describe('traces', () => {
     await push('shared', '1.0.1');
     const { id } = await announce('shared', '1.0.1');
     await world.waitForImage('shared', image('shared', '1.0.1'));
-    const spans = await waitFor(
-      'both policies',
-      async () => {
-        const found = await traceOf(id, 'process policy');
-        return decisionsOf(found, 'asking').length > 0 && decisionsOf(found, 'shared').length > 0 && found;
-      },
-      { timeoutMs: patience },
-    );
+    const spans = await waitFor('both policies', async () => {
+      const found = await traceOf(id, 'process policy');
+      return decisionsOf(found, 'asking').length > 0 && decisionsOf(found, 'shared').length > 0 && found;
+    });
     assert.ok(tree(spans).has('process push → send policy') && tree(spans).has('send policy → process policy'));
     assert.ok(decisionsOf(spans, 'shared').includes('decision Updated'));
     assert.deepEqual(decisionsOf(spans, 'asking'), ['decision ApprovalRequired', 'blocked ApprovalRequired']);

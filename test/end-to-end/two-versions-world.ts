@@ -5,7 +5,7 @@ import { group, kind } from '../../src/api-versions/group.ts';
 import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
 import type { Policy } from '../api-versions/objects.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCrd } from '../cli/run-command.ts';
 import { borrowControlPlane } from '../harness/control-plane.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
 import { startService } from '../harness/service.ts';
@@ -27,7 +27,7 @@ export async function startTwoVersions(storage: Version = 'v1') {
   await conversionCluster(cluster).waitForAuthority();
   await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
   const endpoint = ['--conversion-url', service.conversionUrl, '--ca-secret', 'default/image-watcher-conversion'];
-  const { code, err } = await runCommand('crd', ['apply', '--kubeconfig', cluster.kubeconfigPath, '--storage', storage, ...endpoint]);
+  const { code, err } = await runCrd(cluster.kubeconfigPath, 'apply', '--storage', storage, ...endpoint);
   assert.equal(code, 0, err);
   for (const version of ['v1', 'v1alpha1']) {
     await waitFor(`${version} to be served`, () => cluster.request('GET', policiesPath(namespace, version)));

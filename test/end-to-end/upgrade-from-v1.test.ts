@@ -9,7 +9,7 @@ import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCommand, runCrd } from '../cli/run-command.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { readStoredObjects, writeStoredText } from '../harness/etcd-objects.ts';
 import { pushImage } from '../harness/push-image.ts';
@@ -124,7 +124,7 @@ describe('an upgrade from the version that kept the v1 status in an annotation',
 
   it('crd apply adds the field; specs are kept, and of statuses what only /status could write', async () => {
     const endpointArgs = ['--conversion-url', endpoint.url, '--ca-file', endpoint.caFile];
-    const { code, err } = await runCommand('crd', ['apply', '--kubeconfig', world.cluster.kubeconfigPath, ...endpointArgs]);
+    const { code, err } = await runCrd(world.cluster.kubeconfigPath, 'apply', ...endpointArgs);
     assert.equal(code, 0, err);
     for (const shape of shapes) {
       const policy = await waitFor(`policy ${shape}`, () => read('v1', shape));

@@ -8,7 +8,7 @@ import { crdName } from '../../src/api-versions/group.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { retireVersion } from '../../src/kube/crd/retire-version.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCrd } from '../cli/run-command.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
@@ -33,7 +33,7 @@ before(async () => {
 });
 after(() => Promise.all([cluster.stop(), endpoint.stop()]));
 
-const crd = (...args: string[]) => runCommand('crd', [args[0] ?? '', '--kubeconfig', cluster.kubeconfigPath, ...args.slice(1)]);
+const crd = (action: string, ...args: string[]) => runCrd(cluster.kubeconfigPath, action, ...args);
 const nameOf = (index: number) => `policy-${String(index).padStart(4, '0')}`;
 
 const target = { kind: 'Deployment', name: 'web', namespace: 'shop' };
@@ -190,9 +190,7 @@ test('migrate: killed in the middle, while people edit', async () => {
     env: { PATH: process.env['PATH'] ?? '', KUBECONFIG: cluster.kubeconfigPath },
   });
   // More than the editors could have written by themselves.
-  await waitFor('a part to be migrated', async () => ((await storedVersionCounts())['v1'] ?? 0) > edited.length + 100, {
-    timeoutMs: 120_000,
-  });
+  await waitFor('a part to be migrated', async () => ((await storedVersionCounts())['v1'] ?? 0) > edited.length + 100);
   migration.kill('SIGKILL');
   await migration.exited;
   const counts = await storedVersionCounts();

@@ -160,7 +160,7 @@ export async function deliverUntilAccepted(body: string, ...services: Service[])
     for (const service of services) if (await isAccepted(service).catch(() => false)) return true;
     return false;
   };
-  await waitFor('the delivery to be accepted', tryEach, { timeoutMs: 60_000, intervalMs: 100 });
+  await waitFor('the delivery to be accepted', tryEach, { intervalMs: 100 });
 }
 
 function kubernetes(cluster: ControlPlane, namespace: string, controllers: boolean) {
@@ -225,38 +225,30 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
       await cluster.request('PATCH', `${policyPath(namespace)}/${name}`, { spec }, 'application/merge-patch+json');
     },
     /** Waits until the first container runs the image; returns the Deployment. */
-    async waitForImage(name: string, image: string, timeoutMs = 30_000): Promise<Deployment> {
+    async waitForImage(name: string, image: string): Promise<Deployment> {
       const what = `Deployment ${name} to run ${image}`;
-      return waitFor(
-        what,
-        async () => {
-          const deployment = await readDeployment(name);
-          return deployment.spec.template.spec.containers[0]?.image === image && deployment;
-        },
-        { timeoutMs },
-      );
+      return waitFor(what, async () => {
+        const deployment = await readDeployment(name);
+        return deployment.spec.template.spec.containers[0]?.image === image && deployment;
+      });
     },
-    async waitForCondition(name: string, type: string, reason: string, timeoutMs = 30_000): Promise<Condition> {
-      return waitFor(
-        `${type} of policy ${name} to be ${reason}`,
-        async () => {
-          const found = await condition(name, type);
-          return found?.reason === reason && found;
-        },
-        { timeoutMs },
-      );
+    async waitForCondition(name: string, type: string, reason: string): Promise<Condition> {
+      return waitFor(`${type} of policy ${name} to be ${reason}`, async () => {
+        const found = await condition(name, type);
+        return found?.reason === reason && found;
+      });
     },
     /**
      * Waits until the policy has been looked at: after that, what is pushed is an update. Where the policy was seen before its target, or before the list of its
      * kind, another look follows at once, and might find what the test pushes next.
      */
-    async waitForFirstLook(name: string, timeoutMs = 30_000): Promise<void> {
+    async waitForFirstLook(name: string): Promise<void> {
       const check = async () => {
         const { observedGeneration, conditions = [] } = await readStatus(name);
         const isOver = ({ type, reason }: Condition) => reason !== 'TargetNotFound' && (type !== 'Reconciling' || reason === 'Progressing');
         return observedGeneration !== undefined && conditions.every(isOver);
       };
-      await waitFor(`policy ${name} to be looked at`, check, { timeoutMs });
+      await waitFor(`policy ${name} to be looked at`, check);
     },
     /** The Events about an object, once there is one: they are written after the status, and nothing waits for them. */
     waitForEvents(kind: string, name: string): Promise<{ reason: string; message: string; type: string }[]> {

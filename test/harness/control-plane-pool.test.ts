@@ -79,7 +79,6 @@ test('the controllers run for those who ask for them, and what they made goes to
   await waitFor(
     'the pods',
     async () => (await cluster.request<{ items: unknown[] }>('GET', `/api/v1/namespaces/${namespace}/pods`)).items.length === 3,
-    { timeoutMs: 120_000 },
   );
   await cluster.stop();
   const next = await borrow();

@@ -29,7 +29,7 @@ test('the controllers roll a deployment out', async () => {
     return items.length > 0 && (items as { spec: { containers: { image: string }[] } }[]);
   };
   // A controller that finds the server busy looks again only after a while.
-  const pods = await waitFor('a pod of the deployment', findPods, { timeoutMs: 120_000 });
+  const pods = await waitFor('a pod of the deployment', findPods);
   assert.equal(pods[0]?.spec.containers[0]?.image, 'example.test/web:1');
 });
 

@@ -21,7 +21,7 @@ export async function takeSnapshot(etcdUrl: string): Promise<Snapshot> {
 
 /** Removes what was stored since, and restores what was changed or removed; resolves when the API server has followed. */
 export async function restoreEtcd(etcdUrl: string, snapshot: Snapshot): Promise<void> {
-  await waitFor('the control plane to be empty again', async () => (await restoreOnce(etcdUrl, snapshot)) === 0, { timeoutMs: 120_000 });
+  await waitFor('the control plane to be empty again', async () => (await restoreOnce(etcdUrl, snapshot)) === 0);
 }
 
 /** The number of keys that were not as they are to be. */

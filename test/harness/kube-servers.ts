@@ -3,9 +3,6 @@ import { flags } from './flags.ts';
 import { kubeRequest } from './kube-request.ts';
 import { type Server, startServer } from './server.ts';
 
-// Several start at the same time on few cores.
-const readyTimeoutMs = 180_000;
-
 /** Starts kube-apiserver; `watchList` says whether its etcd can serve streaming lists. */
 export function startApiServer(
   command: string,
@@ -33,7 +30,6 @@ export function startApiServer(
       await request('GET', '/api/v1/namespaces/default');
       return true;
     },
-    readyTimeoutMs,
   });
 }
 
@@ -66,6 +62,5 @@ export function startControllerManager(
       ...flags({ 'tls-cert-file': files.serverCertificate, 'tls-private-key-file': files.serverKey }),
     ],
     isReady: async ([port]) => (await kubeRequest({ server: `https://127.0.0.1:${port}`, ...keys })('GET', '/healthz')) === 'ok',
-    readyTimeoutMs,
   });
 }

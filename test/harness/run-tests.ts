@@ -40,9 +40,9 @@ function runTests(more: NodeJS.ProcessEnv): Promise<number> {
   const node = [
     '--test',
     `--import=${join(import.meta.dirname, 'preload.ts')}`,
-    // Node's default leaves one core free, which is half of a small machine.
-    `--test-concurrency=${availableParallelism()}`,
-    '--test-timeout=300000',
+    // Most test files wait for servers most of the time.
+    `--test-concurrency=${2 * availableParallelism()}`,
+    '--test-timeout=600000',
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(import.meta.dirname, 'slow-files-reporter.ts')}`,

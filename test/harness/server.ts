@@ -31,7 +31,6 @@ export type ServerRecipe = {
   env?: NodeJS.ProcessEnv;
   /** True when it answers; must not be fooled by another server on the same port. */
   isReady: (ports: number[], pid: number) => Promise<boolean>;
-  readyTimeoutMs?: number;
 };
 
 const attempts = 5;
@@ -73,17 +72,13 @@ function server(recipe: ServerRecipe, ports: number[], first: RunningProcess): S
 }
 
 async function startOn(recipe: ServerRecipe, ports: number[], log?: string): Promise<RunningProcess> {
-  const { name, command, env, readyTimeoutMs = 60_000 } = recipe;
+  const { name, command, env } = recipe;
   const child = await startProcess(command, recipe.args(ports), { name, ...(env && { env }), ...(log && { log }) });
   try {
-    await waitFor(
-      `${name} to be ready`,
-      async () => {
-        if (child.exit()) throw died(child);
-        return recipe.isReady(ports, child.pid);
-      },
-      { timeoutMs: readyTimeoutMs },
-    );
+    await waitFor(`${name} to be ready`, async () => {
+      if (child.exit()) throw died(child);
+      return recipe.isReady(ports, child.pid);
+    });
     return child;
   } catch (error) {
     await child.stop(0);

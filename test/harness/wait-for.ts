@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** One bound for all waits, longer than anything takes on an overloaded machine: it only keeps a test whose state never comes from hanging. */
+const boundMs = 180_000;
+
 /** The first truthy value that `check` returns; after `timeoutMs` an Error that names `what` and the last thing that went wrong. */
 export async function waitFor<T>(
   what: string,
   check: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  { timeoutMs = 30_000, intervalMs = 25, signal }: { timeoutMs?: number; intervalMs?: number; signal?: AbortSignal } = {},
+  { timeoutMs = boundMs, intervalMs = 25, signal }: { timeoutMs?: number; intervalMs?: number; signal?: AbortSignal } = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   let lastError: unknown;

@@ -19,7 +19,7 @@ async function start(t: TestContext) {
   });
   await askRedis(replica.port, `REPLICAOF 127.0.0.1 ${master.port}`);
   const info = (section: string) => askRedis(master.port, `INFO ${section}`);
-  await waitFor('the replica', async () => /state=online/.test(await info('replication')), { timeoutMs: 60_000 });
+  await waitFor('the replica', async () => /state=online/.test(await info('replication')));
   const waits = async () => Number(/cmdstat_wait:calls=(\d+)/.exec(await info('commandstats'))?.[1] ?? 0);
   const write = (withinMs: number) => {
     const confirm = createReplicatedWrite(connection, '{p}', { minReplicas: 1, withinMs });
