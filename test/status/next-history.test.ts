@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
-import { after, image, next, now, ours, unchanged, updated } from './results.ts';
+import { after, image, next, now, ours, unchanged, updated } from './outcomes.ts';
 import { appliedOnce, webDeployment } from '../model/samples.ts';
 
 test('the history has the last ten changes, the latest first', () => {

@@ -20,7 +20,7 @@ import {
   unchanged,
   updated,
   waiting,
-} from './results.ts';
+} from './outcomes.ts';
 import { appliedOnce, digestOf } from '../model/samples.ts';
 
 const condition = fc.record({

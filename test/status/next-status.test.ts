@@ -28,7 +28,7 @@ import {
   upToDate,
   updated,
   waiting,
-} from './results.ts';
+} from './outcomes.ts';
 import { digestOf, policyOf, webDeployment } from '../model/samples.ts';
 
 test('the first look: Ready, what is selected, what was done, and nothing that is not the case', () => {
