@@ -29,7 +29,7 @@ function start(t: TestContext, ports: Partial<EnqueuerPorts> = {}) {
   t.after(() => enqueuer.stop());
   const pass = async (milliseconds: number) => {
     t.mock.timers.tick(milliseconds);
-    for (let i = 0; i < 10; i++) await turn();
+    for (let i = 0; i < 100; i++) await turn();
   };
   return { enqueuer, batches, errors, pass };
 }
