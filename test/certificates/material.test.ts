@@ -6,7 +6,7 @@ import { makeProvisional } from '../../src/certificates/make-certificate.ts';
 import { checkServingPair } from '../../src/certificates/serving-pair.ts';
 
 const start = new Date('2026-11-20T12:00:00Z');
-const after = (days: number) => new Date(start.getTime() + days * 86_400_000);
+const daysAfterStart = (days: number) => new Date(start.getTime() + days * 86_400_000);
 const names = ['image-watcher-conversion.ops.svc', 'image-watcher-conversion.ops.svc.cluster.local', '127.0.0.1'];
 
 /** As the service does at every look. */
@@ -36,9 +36,9 @@ describe('the material of our own authority', () => {
     assert.ok(leaf.checkIssued(authority) && leaf.verify(authority.publicKey) && !leaf.ca);
     assert.equal(leaf.publicKey.asymmetricKeyDetails?.namedCurve, 'prime256v1');
     assert.deepEqual([...namesOf(leaf)].sort(), [...names].sort());
-    assert.equal(leaf.validToDate.getTime(), after(90).getTime());
+    assert.equal(leaf.validToDate.getTime(), daysAfterStart(90).getTime());
     assert.deepEqual(leaf.keyUsage, ['1.3.6.1.5.5.7.3.1']);
-    assert.equal(checkServingPair(first).notAfter.getTime(), after(90).getTime());
+    assert.equal(checkServingPair(first).notAfter.getTime(), daysAfterStart(90).getTime());
   });
 
   const changed = async (change: Partial<Material>) => ({ ...first, ...change });
@@ -47,17 +47,17 @@ describe('the material of our own authority', () => {
   const rows: [string, () => Promise<Material | undefined>, Date, { authority?: string; certificate?: string }][] = [
     ['nothing yet', async () => undefined, start, { authority: 'there is none', certificate: 'there is none' }],
     ['all is fresh', () => changed({}), start, {}],
-    ['just before two thirds of 90 days', () => changed({}), after(59.9), {}],
-    ['after two thirds of 90 days', () => changed({}), after(60.1), { certificate: 'two thirds of its lifetime have passed' }],
-    ['after its end', () => changed({}), after(91), { certificate: 'two thirds of its lifetime have passed' }],
+    ['just before two thirds of 90 days', () => changed({}), daysAfterStart(59.9), {}],
+    ['after two thirds of 90 days', () => changed({}), daysAfterStart(60.1), { certificate: 'two thirds of its lifetime have passed' }],
+    ['after its end', () => changed({}), daysAfterStart(91), { certificate: 'two thirds of its lifetime have passed' }],
     [
       'after two thirds of ten years',
       () => changed({}),
-      after(3_650 * 0.67),
+      daysAfterStart(3_650 * 0.67),
       { authority: 'two thirds of its lifetime have passed', certificate: 'two thirds of its lifetime have passed' },
     ],
-    ['a clock far behind', () => changed({}), after(-1), { authority: 'it is not valid yet', certificate: 'it is not valid yet' }],
-    ['a clock a little behind', () => changed({}), after(-0.04), {}],
+    ['a clock far behind', () => changed({}), daysAfterStart(-1), { authority: 'it is not valid yet', certificate: 'it is not valid yet' }],
+    ['a clock a little behind', () => changed({}), daysAfterStart(-0.04), {}],
     ['no certificate', () => changed({ certificate: '' }), start, { certificate: 'there is none' }],
     ['the key of another certificate', () => changed({ key: otherKey }), start, { certificate: 'its key does not belong to it' }],
     ['the key of another authority', () => changed({ authorityKey: otherKey }), start, { authority: 'its key does not belong to it' }],
@@ -103,37 +103,37 @@ describe('the material of our own authority', () => {
     assert.equal(second.authorities, first.authorities);
     assert.deepEqual(neededRenewal(second, { names: ['new.ops.svc'], now: start }), {});
     assert.deepEqual(neededRenewal(second, { names, now: start }), {}, 'a replica with the older configuration has nothing to change');
-    const third = await look(second, after(61), ['new.ops.svc']);
+    const third = await look(second, daysAfterStart(61), ['new.ops.svc']);
     assert.deepEqual(namesOf(leafOf(third)), ['new.ops.svc'], 'names that nobody wants end with the certificate');
   });
 
   it('hands over to a new authority without a moment in which somebody is shown what he cannot trust', async () => {
     const time = 3_650 * 0.67;
-    const aged = await look(first, after(time - 40));
-    const handover = await look(aged, after(time));
+    const aged = await look(first, daysAfterStart(time - 40));
+    const handover = await look(aged, daysAfterStart(time));
     assert.equal(authoritiesOf(handover).length, 2);
     assert.equal(handover.certificate, aged.certificate, 'still the one that a client with the older bundle trusts');
     assert.notEqual(handover.authorityKey, aged.authorityKey);
 
-    const soon = await look(handover, after(time + 0.01));
+    const soon = await look(handover, daysAfterStart(time + 0.01));
     assert.equal(soon, handover, 'nothing to do');
 
-    const next = await look(handover, after(time + 21));
+    const next = await look(handover, daysAfterStart(time + 21));
     assert.equal(issuerOf(next), 0, 'now the new authority signs');
     assert.equal(authoritiesOf(next).length, 2, 'the older certificate may still be in use');
 
-    const last = await look(next, after(time + 21 + 75));
+    const last = await look(next, daysAfterStart(time + 21 + 75));
     assert.deepEqual([issuerOf(last), authoritiesOf(last).length], [0, 1], 'the former authority has gone');
     assert.equal(last.authorityKey, handover.authorityKey);
   });
 
   it('lets the certificate settle too when both are due at once', async () => {
     const time = 3_650 * 0.67;
-    const aged = await look(first, after(time - 61));
-    const handover = await look(aged, after(time));
+    const aged = await look(first, daysAfterStart(time - 61));
+    const handover = await look(aged, daysAfterStart(time));
     assert.equal(handover.certificate, aged.certificate);
-    assert.equal(await look(handover, after(time + 0.02)), handover, 'half an hour later: not yet');
-    const next = await look(handover, after(time + 0.05));
+    assert.equal(await look(handover, daysAfterStart(time + 0.02)), handover, 'half an hour later: not yet');
+    const next = await look(handover, daysAfterStart(time + 0.05));
     assert.deepEqual([issuerOf(next), authoritiesOf(next).length], [0, 2], 'an hour later');
   });
 });

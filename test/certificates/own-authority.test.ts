@@ -9,7 +9,7 @@ import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 
 const start = new Date('2026-11-20T12:00:00Z');
-const later = (days: number) => new Date(start.getTime() + days * 86_400_000);
+const daysAfterStart = (days: number) => new Date(start.getTime() + days * 86_400_000);
 const names = ['image-watcher-conversion.ops.svc'];
 
 describe('our own authority in a Secret of a real API server', () => {
@@ -53,12 +53,12 @@ describe('our own authority in a Secret of a real API server', () => {
     const { type, data } = await cluster.request('GET', secretPath('once'));
     assert.equal(type, 'kubernetes.io/tls');
     assert.deepEqual(Object.keys(data).sort(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
-    assert.deepEqual((await all('once', later(30))).renewals, []);
+    assert.deepEqual((await all('once', daysAfterStart(30))).renewals, []);
   });
 
   it('is renewed once, however many look at the same moment', async () => {
     const before = await all('renewed', start);
-    const after = await all('renewed', later(61));
+    const after = await all('renewed', daysAfterStart(61));
     assert.deepEqual(after.renewals, [{ certificate: 'two thirds of its lifetime have passed' }]);
     assert.equal(after.material.authorities, before.material.authorities);
     assert.notEqual(after.material.certificate, before.material.certificate);
@@ -101,7 +101,7 @@ describe('our own authority in a Secret of a real API server', () => {
     await assert.rejects(tryWith('guarded', ['create']), isForbidden('get'));
     await assert.rejects(tryWith('guarded', ['get']), isForbidden('create'));
     await tryWith('guarded', ['get', 'create']);
-    await assert.rejects(tryWith('guarded', ['get'], later(61)), isForbidden('patch'));
-    await tryWith('guarded', ['get', 'patch'], later(61));
+    await assert.rejects(tryWith('guarded', ['get'], daysAfterStart(61)), isForbidden('patch'));
+    await tryWith('guarded', ['get', 'patch'], daysAfterStart(61));
   });
 });

@@ -186,10 +186,14 @@ test('the way back: stored as v1alpha1, then the older definition, with all that
   const { metadata } = await readCrd();
   await cluster.request('PUT', `${crds}/${crdName}`, { ...oldCrd, metadata });
   await waitFor('v1 to be gone', async () => !(await isServed('v1')));
-  const older = async (name: string) => (await cluster.request<{ spec: typeof spec }>('GET', policies('v1alpha1', name))).spec;
-  assert.deepEqual(await older('last'), spec);
-  assert.deepEqual((await older('first')).repository, spec.repository);
-  assert.notEqual((await older('first')).tagPolicy.pattern, spec.tagPolicy.pattern, 'an older service must not act on what it cannot see');
+  const readOlderSpec = async (name: string) => (await cluster.request<{ spec: typeof spec }>('GET', policies('v1alpha1', name))).spec;
+  assert.deepEqual(await readOlderSpec('last'), spec);
+  assert.deepEqual((await readOlderSpec('first')).repository, spec.repository);
+  assert.notEqual(
+    (await readOlderSpec('first')).tagPolicy.pattern,
+    spec.tagPolicy.pattern,
+    'an older service must not act on what it cannot see',
+  );
   await cluster.request('PATCH', policies('v1alpha1', 'last'), { spec: { pollIntervalMinutes: 7 } });
   assert.equal((await crd('apply', ...withUrl())).code, 0);
   assert.equal((await crd('migrate')).code, 0);

@@ -7,8 +7,8 @@ import type { PolicyJob, PushJob } from '../../src/queue/jobs.ts';
 import type { TracedChange } from '../../src/queue/trace-memory.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { policyOf } from '../model/samples.ts';
-import { out } from '../rollout/rollout-samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, type World } from '../reconcile/world.ts';
+import { rolledOut } from '../rollout/rollout-samples.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, type World } from '../reconcile/world.ts';
 import { fakeTracing } from './fake-tracing.ts';
 
 const current = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -44,7 +44,7 @@ test('a push goes on with the trace that its job names; one of a version without
 
 test('to which trace a change belongs is kept before the patch, for those who watch its rollout', async () => {
   const world = createWorld();
-  runs(world, { web: `${image}:1.2.3` }, { rollout: out });
+  setWorkload(world, { web: `${image}:1.2.3` }, { rollout: rolledOut });
   const { changes, push } = trace(world);
   await push(pushOf());
   assert.deepEqual(changes, [[policyOf().uid, current]]);

@@ -24,15 +24,15 @@ describe('policies of v1alpha1', () => {
   });
   after(() => world.stop());
 
-  const older = (name = '') => `/apis/operator.technomad.dev/v1alpha1/namespaces/${world.namespace}/imagepolicies${name && `/${name}`}`;
-  const readOlder = (name: string): Promise<OlderPolicy> => world.cluster.request<OlderPolicy>('GET', older(name));
+  const olderPath = (name = '') => `/apis/operator.technomad.dev/v1alpha1/namespaces/${world.namespace}/imagepolicies${name && `/${name}`}`;
+  const readOlder = (name: string): Promise<OlderPolicy> => world.cluster.request<OlderPolicy>('GET', olderPath(name));
   const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
   const push = (name: string, tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });
   const crd = (action: string, ...args: string[]) => runCrd(world.cluster.kubeconfigPath, action, ...args);
 
   /** As `kubectl create` sends it. */
   const createPolicy = (name: string, tagPolicy: object) =>
-    world.cluster.request('POST', `${older()}?fieldManager=kubectl-create`, {
+    world.cluster.request('POST', `${olderPath()}?fieldManager=kubectl-create`, {
       apiVersion: 'operator.technomad.dev/v1alpha1',
       kind: 'ImagePolicy',
       metadata: { name },
@@ -91,7 +91,7 @@ describe('policies of v1alpha1', () => {
     await announcePush('web', '2.0.0');
     const { spec } = await readOlder('web');
     const tagPolicy = { strategy: 'SemVer', pattern: '2.x' };
-    await world.cluster.request('PATCH', older('web'), { spec: { ...spec, tagPolicy } }, 'application/merge-patch+json');
+    await world.cluster.request('PATCH', olderPath('web'), { spec: { ...spec, tagPolicy } }, 'application/merge-patch+json');
     await waitForImage('web', '2.0.0');
   });
 
@@ -115,7 +115,7 @@ describe('policies of v1alpha1', () => {
     await announcePush('late', '1.0.1');
     assertPatchedTimes(await waitForImage('late', '1.0.1'), 1);
     const generation = (await readOlder('late')).metadata.generation;
-    await world.cluster.request('PATCH', older('late'), { spec: { pollIntervalMinutes: 30 } }, 'application/merge-patch+json');
+    await world.cluster.request('PATCH', olderPath('late'), { spec: { pollIntervalMinutes: 30 } }, 'application/merge-patch+json');
     assert.equal((await readOlder('late')).metadata.generation, generation + 1);
     await waitFor('the edit to be looked at', async () => (await world.readStatus('late')).observedGeneration === generation + 1);
   });

@@ -48,25 +48,25 @@ describe('images have to be signed', () => {
   async function startSigned(name: string, spec: Partial<Spec> = byKey) {
     const repository = `shop/${name}`;
     const image = `${world.registry.host}/${repository}`;
-    const place = { host: world.registry.host, repository };
-    const push = (tag: string) => pushImage({ ...place, tag, content: `${name} ${tag}` });
+    const imageLocation = { host: world.registry.host, repository };
+    const push = (tag: string) => pushImage({ ...imageLocation, tag, content: `${name} ${tag}` });
     const { digest } = await push('1.0.0');
-    if (spec === byKey) await pushSimple(place, digest, [signSimple(digest, ours)]);
-    else await pushBundle(place, digest, signBundleKeyless(digest, { sigstore }));
+    if (spec === byKey) await pushSimple(imageLocation, digest, [signSimple(digest, ours)]);
+    else await pushBundle(imageLocation, digest, signBundleKeyless(digest, { sigstore }));
     await world.createDeployment(name, `${image}:1.0.0`);
     await world.createPolicy(name, image, { strategy: 'SemVer' }, spec);
     await world.waitForImage(name, `${image}:1.0.0@${digest}`);
     const runs = (tag: string, digest: string) => world.waitForImage(name, `${image}:${tag}@${digest}`);
-    return { place, image, push, runs, stillRuns: () => runs('1.0.0', digest) };
+    return { place: imageLocation, image, push, runs, stillRuns: () => runs('1.0.0', digest) };
   }
 
   test('an image is not deployed while it is not signed, and is once cosign 2 has signed it', async () => {
-    const { place, push, runs, stillRuns } = await startSigned('simple');
+    const { place: imageLocation, push, runs, stillRuns } = await startSigned('simple');
     const { digest } = await push('1.1.0');
     const waiting = await world.waitForCondition('simple', 'Reconciling', 'NotSigned');
     assert.match(waiting.message, new RegExp(`1\\.1\\.0 \\(${digest}\\) is not signed: a signature by key cosign\\.pub of Secret`));
     await stillRuns();
-    await pushSimple(place, digest, [signSimple(digest, ours)]);
+    await pushSimple(imageLocation, digest, [signSimple(digest, ours)]);
     await runs('1.1.0', digest);
     await world.waitForCondition('simple', 'Ready', 'UpToDate');
   });

@@ -70,9 +70,9 @@ describe('a policy that chooses by more than names', () => {
   ] as const) {
     it(`${name}: signatures, referrers and charts beside the images are never applied`, async () => {
       const { host } = world.quiet;
-      const place = { host, repository: `shop/beside-${name}` };
+      const imageLocation = { host, repository: `shop/beside-${name}` };
       const image = (tag: string) => `${host}/shop/beside-${name}:${tag}`;
-      const push = (tag: string, day: number) => pushImage({ ...place, tag, content: tag, created: `2026-01-0${day}T00:00:00Z` });
+      const push = (tag: string, day: number) => pushImage({ ...imageLocation, tag, content: tag, created: `2026-01-0${day}T00:00:00Z` });
       const [running, next, chart] = tags;
       await push(running, 1);
       const { digest } = await push(next, 2);
@@ -83,9 +83,9 @@ describe('a policy that chooses by more than names', () => {
         manifests: [],
         annotations: { 'org.opencontainers.image.created': '2026-01-08T00:00:00Z' },
       };
-      await putManifest({ ...place, tag: referrers }, referrers, indexType, index);
-      await pushImage({ ...place, tag: `${referrers}.sig`, content: 'signature', created: '2026-01-09T00:00:00Z' });
-      await pushChart({ ...place, tag: chart, created: '2026-01-07T00:00:00Z' });
+      await putManifest({ ...imageLocation, tag: referrers }, referrers, indexType, index);
+      await pushImage({ ...imageLocation, tag: `${referrers}.sig`, content: 'signature', created: '2026-01-09T00:00:00Z' });
+      await pushChart({ ...imageLocation, tag: chart, created: '2026-01-07T00:00:00Z' });
       await world.createDeployment(`beside-${name}`, image(running));
       await world.createPolicy(`beside-${name}`, `${host}/shop/beside-${name}`, any, { select });
       assertPatchedTimes(await world.waitForImage(`beside-${name}`, image(next)), 1);

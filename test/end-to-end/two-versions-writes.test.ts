@@ -8,16 +8,16 @@ import { nameOf, namespace, startTwoVersions, type TwoVersions } from './two-ver
 
 const ways = { patch, apply, 'server-side apply': serverSideApply, 'replace of what was read': replaceWhatWasRead };
 
-const older = {
+const olderSpec = {
   repository: 'harbor.example.com/shop/web',
   tagPolicy: { strategy: 'SemVer', pattern: '1.x' },
   updateTarget: { kind: 'Deployment', name: 'web', namespace },
   pollIntervalMinutes: 5,
 };
-const olderEdited = { ...older, tagPolicy: { strategy: 'SemVer', pattern: '2.x' }, pollIntervalMinutes: 9 };
+const olderEdited = { ...olderSpec, tagPolicy: { strategy: 'SemVer', pattern: '2.x' }, pollIntervalMinutes: 9 };
 /** The same in v1. */
 const newer = {
-  image: older.repository,
+  image: olderSpec.repository,
   select: { semver: { range: '1.x', prereleases: false } },
   targets: [{ kind: 'Deployment', name: 'web', initContainers: false }],
   poll: { interval: '5m' },
@@ -60,7 +60,7 @@ describe('a policy that is written in both versions', () => {
     for (const [what, added, editedChoice] of additions) {
       it(`v1alpha1, then ${what} in v1, then ${how} of v1alpha1: what the file says wins, and what only v1 says stays`, async () => {
         const name = freshName();
-        const file = fileOf('v1alpha1', name, older);
+        const file = fileOf('v1alpha1', name, olderSpec);
         await create(world, file);
         assert.deepEqual((await world.read('v1', name)).spec, newer);
         const { spec } = await world.patch('v1', name, { spec: added });
@@ -76,7 +76,7 @@ describe('a policy that is written in both versions', () => {
 
     it(`v1alpha1 without a range, then a range and more in v1, then ${how} of v1alpha1: the range stays`, async () => {
       const name = freshName();
-      const file = fileOf('v1alpha1', name, { ...older, tagPolicy: { strategy: 'SemVer' } });
+      const file = fileOf('v1alpha1', name, { ...olderSpec, tagPolicy: { strategy: 'SemVer' } });
       await create(world, file);
       const { spec } = await world.patch('v1', name, { spec: { select: { semver: { range: '1.x' } }, minAge: '30m' } });
       await write(world, file);
@@ -85,9 +85,9 @@ describe('a policy that is written in both versions', () => {
 
     it(`v1alpha1 for another namespace, then ${how} of v1: what the file says wins, and the namespace stays known`, async () => {
       const name = freshName();
-      const updateTarget = { ...older.updateTarget, namespace: 'ops' };
+      const updateTarget = { ...olderSpec.updateTarget, namespace: 'ops' };
       const targets = [{ kind: 'Deployment', name: 'web', namespace: 'ops' }];
-      await create(world, fileOf('v1alpha1', name, { ...older, updateTarget }));
+      await create(world, fileOf('v1alpha1', name, { ...olderSpec, updateTarget }));
       const { spec: before = {} } = await world.read('v1alpha1', name);
 
       const wanted = { image: newer.image, select: { semver: { range: '2.x' } }, targets, poll: { interval: '9m' } };
@@ -111,7 +111,7 @@ describe('a policy that is written in both versions', () => {
 
   it('replace with a file of v1alpha1, without the annotation: the file is all there is', async () => {
     const name = freshName();
-    await replace.create(world, fileOf('v1alpha1', name, older));
+    await replace.create(world, fileOf('v1alpha1', name, olderSpec));
     await world.patch('v1', name, { spec: { minAge: '30m', rollout: { watch: true } } });
     await replace.write(world, fileOf('v1alpha1', name, olderEdited));
     assert.deepEqual((await world.read('v1', name)).spec, newerEdited);
@@ -215,7 +215,7 @@ describe('the status in both versions', () => {
     for (const { write } of [...Object.values(ways), replace]) {
       await write(world, fileOf('v1alpha1', name, olderEdited));
       assert.deepEqual(await statusOf('v1'), before.status);
-      await write(world, fileOf('v1alpha1', name, older));
+      await write(world, fileOf('v1alpha1', name, olderSpec));
       assert.deepEqual(await statusOf('v1'), before.status);
     }
   });

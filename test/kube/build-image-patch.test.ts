@@ -52,11 +52,11 @@ test('init containers are at their own place', () => {
 test('image volumes are at their own place, and remember their change apart from a container of their name', () => {
   const volume: ImageChange = { ...web, container: 'volumes/web', list: 'volumes', update };
   const patch = buildImagePatch({ containersPath, hasAnnotations: true }, [volume], 'why');
-  const place = '/spec/template/spec/volumes/1';
+  const imageVolumePath = '/spec/template/spec/volumes/1';
   assert.deepEqual(patch.slice(0, 3), [
-    { op: 'test', path: `${place}/name`, value: 'web' },
-    { op: 'test', path: `${place}/image/reference`, value: web.from },
-    { op: 'replace', path: `${place}/image/reference`, value: web.to },
+    { op: 'test', path: `${imageVolumePath}/name`, value: 'web' },
+    { op: 'test', path: `${imageVolumePath}/image/reference`, value: web.from },
+    { op: 'replace', path: `${imageVolumePath}/image/reference`, value: web.to },
   ]);
   assert.equal(patch.at(-1)?.path, '/metadata/annotations/volumes.last-update.operator.technomad.dev~1web');
 });

@@ -35,7 +35,7 @@ describe('discovery', () => {
     requests = [];
     return createDiscovery(client, [], () => time);
   };
-  const later = () => (time += discoveryFreshMs);
+  const forgetDiscovery = () => (time += discoveryFreshMs);
   const reasonOf = async (find: Promise<unknown>) =>
     find.then(
       () => 'found',
@@ -63,7 +63,7 @@ describe('discovery', () => {
     assert.equal(await find(), 'TargetKindUnknown');
     await installKind(cluster, machine);
     assert.equal(await find(), 'TargetKindUnknown');
-    later();
+    forgetDiscovery();
     assert.equal(await find(), 'found');
     await removeKind(cluster, machine);
     assert.equal(await find(), 'found');

@@ -11,7 +11,7 @@ const raw = (name: string, resourceVersion: string, extra: object = {}) => ({
 });
 const event = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`;
 const bookmark = (resourceVersion: string) => event('BOOKMARK', { metadata: { resourceVersion } });
-const gone = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
+const expiredStatus = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
 
 function project(object: unknown): StoredObject | undefined {
   const { metadata } = object as { metadata: StoredObject & { poison?: boolean; unwanted?: boolean } };
@@ -129,7 +129,7 @@ const faults: { name: string; steps: ((exchange: Exchange) => void)[]; requests:
   })),
   {
     name: 'the version is forgotten during a watch: lists again',
-    steps: [listing('5'), watching(event('ERROR', gone)), listing('9', raw('web', '8'))],
+    steps: [listing('5'), watching(event('ERROR', expiredStatus)), listing('9', raw('web', '8'))],
     requests: ['list', 'watch 5', 'list', 'watch 9'],
   },
   {
@@ -145,7 +145,7 @@ const faults: { name: string; steps: ((exchange: Exchange) => void)[]; requests:
     name: 'the list is forgotten between two pages: starts over',
     steps: [
       (exchange) => exchange.json(200, { metadata: { resourceVersion: '5', continue: 'next' }, items: [raw('gone', '3')] }),
-      (exchange) => exchange.json(410, gone),
+      (exchange) => exchange.json(410, expiredStatus),
       listing('9', raw('web', '8')),
     ],
     requests: ['list', 'list next', 'list', 'watch 9'],
@@ -240,7 +240,7 @@ test('a poisoned object is reported and hides no other one', async (context) => 
 test('an object that gets poisoned is not taken for deleted, and its deletion is still seen', async (context) => {
   const steps = [
     listing('5', raw('a', '3')),
-    watching(event('MODIFIED', raw('a', '6', { poison: true })), event('ERROR', gone)),
+    watching(event('MODIFIED', raw('a', '6', { poison: true })), event('ERROR', expiredStatus)),
     listing('8', raw('a', '6', { poison: true })),
     watching(event('ADDED', raw('b', '9'))),
   ];
@@ -272,7 +272,7 @@ test('a listener that throws is reported and stops nothing', async (context) => 
 });
 
 test('a server that was set back to an older state is believed', async (context) => {
-  const steps = [listing('50', raw('a', '48'), raw('b', '49')), watching(event('ERROR', gone)), listing('20', raw('a', '18'))];
+  const steps = [listing('50', raw('a', '48'), raw('b', '49')), watching(event('ERROR', expiredStatus)), listing('20', raw('a', '18'))];
   const { content } = await world(context, steps);
   await waitFor('the old state', () => content() === 'a@18');
 });

@@ -13,7 +13,7 @@ import {
   type LastUpdate,
 } from '../../src/model/last-update.ts';
 import type { WorkloadContainer } from '../../src/model/workload.ts';
-import { after, changedAt, image, rolloutOf } from '../rollout/rollout-samples.ts';
+import { afterChange, changedAt, image, rolloutOf } from '../rollout/rollout-samples.ts';
 import { digestOf, workloadOf } from './samples.ts';
 
 const update: LastUpdate = { policy: 'uid', at: changedAt, trigger: 'Webhook', from: `${image}:1.2.3`, to: `${image}:1.3.0` };
@@ -73,7 +73,7 @@ test('what another policy did is not ours', () => {
 });
 
 const change = { container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
-const details = { policy: 'uid', trigger: 'Webhook', at: after(0), digest: undefined } as const;
+const details = { policy: 'uid', trigger: 'Webhook', at: afterChange(0), digest: undefined } as const;
 const running = (lastUpdate?: LastUpdate) => workloadOf({ web: { image: `${image}:1.2.3`, ...(lastUpdate && { lastUpdate }) } });
 
 test('remembered is what is of a length that fits, whether it rolls out or not', () => {
@@ -95,7 +95,7 @@ function remembersAfter(changes: readonly (readonly [tag: string, seconds: numbe
   let workload = running();
   for (const [tag, seconds, policy = 'uid'] of changes) {
     const to = `${image}:${tag}`;
-    const [made] = withUpdates(workload, [{ ...change, to }], { ...details, policy, at: after(seconds), digest: b });
+    const [made] = withUpdates(workload, [{ ...change, to }], { ...details, policy, at: afterChange(seconds), digest: b });
     // As the API server keeps it.
     workload = running(made?.update && parseLastUpdate(formatLastUpdate(made.update)));
   }
@@ -103,7 +103,7 @@ function remembersAfter(changes: readonly (readonly [tag: string, seconds: numbe
 }
 
 const countsAt = (found: LastUpdate | undefined, seconds: number) =>
-  Object.fromEntries(recentChanges(found, after(seconds)).map(({ tag, at }) => [tag, at.length]));
+  Object.fromEntries(recentChanges(found, afterChange(seconds)).map(({ tag, at }) => [tag, at.length]));
 
 test('what other policies did to a container is kept by whoever changes it next, for an hour', () => {
   const found = remembersAfter([
@@ -133,7 +133,7 @@ test('a loop is not forgotten for the sake of new images, however many come', ()
 
 test('what is remembered has a bound, whoever wrote it', () => {
   const times = fc.array(
-    fc.integer({ min: 0, max: 3_599 }).map((seconds) => after(seconds).toISOString().replace('.000Z', 'Z')),
+    fc.integer({ min: 0, max: 3_599 }).map((seconds) => afterChange(seconds).toISOString().replace('.000Z', 'Z')),
     {
       minLength: 1,
       maxLength: 40,
@@ -148,7 +148,7 @@ test('what is remembered has a bound, whoever wrote it', () => {
   fc.assert(
     fc.property(changes, (earlier) => {
       const forged = parseLastUpdate(JSON.stringify({ ...update, earlier }));
-      const [made] = withUpdates(running(forged), [change], { ...details, at: after(3_600) });
+      const [made] = withUpdates(running(forged), [change], { ...details, at: afterChange(3_600) });
       const text = made?.update ? formatLastUpdate(made.update) : '';
       assert.ok(text.length < 6_000, `${text.length}`);
       assert.deepEqual(parseLastUpdate(text), made?.update);
@@ -164,7 +164,7 @@ test('of what somebody forged, only times of the last hour count, and what canno
   const ahead = written([
     { tag: '1.3.0', at: ['9999-12-31T23:59:59Z', '2026-03-01T12:06:00Z', '2026-03-01T12:04:00Z', '2026-03-01T11:00:00Z'] },
   ]);
-  assert.deepEqual(recentChanges(ahead, after(0)), [{ tag: '1.3.0', at: [changedAt, '2026-03-01T12:04:00Z'] }]);
+  assert.deepEqual(recentChanges(ahead, afterChange(0)), [{ tag: '1.3.0', at: [changedAt, '2026-03-01T12:04:00Z'] }]);
 });
 
 test('an annotation has a name that the API server takes', () => {

@@ -5,7 +5,7 @@ import { maxListed, maxTargetsListed, readStatus } from '../../src/model/policy-
 import { v1StatusArbitrary } from '../api-versions/arbitraries.ts';
 
 const at = '2026-03-01T12:00:00Z';
-const place = { kind: 'Deployment', namespace: 'shop', name: 'web', container: 'web' };
+const containerRef = { kind: 'Deployment', namespace: 'shop', name: 'web', container: 'web' };
 const status = {
   observedGeneration: 2,
   conditions: [{ type: 'Ready', status: 'True', reason: 'UpToDate', message: '', lastTransitionTime: at }],
@@ -14,10 +14,10 @@ const status = {
   lastCheckTime: at,
   lastHandledRequest: 'now',
   waiting: { tag: '1.2.3', until: at, reason: 'MinAge' },
-  targets: [{ ...place, image: 'web:1.2.3', state: 'UpToDate' }],
+  targets: [{ ...containerRef, image: 'web:1.2.3', state: 'UpToDate' }],
   targetCounts: { total: 1, upToDate: 1, problems: 0 },
   lastAppliedTag: '1.2.3',
-  history: [{ ...place, from: 'web:1', to: 'web:1.2.3', tag: '1.2.3', trigger: 'Poll', at, result: 'Applied' }],
+  history: [{ ...containerRef, from: 'web:1', to: 'web:1.2.3', tag: '1.2.3', trigger: 'Poll', at, result: 'Applied' }],
   rejected: [{ digest: 'sha256:b', reason: 'RolledBack', at }],
   pendingApproval: { tag: '2.0.0', digest: 'sha256:c' },
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperationsAuth, Question } from '../../src/operations/authenticate.ts';
-import { at, ignoredOf, recordOf, startApi, type TestApi } from './fake-events.ts';
+import { ignoredOf, recordOf, startApi, type TestApi, eventTime } from './fake-events.ts';
 
 const open: OperationsAuth = { kind: 'none' };
 const records = [
@@ -65,7 +65,7 @@ test('all events, newest first, each with its results', async (t) => {
 test('page by page', async (t) => {
   const api = startApi(t, open, records);
   const first = await get(api, '/api/events?limit=2');
-  assert.deepEqual([first.ids, first.body.next], [['queued', 'two'], `${at + 8_000}-two`]);
+  assert.deepEqual([first.ids, first.body.next], [['queued', 'two'], `${eventTime + 8_000}-two`]);
   const second = await get(api, `/api/events?limit=3&before=${first.body.next}`);
   assert.deepEqual(second.ids, ['nobody', 'half', 'one']);
   const third = await get(api, `/api/events?limit=3&before=${second.body.next}`);
@@ -217,7 +217,7 @@ test('503: the API server, or Redis, does not answer', async (t) => {
 
 test('answers of the API server are remembered for ten seconds, failures are not', async (t) => {
   let asked = 0;
-  let now = at;
+  let now = eventTime;
   const auth: OperationsAuth = {
     kind: 'kubernetes',
     reviewToken: () => (++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve({ user: 'ann', groups: [] })),

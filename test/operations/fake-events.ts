@@ -10,7 +10,7 @@ import type { EventRecord, IgnoredRecord, PushRecord, PushState } from '../../sr
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
-export const at = Date.parse('2026-03-01T12:00:00.000Z');
+export const eventTime = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** An event that was received so many seconds after noon. */
 export function recordOf(
@@ -25,7 +25,7 @@ export function recordOf(
     provider: 'harbor',
     repository: { registry: 'r.example.com', path: 'shop/web' },
     tag: '1.0.0',
-    receivedAt: new Date(at + seconds * 1_000).toISOString(),
+    receivedAt: new Date(eventTime + seconds * 1_000).toISOString(),
   };
   const toResult = (kind: PolicyResult['kind']): PolicyResult => ({
     kind,
@@ -40,7 +40,7 @@ export function recordOf(
 
 /** Something that a receiver ignored, so many seconds after noon. */
 export function ignoredOf(id: string, seconds: number, more: Partial<IgnoredRecord['event']> = {}): IgnoredRecord {
-  const receivedAt = new Date(at + seconds * 1_000).toISOString();
+  const receivedAt = new Date(eventTime + seconds * 1_000).toISOString();
   const event = {
     id,
     receiver: 'prod',
@@ -81,7 +81,7 @@ export function startApi(
     },
     storePushes: (events) => Promise.resolve(void stored.push(...events)),
     refusal: () => undefined,
-    now: () => new Date(at),
+    now: () => new Date(eventTime),
     unique: () => String(++replays),
     aliases: new Map(),
     logger: createLogger('trace', { write: (line: string) => void logged.push(line) }),

@@ -6,8 +6,8 @@ import type { KindRef, WorkloadRef } from '../../src/model/workload.ts';
 import { policyOf, webDeployment, workloadOf } from '../model/samples.ts';
 
 const target = { ...webDeployment, namespace: 'ops' };
-const shop = policyOf();
-const legacy = policyOf({ legacyTarget: target });
+const shopPolicy = policyOf();
+const legacyPolicy = policyOf({ legacyTarget: target });
 
 const rows: [name: string, onTarget: string | undefined, onNamespace: string | null | undefined, granted: boolean][] = [
   ['nobody said anything', undefined, null, false],
@@ -30,7 +30,7 @@ const rows: [name: string, onTarget: string | undefined, onNamespace: string | n
 for (const [name, onTarget, onNamespace, granted] of rows) {
   test(`${name}: ${granted ? 'granted' : 'refused'}`, () => {
     for (const crossNamespace of ['consent', 'legacy'] as const)
-      assert.equal(evaluateConsent(shop, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
+      assert.equal(evaluateConsent(shopPolicy, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
   });
 }
 
@@ -40,7 +40,7 @@ test('legacy grants its one Deployment to a policy where nobody answered, and on
     onNamespace: string | null | undefined,
     crossNamespace: CrossNamespace = 'legacy',
     of = target,
-  ) => evaluateConsent(legacy, of, { onTarget, onNamespace }, crossNamespace);
+  ) => evaluateConsent(legacyPolicy, of, { onTarget, onNamespace }, crossNamespace);
   assert.deepEqual(judge(undefined, null), { granted: true, isLegacy: true });
   for (const answer of ['', 'nobody', 'web']) {
     assert.deepEqual(judge(answer, null), { granted: false }, answer);
@@ -52,10 +52,10 @@ test('legacy grants its one Deployment to a policy where nobody answered, and on
     assert.deepEqual(judge(undefined, null, 'legacy', { ...target, ...other }), { granted: false });
 });
 
-const own = workloadOf({ web: 'nginx:1' });
+const ownWorkload = workloadOf({ web: 'nginx:1' });
 const consenting = workloadOf({ web: 'nginx:1' }, { ...target, allowPoliciesFrom: 'shop' });
-const silent = workloadOf({ web: 'nginx:1' }, { ...target, name: 'db' });
-const refusing = workloadOf({ web: 'nginx:1' }, { ...target, name: 'secret', allowPoliciesFrom: 'nobody' });
+const withoutAnnotation = workloadOf({ web: 'nginx:1' }, { ...target, name: 'db' });
+const refusingWorkload = workloadOf({ web: 'nginx:1' }, { ...target, name: 'secret', allowPoliciesFrom: 'nobody' });
 
 const seen: [rules: Partial<ConsentRules>, names: string[]][] = [
   [{}, ['web']],
@@ -67,13 +67,16 @@ const seen: [rules: Partial<ConsentRules>, names: string[]][] = [
 
 for (const [given, names] of seen) {
   test(`of another namespace a policy sees ${names.join(', ') || 'nothing'} with ${JSON.stringify(given)} ${given.namespaceConsent?.('ops') ?? ''}`, () => {
-    const all = [consenting, silent, refusing];
+    const all = [consenting, withoutAnnotation, refusingWorkload];
     const rules: ConsentRules = { crossNamespace: 'consent', namespaceConsent: () => null, ...given };
-    const view = asSeenBy(shop, {
+    const view = asSeenBy(shopPolicy, {
       ...rules,
-      findWorkload: ({ namespace, name }: WorkloadRef) => [own, ...all].find((one) => one.namespace === namespace && one.name === name),
+      findWorkload: ({ namespace, name }: WorkloadRef) =>
+        [ownWorkload, ...all].find((one) => one.namespace === namespace && one.name === name),
       listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, answering?: 'answering') =>
-        [own, ...all].filter((one) => one.namespace === namespace && (answering === undefined || one.allowPoliciesFrom !== undefined)),
+        [ownWorkload, ...all].filter(
+          (one) => one.namespace === namespace && (answering === undefined || one.allowPoliciesFrom !== undefined),
+        ),
     });
     assert.deepEqual(
       [...view.listWorkloads(target, 'ops', {})].map(({ name }) => name),
@@ -83,15 +86,15 @@ for (const [given, names] of seen) {
       all.filter((one) => view.findWorkload(one) !== undefined).map(({ name }) => name),
       names,
     );
-    assert.deepEqual([view.findWorkload(own), ...view.listWorkloads(own, 'shop', {})], [own, own]);
-    assert.ok(consentTo(own, shop, rules).granted);
+    assert.deepEqual([view.findWorkload(ownWorkload), ...view.listWorkloads(ownWorkload, 'shop', {})], [ownWorkload, ownWorkload]);
+    assert.ok(consentTo(ownWorkload, shopPolicy, rules).granted);
   });
 }
 
 test('workloads of a Namespace without consent are not even listed, unless they answer themselves', () => {
   const lists: string[] = [];
   const list = (namespace: string, rules: Partial<ConsentRules> = {}) => {
-    const view = asSeenBy(shop, {
+    const view = asSeenBy(shopPolicy, {
       crossNamespace: 'consent',
       namespaceConsent: () => null,
       ...rules,
@@ -114,7 +117,7 @@ test('workloads of a Namespace without consent are not even listed, unless they 
 });
 
 test('what is said of what is not seen hangs on the policy and the configuration alone', () => {
-  const say = (crossNamespace: CrossNamespace, of = target) => unseenProblem(of, shop, crossNamespace);
+  const say = (crossNamespace: CrossNamespace, of = target) => unseenProblem(of, shopPolicy, crossNamespace);
   assert.deepEqual(say('consent'), {
     reason: 'NoConsent',
     message:

@@ -7,7 +7,7 @@ import { allKnown, appliedOnce, digestOf, noAliases, specOf, workloadOf } from '
 const image = 'registry.example.com/shop/web';
 
 /** What is said of a container that runs this, when 1.2.3 is the highest of these tags. */
-function tell(running: string, tags: readonly string[] = ['1.2.3'], allowDowngrade = false) {
+function goneTagsOf(running: string, tags: readonly string[] = ['1.2.3'], allowDowngrade = false) {
   const plan = planUpdate({
     spec: specOf({ allowDowngrade }),
     candidate: { tag: '1.2.3' },
@@ -28,7 +28,7 @@ for (const [name, running, expected, tags] of [
   ['what cannot be compared', `${image}:main`, ['NotComparable', 0]],
   ['an older tag that is gone: it is replaced', `${image}:1.0.0`, ['changed', 0]],
 ] as const) {
-  test(`runs ${name}`, () => assert.deepEqual(tell(running, tags), expected));
+  test(`runs ${name}`, () => assert.deepEqual(goneTagsOf(running, tags), expected));
 }
 
-test('a policy that may go back does', () => assert.deepEqual(tell(`${image}:1.3.0`, ['1.2.3'], true), ['changed', 0]));
+test('a policy that may go back does', () => assert.deepEqual(goneTagsOf(`${image}:1.3.0`, ['1.2.3'], true), ['changed', 0]));

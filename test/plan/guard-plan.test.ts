@@ -4,13 +4,13 @@ import type { Consent } from '../../src/plan/consent.ts';
 import { guardPlan, rollbackGuards } from '../../src/plan/guard-plan.ts';
 import type { GuardContext } from '../../src/plan/guards/guard.ts';
 import { hasChanges, planUpdate } from '../../src/plan/plan-update.ts';
-import { contextOf, entryOf, judge, type Case } from './guards/context.ts';
+import { contextOf, entryOf, evaluateGuards, type Case } from './guards/context.ts';
 import { allKnown, digestOf, noAliases, policyOf, specOf, workloadOf } from '../model/samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const targets = ['shop', 'ops'].map((namespace) => ({ kind: 'Deployment', namespace, name: 'web' }));
 const spec = specOf({ targets });
-const older = policyOf({ namespace: 'shop', spec, legacyTarget: { kind: 'Deployment', namespace: 'ops', name: 'web' } });
+const legacyPolicy = policyOf({ namespace: 'shop', spec, legacyTarget: { kind: 'Deployment', namespace: 'ops', name: 'web' } });
 
 const plan = (runs = '1.2.3') =>
   planUpdate({
@@ -22,8 +22,8 @@ const plan = (runs = '1.2.3') =>
     findWorkload: ({ namespace }) => workloadOf({ web: `${image}:${runs}` }, { namespace }),
   });
 const consentOf = (consent: Consent) => ({ consents: new Map([['Deployment/ops/web', consent]]) });
-const granted = consentOf({ granted: true });
-const missing = consentOf({ granted: false });
+const consentGranted = consentOf({ granted: true });
+const consentMissing = consentOf({ granted: false });
 
 function guarded(context: Partial<GuardContext>, runs?: string) {
   return guardPlan(plan(runs), contextOf(context)).targets.map(({ changes, unchanged, problem }) => ({
@@ -33,41 +33,50 @@ function guarded(context: Partial<GuardContext>, runs?: string) {
   }));
 }
 
-const change = { changes: 1, unchanged: 0, problem: undefined };
-const keep = { changes: 0, unchanged: 1, problem: undefined };
-const refused = (problem: string) => ({ changes: 0, unchanged: 0, problem });
+const passedChange = { changes: 1, unchanged: 0, problem: undefined };
+const blockedChange = { changes: 0, unchanged: 1, problem: undefined };
+const refusedWith = (problem: string) => ({ changes: 0, unchanged: 0, problem });
 
 const rows: [name: string, context: Partial<GuardContext>, other: object][] = [
-  ['denied by the configuration', { crossNamespace: 'deny' }, refused('CrossNamespaceDenied')],
-  ['denied by the configuration, whatever the owners say', { crossNamespace: 'deny', ...granted }, refused('CrossNamespaceDenied')],
-  ['denied also where it may have been written as v1alpha1', { crossNamespace: 'deny', policy: older }, refused('CrossNamespaceDenied')],
-  ['allowed by the configuration', { crossNamespace: 'allow', ...missing }, change],
-  ['with consent', granted, change],
-  ['without consent', missing, refused('NoConsent')],
-  ['its owners were not among those that were asked', { consents: new Map() }, refused('NoConsent')],
-  ['nobody was asked yet', {}, change],
-  ['without consent, and written as v1alpha1', { ...missing, policy: older }, refused('NoConsent')],
+  ['denied by the configuration', { crossNamespace: 'deny' }, refusedWith('CrossNamespaceDenied')],
+  [
+    'denied by the configuration, whatever the owners say',
+    { crossNamespace: 'deny', ...consentGranted },
+    refusedWith('CrossNamespaceDenied'),
+  ],
+  [
+    'denied also where it may have been written as v1alpha1',
+    { crossNamespace: 'deny', policy: legacyPolicy },
+    refusedWith('CrossNamespaceDenied'),
+  ],
+  ['allowed by the configuration', { crossNamespace: 'allow', ...consentMissing }, passedChange],
+  ['with consent', consentGranted, passedChange],
+  ['without consent', consentMissing, refusedWith('NoConsent')],
+  ['its owners were not among those that were asked', { consents: new Map() }, refusedWith('NoConsent')],
+  ['nobody was asked yet', {}, passedChange],
+  ['without consent, and written as v1alpha1', { ...consentMissing, policy: legacyPolicy }, refusedWith('NoConsent')],
   [
     'without an answer, which legacy lets pass',
-    { ...consentOf({ granted: true, isLegacy: true }), crossNamespace: 'legacy', policy: older },
-    change,
+    { ...consentOf({ granted: true, isLegacy: true }), crossNamespace: 'legacy', policy: legacyPolicy },
+    passedChange,
   ],
-  ['without consent, also with legacy', { ...missing, crossNamespace: 'legacy', policy: older }, refused('NoConsent')],
+  ['without consent, also with legacy', { ...consentMissing, crossNamespace: 'legacy', policy: legacyPolicy }, refusedWith('NoConsent')],
 ];
 
 for (const [name, context, other] of rows) {
-  test(`a target in another namespace, ${name}; the own one is never refused`, () => assert.deepEqual(guarded(context), [change, other]));
+  test(`a target in another namespace, ${name}; the own one is never refused`, () =>
+    assert.deepEqual(guarded(context), [passedChange, other]));
 }
 
 test('what would not be changed needs no permission', () => {
-  assert.deepEqual(guarded({ crossNamespace: 'deny' }, '1.3.0'), [keep, keep]);
-  assert.deepEqual(guarded(missing, '1.3.0'), [keep, keep]);
+  assert.deepEqual(guarded({ crossNamespace: 'deny' }, '1.3.0'), [blockedChange, blockedChange]);
+  assert.deepEqual(guarded(consentMissing, '1.3.0'), [blockedChange, blockedChange]);
 });
 
 test('the first guard that has something to say is heard, and the next about what it leaves', () => {
   const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
   const reasonOf = (given: Case) => {
-    const { problem, blocked } = judge(given);
+    const { problem, blocked } = evaluateGuards(given);
     return problem?.reason ?? blocked?.reason;
   };
   const approving: Case = { spec: { mode: 'Approval', ...closed } };
@@ -75,7 +84,7 @@ test('the first guard that has something to say is heard, and the next about wha
   assert.equal(reasonOf(approving), 'ApprovalRequired');
   assert.equal(reasonOf({ ...approving, actions: { approve: `1.3.0@${digestOf('b')}` } }), 'Window');
   assert.equal(reasonOf({ ...approving, workload: { paused: true } }), 'TargetPaused');
-  const { changed, blocked } = judge({
+  const { changed, blocked } = evaluateGuards({
     spec: closed,
     runs: { image: `${image}:1.2.3`, imageOwner: 'kubectl' },
     other: { image: `${image}:1.2.3`, imageOwner: 'image-watcher' },
@@ -86,7 +95,7 @@ test('the first guard that has something to say is heard, and the next about wha
 
 test('a rollback passes what would protect from the policy, but not what others have forbidden', () => {
   const rollsBack = (given: Case) => {
-    const { problem, blocked, changed } = judge(given, ...rollbackGuards);
+    const { problem, blocked, changed } = evaluateGuards(given, ...rollbackGuards);
     return problem?.reason ?? blocked?.reason ?? changed.length;
   };
   assert.equal(rollsBack({ spec: { mode: 'Approval', windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] } }), 1);

@@ -6,10 +6,10 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import { allKnown, digestOf, latestSpec, noAliases, policyOf, specOf, workloadOf } from '../model/samples.ts';
 
 const image = 'registry.example.com/shop/web';
-const line = specOf({ strategy: strategies.semver({ range: '1.x' }) });
+const semver1x = specOf({ strategy: strategies.semver({ range: '1.x' }) });
 
 /** Whether `tag` is what is selected, where `runs` runs and `latest` was selected before. */
-function judge(tag: string, runs: string, latest?: string, spec = specOf()): boolean {
+function isSelectedBy(tag: string, runs: string, latest?: string, spec = specOf()): boolean {
   const findWorkload = () => workloadOf({ web: `${image}:${runs}` });
   const candidate = { tag };
   const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, ...allKnown, findWorkload });
@@ -17,7 +17,7 @@ function judge(tag: string, runs: string, latest?: string, spec = specOf()): boo
   return isSelection(candidate, spec, policyOf({ status }), plan);
 }
 
-const rows: [name: string, args: Parameters<typeof judge>, expected: boolean][] = [
+const rows: [name: string, args: Parameters<typeof isSelectedBy>, expected: boolean][] = [
   ['newer than what was selected', ['1.4.0', '1.3.0', '1.3.0'], true],
   ['the same again', ['1.3.0', '1.3.0', '1.3.0'], true],
   ['equal to what was selected, and later by name', ['v1.3.0', '1.3.0', '1.3.0'], true],
@@ -26,9 +26,10 @@ const rows: [name: string, args: Parameters<typeof judge>, expected: boolean][] 
   ['older than what was selected, newer than what runs', ['1.2.0', '1.0.0', '1.3.0'], false],
   ['nothing was selected, and newer than what runs', ['1.2.0', '1.0.0'], true],
   ['nothing was selected, and older than what runs', ['1.2.0', '1.3.0'], false],
-  ['what was selected is no candidate any more', ['1.4.0', '1.3.0', '2.0.0', line], true],
-  ['what was selected is no candidate any more, and older than what runs', ['1.2.0', '1.3.0', '2.0.0', line], false],
+  ['what was selected is no candidate any more', ['1.4.0', '1.3.0', '2.0.0', semver1x], true],
+  ['what was selected is no candidate any more, and older than what runs', ['1.2.0', '1.3.0', '2.0.0', semver1x], false],
   ['a followed tag', ['latest', `latest@${digestOf('a')}`, 'latest', latestSpec()], true],
 ];
 
-for (const [name, args, expected] of rows) test(`${name}: ${expected ? 'selected' : 'not'}`, () => assert.equal(judge(...args), expected));
+for (const [name, args, expected] of rows)
+  test(`${name}: ${expected ? 'selected' : 'not'}`, () => assert.equal(isSelectedBy(...args), expected));

@@ -8,7 +8,7 @@ import { workloadKey, type Workload } from '../../src/model/workload.ts';
 import { allKnown, noAliases, specOf, webDeployment, workloadOf } from '../model/samples.ts';
 
 const image = 'registry.example.com/shop/web';
-const old = `${image}:1.2.3`;
+const currentImage = `${image}:1.2.3`;
 
 function plan(workloads: readonly Workload[], spec: Partial<PolicySpec>) {
   const byKey = new Map(workloads.map((workload) => [workloadKey(workload), workload]));
@@ -23,12 +23,18 @@ function plan(workloads: readonly Workload[], spec: Partial<PolicySpec>) {
   });
 }
 
-const named = (name: string, labels?: Record<string, string>, runs = old) => workloadOf({ web: runs }, { name, ...(labels && { labels }) });
-const selecting = (matchLabels: Record<string, string>) => ({ kind: 'Deployment', namespace: 'shop', selector: { matchLabels } });
+const workloadNamed = (name: string, labels?: Record<string, string>, runs = currentImage) =>
+  workloadOf({ web: runs }, { name, ...(labels && { labels }) });
+const selectorTarget = (matchLabels: Record<string, string>) => ({ kind: 'Deployment', namespace: 'shop', selector: { matchLabels } });
 
 test('a selector means all that match, in the order of their names', () => {
-  const workloads = [named('c', { uses: 'web' }), named('a', { uses: 'web' }), named('b', { uses: 'other' }), named('d')];
-  const { targets } = plan(workloads, { targets: [selecting({ uses: 'web' })] });
+  const workloads = [
+    workloadNamed('c', { uses: 'web' }),
+    workloadNamed('a', { uses: 'web' }),
+    workloadNamed('b', { uses: 'other' }),
+    workloadNamed('d'),
+  ];
+  const { targets } = plan(workloads, { targets: [selectorTarget({ uses: 'web' })] });
   assert.deepEqual(
     targets.map(({ target, changes }) => [target, changes.map(({ to }) => to)]),
     ['a', 'c'].map((name) => [{ ...webDeployment, name }, [`${image}:1.3.0`]]),
@@ -36,36 +42,36 @@ test('a selector means all that match, in the order of their names', () => {
 });
 
 test('what was read anew counts, not what the list remembers: its labels too', () => {
-  const listed = [named('a', { uses: 'web' }), named('b', { uses: 'web' })];
+  const listed = [workloadNamed('a', { uses: 'web' }), workloadNamed('b', { uses: 'web' })];
   const { targets } = planUpdate({
-    spec: specOf({ targets: [selecting({ uses: 'web' })] }),
+    spec: specOf({ targets: [selectorTarget({ uses: 'web' })] }),
     candidate: { tag: '1.3.0' },
     hasApplied: true,
     aliases: noAliases,
     ...allKnown,
     listWorkloads: () => listed,
-    findWorkload: ({ name }) => (name === 'a' ? named('a', { uses: 'nothing' }) : undefined),
+    findWorkload: ({ name }) => (name === 'a' ? workloadNamed('a', { uses: 'nothing' }) : undefined),
   });
   assert.deepEqual([targets.length, targets[0]?.problem?.reason], [1, 'TargetNotFound']);
 });
 
 test('a selector that finds nothing is told', () => {
-  const planned = plan([named('a', { uses: 'other' })], { targets: [selecting({ uses: 'web', tier: 'x' })] });
+  const planned = plan([workloadNamed('a', { uses: 'other' })], { targets: [selectorTarget({ uses: 'web', tier: 'x' })] });
   const { kind, reason, message } = outcomeOf(planned, [], true);
   assert.deepEqual([kind, reason, message], ['stalled', 'TargetNotFound', 'no Deployment in shop matches uses=web,tier=x']);
 });
 
 test('a workload that several targets mean has one plan', () => {
-  const { targets } = plan([named('web', { uses: 'web' })], { targets: [webDeployment, selecting({ uses: 'web' })] });
+  const { targets } = plan([workloadNamed('web', { uses: 'web' })], { targets: [webDeployment, selectorTarget({ uses: 'web' })] });
   assert.deepEqual([targets.length, targets[0]?.changes.length], [1, 1]);
 });
 
 test('init containers are meant only where the target says so, and by their names where it names some', () => {
   const initContainers = [
-    { name: 'migrate', image: old },
-    { name: 'seed', image: old },
+    { name: 'migrate', image: currentImage },
+    { name: 'seed', image: currentImage },
   ];
-  const workload = workloadOf({ web: old }, { initContainers });
+  const workload = workloadOf({ web: currentImage }, { initContainers });
   const changed = (parts: object) =>
     plan([workload], { targets: [{ ...webDeployment, ...parts }] }).targets.flatMap(({ changes }) =>
       changes.map(({ container, index, list }) => `${list === undefined ? '' : 'init '}${container} ${index}`),
@@ -76,12 +82,12 @@ test('init containers are meant only where the target says so, and by their name
 });
 
 const withVolume = (images: Record<string, string>, name = 'web') =>
-  workloadOf(images, { volumes: [{ name: `volumes/${name}`, image: old, index: 2 }] });
+  workloadOf(images, { volumes: [{ name: `volumes/${name}`, image: currentImage, index: 2 }] });
 
 test('image volumes are meant only where the target says so, whatever containers it names', () => {
   const changed = (parts: object) =>
-    plan([withVolume({ web: old, side: old })], { targets: [{ ...webDeployment, ...parts }] }).targets.flatMap(({ changes }) =>
-      changes.map(({ container, index, list }) => [container, index, list ?? 'containers']),
+    plan([withVolume({ web: currentImage, side: currentImage })], { targets: [{ ...webDeployment, ...parts }] }).targets.flatMap(
+      ({ changes }) => changes.map(({ container, index, list }) => [container, index, list ?? 'containers']),
     );
   const [web, side, volume] = [
     ['web', 0, 'containers'],
@@ -95,7 +101,7 @@ test('image volumes are meant only where the target says so, whatever containers
 });
 
 test('two targets that mean a container and a volume of its name change both', () => {
-  const { targets } = plan([withVolume({ web: old })], { targets: [webDeployment, { ...webDeployment, volumes: true }] });
+  const { targets } = plan([withVolume({ web: currentImage })], { targets: [webDeployment, { ...webDeployment, volumes: true }] });
   assert.deepEqual(
     targets.map(({ changes }) => changes.map(({ container }) => container)),
     [['web', 'volumes/web']],
@@ -114,8 +120,8 @@ test('a workload with nothing but a volume of the image is up to date by it, and
 });
 
 test('of hundreds of targets a message names the first ones', () => {
-  const workloads = Array.from({ length: 300 }, (_, index) => named(`w${index}`, { uses: 'web' }));
-  const planned = plan(workloads, { targets: [selecting({ uses: 'web' })] });
+  const workloads = Array.from({ length: 300 }, (_, index) => workloadNamed(`w${index}`, { uses: 'web' }));
+  const planned = plan(workloads, { targets: [selectorTarget({ uses: 'web' })] });
   const applied = planned.targets.flatMap(({ target, changes }) => changes.map((change) => ({ ...change, workload: target })));
   const { message, running, selection } = outcomeOf(planned, applied, true);
   assert.match(message, /; and 290 more$/);
@@ -125,7 +131,7 @@ test('of hundreds of targets a message names the first ones', () => {
 
 test('the same kind in another API group is another workload', () => {
   const service = { apiVersion: 'serving.knative.dev/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
-  const { targets } = plan([named('web'), workloadOf({ web: `${image}:1.3.0` }, service)], { targets: [service, webDeployment] });
+  const { targets } = plan([workloadNamed('web'), workloadOf({ web: `${image}:1.3.0` }, service)], { targets: [service, webDeployment] });
   assert.deepEqual(
     targets.map(({ target, changes, unchanged }) => [target.apiVersion, changes.length, unchanged.length]),
     [

@@ -23,16 +23,16 @@ function plan(workload: Workload | undefined, candidate: Candidate, input: Parti
   });
 }
 
-const semver = specOf();
-const line = specOf({ strategy: strategies.semver({ range: '1.x' }) });
-const pinned = specOf({ pin: 'Digest' });
-const dated = specOf({ strategy: lastMatching('build-\\d+') });
-const latest = latestSpec();
-const back = specOf({ allowDowngrade: true });
-const inside = specOf({ strategy: filterTags(strategies.semver({ range: '1.x' }), { allow: 'v(.*)-prod', extract: '$1' }) });
+const semverSpec = specOf();
+const semver1xSpec = specOf({ strategy: strategies.semver({ range: '1.x' }) });
+const pinnedSpec = specOf({ pin: 'Digest' });
+const buildTagsSpec = specOf({ strategy: lastMatching('build-\\d+') });
+const digestSpec = latestSpec();
+const downgradeSpec = specOf({ allowDowngrade: true });
+const prodTagsSpec = specOf({ strategy: filterTags(strategies.semver({ range: '1.x' }), { allow: 'v(.*)-prod', extract: '$1' }) });
 
-const rebuilt = specOf({ strategy: filterTags(strategies.semver({}), { allow: '([0-9.]+)-[0-9]+', extract: '$1' }) });
-const rebuiltPinned: PolicySpec = { ...rebuilt, pin: 'Digest' };
+const rebuiltTagsSpec = specOf({ strategy: filterTags(strategies.semver({}), { allow: '([0-9.]+)-[0-9]+', extract: '$1' }) });
+const rebuiltPinned: PolicySpec = { ...rebuiltTagsSpec, pin: 'Digest' };
 
 type When = 'at first' | 'later';
 type Row = [runs: string, candidate: string, becomes: string, spec?: PolicySpec, when?: When];
@@ -42,15 +42,15 @@ const rows: Record<string, Row> = {
   'an older version': [':1.2.3', '1.3.0', ':1.3.0'],
   'an older version, by number and not by text': [':1.9.0', '1.10.0', ':1.10.0'],
   'an older version with a digest': [':1.2.3@old', '1.3.0@new', ':1.3.0'],
-  'an older version, pinned': [':1.2.3', '1.3.0@new', ':1.3.0@new', pinned],
+  'an older version, pinned': [':1.2.3', '1.3.0@new', ':1.3.0@new', pinnedSpec],
   'the candidate': [':1.3.0', '1.3.0', 'UpToDate'],
   'the candidate, whose digest nobody knows': [':1.3.0', '1.3.0@new', 'UpToDate'],
   'the candidate in another spelling': [':v1.3.0', '1.3.0', 'UpToDate'],
   'the candidate at another digest': [':1.3.0@old', '1.3.0@new', 'Retagged'],
-  'the candidate without its digest, pinned': [':1.3.0', '1.3.0@new', ':1.3.0@new', pinned],
-  'the candidate at its digest, pinned': [':1.3.0@new', '1.3.0@new', 'UpToDate', pinned],
-  'an equal one, earlier by name': [':1.4.2-20260101', '1.4.2-20260201@new', ':1.4.2-20260201', rebuilt, 'later'],
-  'an equal one, later by name': [':1.4.2-20260201', '1.4.2-20260101@new', 'UpToDate', rebuilt, 'later'],
+  'the candidate without its digest, pinned': [':1.3.0', '1.3.0@new', ':1.3.0@new', pinnedSpec],
+  'the candidate at its digest, pinned': [':1.3.0@new', '1.3.0@new', 'UpToDate', pinnedSpec],
+  'an equal one, earlier by name': [':1.4.2-20260101', '1.4.2-20260201@new', ':1.4.2-20260201', rebuiltTagsSpec, 'later'],
+  'an equal one, later by name': [':1.4.2-20260201', '1.4.2-20260101@new', 'UpToDate', rebuiltTagsSpec, 'later'],
   'an equal one, earlier by name, pinned': [':1.4.2-20260101@old', '1.4.2-20260201@new', ':1.4.2-20260201@new', rebuiltPinned, 'later'],
   'an equal one, later by name, pinned': [':1.4.2-20260201@old', '1.4.2-20260101@new', 'UpToDate', rebuiltPinned, 'later'],
   'an equal one, later by name, although older ones may replace newer ones': [
@@ -61,29 +61,29 @@ const rows: Record<string, Row> = {
   ],
   'the same image under another name': [':1.4.2-20260101@new', '1.4.2-20260201@new', 'UpToDate', rebuiltPinned, 'later'],
   'a newer version': [':1.4.0', '1.3.0', 'OlderThanRunning'],
-  'a newer version, pinned': [':1.4.0', '1.3.0@new', 'OlderThanRunning', pinned],
-  'a newer version than the range wants': [':2.0.0', '1.3.0', 'OlderThanRunning', line],
-  'an older version than the range wants': [':0.9.0', '1.3.0', ':1.3.0', line, 'later'],
-  'an older prerelease': [':1.3.0-rc.1', '1.3.0', ':1.3.0', semver, 'later'],
+  'a newer version, pinned': [':1.4.0', '1.3.0@new', 'OlderThanRunning', pinnedSpec],
+  'a newer version than the range wants': [':2.0.0', '1.3.0', 'OlderThanRunning', semver1xSpec],
+  'an older version than the range wants': [':0.9.0', '1.3.0', ':1.3.0', semver1xSpec, 'later'],
+  'an older prerelease': [':1.3.0-rc.1', '1.3.0', ':1.3.0', semverSpec, 'later'],
   'a newer prerelease': [':1.4.0-rc.1', '1.3.0', 'OlderThanRunning'],
-  'a branch, at first': [':main', '1.3.0', ':1.3.0', semver, 'at first'],
-  'a branch, later': [':main', '1.3.0', 'NotComparable', semver, 'later'],
-  'no tag, at first': ['', '1.3.0', ':1.3.0', semver, 'at first'],
-  'no tag, later': ['', '1.3.0', 'NotComparable', semver, 'later'],
-  'a digest, at first': ['@old', '1.3.0@new', ':1.3.0', semver, 'at first'],
-  'a digest, later': ['@old', '1.3.0@new', 'NotComparable', semver, 'later'],
-  'the digest of the candidate': ['@new', '1.3.0@new', 'UpToDate', semver, 'later'],
-  'an older build': [':build-17', 'build-18', ':build-18', dated],
-  'a newer build': [':build-19', 'build-18', 'OlderThanRunning', dated],
-  'a version where builds are wanted, later': [':9.9.9', 'build-18', 'NotComparable', dated, 'later'],
-  'latest without a digest': [':latest', 'latest@new', ':latest@new', latest],
-  'latest, unwritten': ['', 'latest@new', ':latest@new', latest, 'later'],
-  'latest of yesterday': [':latest@old', 'latest@new', ':latest@new', latest],
-  'latest of today': [':latest@new', 'latest@new', 'UpToDate', latest],
-  'latest of today, by its digest alone': ['@new', 'latest@new', 'UpToDate', latest],
-  'a version where latest is wanted, at first': [':1.0.0', 'latest@new', ':latest@new', latest, 'at first'],
-  'a version where latest is wanted, later': [':1.0.0', 'latest@new', 'NotComparable', latest, 'later'],
-  'a newer version, which may be replaced': [':1.4.0', '1.3.0', ':1.3.0', back, 'later'],
+  'a branch, at first': [':main', '1.3.0', ':1.3.0', semverSpec, 'at first'],
+  'a branch, later': [':main', '1.3.0', 'NotComparable', semverSpec, 'later'],
+  'no tag, at first': ['', '1.3.0', ':1.3.0', semverSpec, 'at first'],
+  'no tag, later': ['', '1.3.0', 'NotComparable', semverSpec, 'later'],
+  'a digest, at first': ['@old', '1.3.0@new', ':1.3.0', semverSpec, 'at first'],
+  'a digest, later': ['@old', '1.3.0@new', 'NotComparable', semverSpec, 'later'],
+  'the digest of the candidate': ['@new', '1.3.0@new', 'UpToDate', semverSpec, 'later'],
+  'an older build': [':build-17', 'build-18', ':build-18', buildTagsSpec],
+  'a newer build': [':build-19', 'build-18', 'OlderThanRunning', buildTagsSpec],
+  'a version where builds are wanted, later': [':9.9.9', 'build-18', 'NotComparable', buildTagsSpec, 'later'],
+  'latest without a digest': [':latest', 'latest@new', ':latest@new', digestSpec],
+  'latest, unwritten': ['', 'latest@new', ':latest@new', digestSpec, 'later'],
+  'latest of yesterday': [':latest@old', 'latest@new', ':latest@new', digestSpec],
+  'latest of today': [':latest@new', 'latest@new', 'UpToDate', digestSpec],
+  'latest of today, by its digest alone': ['@new', 'latest@new', 'UpToDate', digestSpec],
+  'a version where latest is wanted, at first': [':1.0.0', 'latest@new', ':latest@new', digestSpec, 'at first'],
+  'a version where latest is wanted, later': [':1.0.0', 'latest@new', 'NotComparable', digestSpec, 'later'],
+  'a newer version, which may be replaced': [':1.4.0', '1.3.0', ':1.3.0', downgradeSpec, 'later'],
   'a newer version outside of the range, which may be replaced': [
     ':2.0.0',
     '1.3.0',
@@ -91,18 +91,18 @@ const rows: Record<string, Row> = {
     specOf({ strategy: strategies.semver({ range: '1.x' }), allowDowngrade: true }),
     'later',
   ],
-  'a branch, although older ones may replace newer ones': [':main', '1.3.0', 'NotComparable', back, 'later'],
-  'the candidate, although older ones may replace newer ones': [':1.3.0', '1.3.0', 'UpToDate', back],
-  'an older version, by the part that is compared': [':v1.9.0-prod', 'v1.10.0-prod', ':v1.10.0-prod', inside],
-  'a newer version, by the part that is compared': [':v1.10.0-prod', 'v1.9.0-prod', 'OlderThanRunning', inside],
-  'an older version than the range wants, by its part': [':v0.9.0-prod', 'v1.9.0-prod', ':v1.9.0-prod', inside, 'later'],
-  'a newer version than the range wants, by its part': [':v2.0.0-prod', 'v1.9.0-prod', 'OlderThanRunning', inside, 'later'],
-  'a version that the filter does not let through, later': [':0.1.0', 'v1.9.0-prod', 'NotComparable', inside, 'later'],
+  'a branch, although older ones may replace newer ones': [':main', '1.3.0', 'NotComparable', downgradeSpec, 'later'],
+  'the candidate, although older ones may replace newer ones': [':1.3.0', '1.3.0', 'UpToDate', downgradeSpec],
+  'an older version, by the part that is compared': [':v1.9.0-prod', 'v1.10.0-prod', ':v1.10.0-prod', prodTagsSpec],
+  'a newer version, by the part that is compared': [':v1.10.0-prod', 'v1.9.0-prod', 'OlderThanRunning', prodTagsSpec],
+  'an older version than the range wants, by its part': [':v0.9.0-prod', 'v1.9.0-prod', ':v1.9.0-prod', prodTagsSpec, 'later'],
+  'a newer version than the range wants, by its part': [':v2.0.0-prod', 'v1.9.0-prod', 'OlderThanRunning', prodTagsSpec, 'later'],
+  'a version that the filter does not let through, later': [':0.1.0', 'v1.9.0-prod', 'NotComparable', prodTagsSpec, 'later'],
 };
 
 const withDigests = (text: string) => text.replace('@old', `@${digestOf('a')}`).replace('@new', `@${digestOf('b')}`);
 
-for (const [name, [runs, choice, becomes, spec = semver, when = 'at first']] of Object.entries(rows)) {
+for (const [name, [runs, choice, becomes, spec = semverSpec, when = 'at first']] of Object.entries(rows)) {
   test(`runs ${name}: ${becomes}`, () => {
     const [tag = '', digest] = withDigests(choice).split('@');
     const candidate = { tag, ...(digest !== undefined && { digest }) };

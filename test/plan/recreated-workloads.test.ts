@@ -12,32 +12,42 @@ import type { Outcome } from '../../src/plan/outcome.ts';
 import type { HistoryEntry } from '../../src/model/policy-status.ts';
 import { rolloutConditions } from '../../src/status/condition-states.ts';
 import type { WorkloadIdentity } from '../../src/model/workload.ts';
-import { contextOf, judge } from './guards/context.ts';
-import { after, changed, changedAt, rolloutOwnerOf, entryOf, givenUp, image, out, viewOf } from '../rollout/rollout-samples.ts';
+import { contextOf, evaluateGuards } from './guards/context.ts';
+import {
+  afterChange,
+  changedWorkload,
+  changedAt,
+  rolloutOwnerOf,
+  entryOf,
+  stuckRollout,
+  image,
+  rolledOut,
+  viewOf,
+} from '../rollout/rollout-samples.ts';
 import { noAliases, policyOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
 
-const former = { ...webDeployment, uid: 'uid-of-the-former-one' };
+const formerDeployment = { ...webDeployment, uid: 'uid-of-the-former-one' };
 /** Whether something holds for an entry of the former workload, of this one, and of one whose uid nobody wrote down. */
 const holdsFor = (isSo: (entry: HistoryEntry) => boolean, entry: Partial<HistoryEntry> = {}) =>
-  [former, thisDeployment, webDeployment].map((identity) => isSo(entryOf({ ...entry, ...identity })));
+  [formerDeployment, thisDeployment, webDeployment].map((identity) => isSo(entryOf({ ...entry, ...identity })));
 const ofThisOne = [false, true, true];
 
 test('it is held, and taken for rewritten by admission, only after a change of its own', () => {
   const byHand = { image: `${image}:1.2.3`, imageOwner: 'helm-v0-by-hand' };
   assert.deepEqual(
-    holdsFor((entry) => judge({ runs: byHand, status: { history: [entry] } }, held).blocked?.reason === 'Held'),
+    holdsFor((entry) => evaluateGuards({ runs: byHand, status: { history: [entry] } }, held).blocked?.reason === 'Held'),
     ofThisOne,
   );
   const other = { to: `${image}:1.3.0-hardened` };
   const runs = { image: other.to, imageOwner: 'image-watcher' };
   assert.deepEqual(
-    holdsFor((entry) => judge({ runs, status: { history: [entry] } }, rewritten).blocked?.reason === 'UpToDate', other),
+    holdsFor((entry) => evaluateGuards({ runs, status: { history: [entry] } }, rewritten).blocked?.reason === 'UpToDate', other),
     ofThisOne,
   );
 });
 
 test('what was changed in this very reconcile was changed on the one that was there then', () => {
-  const changes = [former, thisDeployment].map((workload) => {
+  const changes = [formerDeployment, thisDeployment].map((workload) => {
     const applied = [{ workload, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` }];
     return lastChange({ target: webDeployment, workload: workloadOf({ web: `${image}:1.2.3` }) }, 'web', contextOf({ applied }));
   });
@@ -54,7 +64,7 @@ test('the policy starts over with it, whatever it runs', () => {
 });
 
 test('neither its rollout nor what failed before is anything that the policy did to it', () => {
-  const running = changed(givenUp);
+  const running = changedWorkload(stuckRollout);
   assert.deepEqual(
     holdsFor((entry) => currentRollouts(rolloutOwnerOf({ history: [entry] }), viewOf(running)).length > 0),
     ofThisOne,
@@ -71,7 +81,7 @@ test('that an image was put back is said of the workload where it was', () => {
   const isSaid = (entry: HistoryEntry) => {
     const failed = entryOf({ result: 'RolledBack', ...(entry.uid !== undefined && { uid: entry.uid }) });
     const policy = rolloutOwnerOf({ history: [entry, failed], rejected });
-    const standings = rolloutStatesOf(policy, viewOf(changed(out, {}, '1.2.3')), after(60));
+    const standings = rolloutStatesOf(policy, viewOf(changedWorkload(rolledOut, {}, '1.2.3')), afterChange(60));
     return rolloutConditions(policy, standings).instead?.[0]?.reason === 'RejectedDigest';
   };
   assert.deepEqual(holdsFor(isSaid, back), ofThisOne);
@@ -81,13 +91,13 @@ test('the same change of another one is an entry of its own, even within the sam
   const outcome: Outcome = { kind: 'updated', reason: 'Updated', message: '', tag: '1.3.0' };
   const change = { container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
   const written = (workload: WorkloadIdentity, history: readonly HistoryEntry[] = []) =>
-    nextHistory({ history }, { ...outcome, changes: [{ ...change, workload }] }, 'Webhook', after(0));
-  const first = written(former) ?? [];
+    nextHistory({ history }, { ...outcome, changes: [{ ...change, workload }] }, 'Webhook', afterChange(0));
+  const first = written(formerDeployment) ?? [];
   assert.deepEqual(
     written(thisDeployment, first)?.map(({ uid }) => uid),
-    [thisDeployment.uid, former.uid],
+    [thisDeployment.uid, formerDeployment.uid],
   );
-  assert.equal(written(former, first), undefined);
+  assert.equal(written(formerDeployment, first), undefined);
   const own = { workload: thisDeployment, container: 'web', image: change.to };
-  assert.equal(nextHistory({ history: first }, { ...outcome, ours: [own] }, 'Webhook', after(1))?.length, 2);
+  assert.equal(nextHistory({ history: first }, { ...outcome, ours: [own] }, 'Webhook', afterChange(1))?.length, 2);
 });

@@ -12,7 +12,7 @@ import { allKnown, digestOf, lastMatching, latestSpec, noAliases, policyOf, spec
 
 const image = 'registry.example.com/shop/web';
 const [a, b] = [digestOf('a'), digestOf('b')];
-const back: HistoryEntry = {
+const rollbackEntry: HistoryEntry = {
   ...webDeployment,
   container: 'web',
   from: `${image}:latest@${a}`,
@@ -23,15 +23,21 @@ const back: HistoryEntry = {
   result: 'RolledOut',
 };
 const { uid } = policyOf();
-const remembered: LastUpdate = { policy: uid, at: back.at, trigger: 'Rollback', from: `${image}:latest@${a}`, to: back.to };
+const remembered: LastUpdate = {
+  policy: uid,
+  at: rollbackEntry.at,
+  trigger: 'Rollback',
+  from: `${image}:latest@${a}`,
+  to: rollbackEntry.to,
+};
 
 /** What becomes of container "web", which runs `stable`. */
-function becomes(
-  { history = [back], runs = {} }: { history?: readonly HistoryEntry[]; runs?: Partial<Workload['containers'][number]> },
+function planAfterRollback(
+  { history = [rollbackEntry], runs = {} }: { history?: readonly HistoryEntry[]; runs?: Partial<Workload['containers'][number]> },
   spec = latestSpec(),
   candidate: Candidate = { tag: 'latest', digest: b },
 ): string | undefined {
-  const workload = workloadOf({ web: { image: back.to, imageOwner: 'image-watcher', ...runs } });
+  const workload = workloadOf({ web: { image: rollbackEntry.to, imageOwner: 'image-watcher', ...runs } });
   const past = pastOf(policyOf({ status: { history } }));
   const [target] = planUpdate({ spec, candidate, ...past, aliases: noAliases, ...allKnown, findWorkload: () => workload }).targets;
   return target?.changes[0]?.to.slice(image.length) ?? target?.unchanged[0]?.reason;
@@ -43,32 +49,32 @@ const created = (days: Record<string, number>) =>
   });
 
 test('it is replaced with every strategy', () => {
-  assert.equal(becomes({}), `:latest@${b}`);
-  assert.equal(becomes({}, specOf(), { tag: '1.3.0' }), ':1.3.0');
-  assert.equal(becomes({}, specOf({ strategy: lastMatching('build-.*') }), { tag: 'build-2' }), ':build-2');
-  assert.equal(becomes({}, specOf({ strategy: strategies.numerical() }), { tag: '7' }), ':7');
-  assert.equal(becomes({}, created({ latest: 1, later: 2 }), { tag: 'later' }), ':later');
+  assert.equal(planAfterRollback({}), `:latest@${b}`);
+  assert.equal(planAfterRollback({}, specOf(), { tag: '1.3.0' }), ':1.3.0');
+  assert.equal(planAfterRollback({}, specOf({ strategy: lastMatching('build-.*') }), { tag: 'build-2' }), ':build-2');
+  assert.equal(planAfterRollback({}, specOf({ strategy: strategies.numerical() }), { tag: '7' }), ':7');
+  assert.equal(planAfterRollback({}, created({ latest: 1, later: 2 }), { tag: 'later' }), ':later');
 });
 
 test('where creation times decide and that of what runs is lost, nothing older than what was left comes', () => {
-  assert.equal(becomes({}, created({ earlier: 1, latest: 2 }), { tag: 'earlier' }), 'NotComparable');
-  assert.equal(becomes({}, created({ latest: 2 }), { tag: 'latest' }), ':latest');
+  assert.equal(planAfterRollback({}, created({ earlier: 1, latest: 2 }), { tag: 'earlier' }), 'NotComparable');
+  assert.equal(planAfterRollback({}, created({ latest: 2 }), { tag: 'latest' }), ':latest');
 });
 
 test('the workload remembers it where the history is too short, or names what admission made of it', () => {
-  const others = Array.from({ length: 10 }, (_, index): HistoryEntry => ({ ...back, name: `other-${index}` }));
-  assert.equal(becomes({ history: others }), 'NotComparable');
-  assert.equal(becomes({ history: others, runs: { lastUpdate: remembered } }), `:latest@${b}`);
-  assert.equal(becomes({ runs: { image: `${back.to}@${a}` } }), `:latest@${b}`);
+  const others = Array.from({ length: 10 }, (_, index): HistoryEntry => ({ ...rollbackEntry, name: `other-${index}` }));
+  assert.equal(planAfterRollback({ history: others }), 'NotComparable');
+  assert.equal(planAfterRollback({ history: others, runs: { lastUpdate: remembered } }), `:latest@${b}`);
+  assert.equal(planAfterRollback({ runs: { image: `${rollbackEntry.to}@${a}` } }), `:latest@${b}`);
 });
 
 test('what somebody else put there, or the policy by another change, is not', () => {
-  const rows: Parameters<typeof becomes>[0][] = [
+  const rows: Parameters<typeof planAfterRollback>[0][] = [
     { runs: { image: `${image}:branch`, imageOwner: 'kubectl-edit' } },
-    { history: [{ ...back, trigger: 'Webhook' }] },
-    { history: [{ ...back, to: `${image}:1.0.0`, trigger: 'Webhook', at: '2026-03-01T12:01:00Z' }, back] },
-    { history: [{ ...back, container: 'other' }] },
+    { history: [{ ...rollbackEntry, trigger: 'Webhook' }] },
+    { history: [{ ...rollbackEntry, to: `${image}:1.0.0`, trigger: 'Webhook', at: '2026-03-01T12:01:00Z' }, rollbackEntry] },
+    { history: [{ ...rollbackEntry, container: 'other' }] },
     { runs: { image: `${image}:branch`, lastUpdate: { ...remembered, policy: 'of another policy' } } },
   ];
-  for (const row of rows) assert.equal(becomes(row), 'NotComparable', JSON.stringify(row));
+  for (const row of rows) assert.equal(planAfterRollback(row), 'NotComparable', JSON.stringify(row));
 });

@@ -9,7 +9,7 @@ import { policyJobId, type PollJob } from '../../src/queue/jobs.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from '../reconcile/world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from '../reconcile/world.ts';
 
 const hour = 3_600_000;
 const receivedAt = new Date(startTime).toISOString();
@@ -23,7 +23,7 @@ function putMany(world: World, specs: Record<string, Parameters<typeof specOf>[0
   world.policies.clear();
   for (const [name, spec] of Object.entries(specs)) {
     world.put(policyOf({ name, spec: specOf({ targets: [{ ...webDeployment, name }], ...spec }) }));
-    runs(world, { web: `${image}:1.2.3` }, { name });
+    setWorkload(world, { web: `${image}:1.2.3` }, { name });
   }
 }
 
@@ -53,7 +53,7 @@ test('a poll that is tried again finds something else: that is another job, and 
   world.tags.set('1.4.0', digestOf('c'));
   await poll(world);
   putMany(world, { web: latestSpec() });
-  runs(world, { web: `${image}:latest@${digestOf('c')}` });
+  setWorkload(world, { web: `${image}:latest@${digestOf('c')}` });
   for (const content of ['d', 'e']) {
     world.tags.set('latest', digestOf(content));
     await poll(world);
@@ -79,7 +79,7 @@ test('an answer of the registry is as old as the question, however long the othe
 
 test('nothing to do is reported, without a job', async () => {
   const world = createWorld();
-  runs(world, { web: `${image}:1.3.0` });
+  setWorkload(world, { web: `${image}:1.3.0` });
   await poll(world);
   assert.deepEqual(world.jobs, []);
   assert.equal(readyOf(world, 'web')?.reason, 'UpToDate');
@@ -120,7 +120,7 @@ test('one question for many policies that follow a tag', async () => {
   const world = createWorld();
   world.tags.set('latest', digestOf('d'));
   putMany(world, { a: latestSpec({ targets: [webDeployment] }), b: latestSpec({ targets: [webDeployment] }) });
-  runs(world, { web: `${image}:latest@${digestOf('c')}` });
+  setWorkload(world, { web: `${image}:latest@${digestOf('c')}` });
   await poll(world);
   assert.deepEqual(world.requests, ['HEAD latest']);
   assert.deepEqual(
@@ -197,7 +197,7 @@ test('a process that stops does not go through all policies', async () => {
 test('a tag that is gone: what runs is kept, one Event, and a condition until the registry holds something newer', async () => {
   const world = createWorld();
   const goneOf = () => world.statusOf('web').conditions?.find(({ type }) => type === 'TagGone');
-  runs(world, { web: `${image}:1.3.0` });
+  setWorkload(world, { web: `${image}:1.3.0` });
   await poll(world);
   assert.equal(goneOf(), undefined);
   world.tags.delete('1.3.0');
@@ -223,7 +223,7 @@ test('a tag that is gone: what runs is kept, one Event, and a condition until th
 test('where the policy may go back, a deleted tag is replaced', async () => {
   const world = createWorld();
   putMany(world, { web: { allowDowngrade: true } });
-  runs(world, { web: `${image}:1.3.0` });
+  setWorkload(world, { web: `${image}:1.3.0` });
   world.tags.delete('1.3.0');
   await poll(world);
   assert.deepEqual(
@@ -253,7 +253,7 @@ test('the gate hears what the registry failed with, and of nothing else', async 
   const denied = new PermanentError('RegistryDenied', '401');
   await poll(createWorld(), { pollGate, listTags: () => Promise.reject(denied) });
   const world = createWorld();
-  runs(world, { web: `${image}:1.3.0` });
+  setWorkload(world, { web: `${image}:1.3.0` });
   const away = new Error('the API server is away');
   await assert.rejects(poll(world, { pollGate, writeStatus: () => Promise.reject(away) }), away);
   assert.deepEqual(heard, [broken, undefined, undefined]);

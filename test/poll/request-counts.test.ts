@@ -7,7 +7,7 @@ import { latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts
 import { fakeImage, startFakeRegistry, type FakeRegistry } from '../harness/fake-registry.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
-import { contextOf, createWorld, runs, startTime } from '../reconcile/world.ts';
+import { contextOf, createWorld, setWorkload, startTime } from '../reconcile/world.ts';
 
 const hour = 3_600_000;
 const path = 'shop/web';
@@ -35,7 +35,7 @@ async function poll(host: string, { versions = 30, moving = 10, running = '1.0.0
   const repository = { registry: host, path };
   const put = (name: string, spec: ReturnType<typeof specOf>, running: string) => {
     world.put(policyOf({ name, spec }));
-    runs(world, { web: `${host}/${path}:${running}` }, { name });
+    setWorkload(world, { web: `${host}/${path}:${running}` }, { name });
   };
   const targetsOf = (name: string) => ({ repository, targets: [{ ...webDeployment, name }] });
   for (let index = 0; index < versions; index++) put(`v-${index}`, specOf(targetsOf(`v-${index}`)), running);

@@ -21,7 +21,7 @@ after(async () => {
 });
 
 const at = Date.parse('2026-03-01T12:00:00.000Z');
-const later = (seconds: number) => new Date(at + seconds * 1_000);
+const secondsLater = (seconds: number) => new Date(at + seconds * 1_000);
 const repository: Repository = { registry: 'r.example.com', path: 'shop/web' };
 const event = (id: string, push: Partial<PushEvent> = {}): PushEvent => ({
   id,
@@ -44,12 +44,14 @@ function start() {
 test('counted by registry, each image once, whichever replica finds it', async () => {
   const { create } = start();
   const [one, two] = [create(), create()];
-  assert.equal(await one.add(repository, { tag: '1.0.0' }, later(0)), 1);
-  assert.equal(await two.add(repository, { tag: '1.0.0' }, later(1)), undefined);
-  assert.equal(await two.add({ ...repository, path: 'shop/api' }, { tag: '1.0.0' }, later(2)), 2);
-  assert.equal(await one.add(repository, { tag: '1.0.0', digest: `sha256:${'1'.repeat(64)}` }, later(3)), 3);
-  assert.equal(await one.add({ ...repository, registry: 'other.example.com' }, { tag: '1.0.0' }, later(3)), 1);
-  const counts = await Promise.all(['a', 'b', 'c'].map((tag, index) => (index === 1 ? one : two).add(repository, { tag }, later(4))));
+  assert.equal(await one.add(repository, { tag: '1.0.0' }, secondsLater(0)), 1);
+  assert.equal(await two.add(repository, { tag: '1.0.0' }, secondsLater(1)), undefined);
+  assert.equal(await two.add({ ...repository, path: 'shop/api' }, { tag: '1.0.0' }, secondsLater(2)), 2);
+  assert.equal(await one.add(repository, { tag: '1.0.0', digest: `sha256:${'1'.repeat(64)}` }, secondsLater(3)), 3);
+  assert.equal(await one.add({ ...repository, registry: 'other.example.com' }, { tag: '1.0.0' }, secondsLater(3)), 1);
+  const counts = await Promise.all(
+    ['a', 'b', 'c'].map((tag, index) => (index === 1 ? one : two).add(repository, { tag }, secondsLater(4))),
+  );
   assert.deepEqual(
     counts.toSorted((a, b) => Number(a) - Number(b)),
     [4, 5, 6],
@@ -58,24 +60,24 @@ test('counted by registry, each image once, whichever replica finds it', async (
 
 test('a push that is announced in between ends the row; one of another registry, an older one or a replay does not', async () => {
   const { finds, log } = start();
-  await finds.add(repository, { tag: '1' }, later(10));
+  await finds.add(repository, { tag: '1' }, secondsLater(10));
   await log.matched(
-    event('a', { repository: { registry: 'other.example.com', path: 'shop/web' }, receivedAt: later(15).toISOString() }),
+    event('a', { repository: { registry: 'other.example.com', path: 'shop/web' }, receivedAt: secondsLater(15).toISOString() }),
     [],
   );
-  await log.matched(event('b', { receivedAt: later(5).toISOString() }), []);
-  await log.matched(event('c', { receivedAt: later(15).toISOString(), replayOf: 'b' }), []);
-  assert.equal(await finds.add(repository, { tag: '2' }, later(20)), 2);
-  await log.matched(event('d', { repository: { ...repository, path: 'shop/api' }, receivedAt: later(25).toISOString() }), []);
+  await log.matched(event('b', { receivedAt: secondsLater(5).toISOString() }), []);
+  await log.matched(event('c', { receivedAt: secondsLater(15).toISOString(), replayOf: 'b' }), []);
+  assert.equal(await finds.add(repository, { tag: '2' }, secondsLater(20)), 2);
+  await log.matched(event('d', { repository: { ...repository, path: 'shop/api' }, receivedAt: secondsLater(25).toISOString() }), []);
   // Told by a slower worker.
-  await log.matched(event('e', { receivedAt: later(21).toISOString() }), []);
-  assert.equal(await finds.add(repository, { tag: '3' }, later(30)), 1);
+  await log.matched(event('e', { receivedAt: secondsLater(21).toISOString() }), []);
+  assert.equal(await finds.add(repository, { tag: '3' }, secondsLater(30)), 1);
 });
 
 test('nothing of it stays for ever', async () => {
   const { finds, log, prefix } = start();
   await log.matched(event('a'), ['shop/web']);
-  await finds.add(repository, { tag: '1' }, later(10));
+  await finds.add(repository, { tag: '1' }, secondsLater(10));
   for (const key of [`${prefix}:poll:unannounced:r.example.com`, `${prefix}:events:registries`])
     assert.ok((await connection.ttl(key)) > 0, key);
 });

@@ -4,7 +4,7 @@ import { PermanentError, WaitError } from '../../src/model/errors.ts';
 import type { AppliedChange } from '../../src/plan/plan-update.ts';
 import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
 import { policyOf, specOf } from '../model/samples.ts';
-import { createWorld, image, runs, type World } from './world.ts';
+import { createWorld, image, setWorkload, type World } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -17,7 +17,7 @@ function createMany(maxParallel?: number): World {
   world.workloads.clear();
   for (let index = 0; index < 20; index++) {
     const named = `w${String(index).padStart(2, '0')}`;
-    runs(world, { web: `${image}:1.2.3` }, { name: named, uid: named, labels: { uses: 'web' } });
+    setWorkload(world, { web: `${image}:1.2.3` }, { name: named, uid: named, labels: { uses: 'web' } });
   }
   const targets = [{ kind: 'Deployment', namespace: 'shop', selector: { matchLabels: { uses: 'web' } } }];
   world.put(policyOf({ spec: specOf({ targets, ...(maxParallel !== undefined && { maxParallel }) }) }));

@@ -11,7 +11,7 @@ import { contextOf, createWorld, startTime, type World } from './world.ts';
 
 type OnFailure = 'Rollback' | 'Hold' | 'Ignore';
 export const { namespace, name, uid } = policyOf();
-export const at = new Date(startTime - 60_000).toISOString().replace('.000', '');
+export const changeTime = new Date(startTime - 60_000).toISOString().replace('.000', '');
 
 /** A world in which shop/web was changed to 1.3.0 a minute ago by a push. */
 export function changedWorld(
@@ -20,9 +20,9 @@ export function changedWorld(
   ports: Partial<World['ports']> = {},
 ) {
   const world = createWorld(ports);
-  const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: at }] as const;
-  const trigger = { source: 'Webhook', receiver: 'prod', event: 'push-1', receivedAt: at, handledAt: at } as const;
-  const known = { observedGeneration: 1, conditions, trigger, history: [entryOf({ at })], lastAppliedTag: '1.3.0', ...status };
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: changeTime }] as const;
+  const trigger = { source: 'Webhook', receiver: 'prod', event: 'push-1', receivedAt: changeTime, handledAt: changeTime } as const;
+  const known = { observedGeneration: 1, conditions, trigger, history: [entryOf({ at: changeTime })], lastAppliedTag: '1.3.0', ...status };
   world.put(policyOf({ spec: watchedSpec(onFailure), status: known }));
   world.workloads.set('Deployment/shop/web', workload);
   return world;
@@ -33,10 +33,18 @@ export function jobOf(world: World): PolicyJob {
   assert.ok(policy);
   const found = rolloutJob(policy, world.ports, world.ports.clock());
   return (
-    found ?? { schema: 1, task: 'rollout', policy: { namespace, name, uid }, source: 'TargetChange', cause: 'rollout:x', receivedAt: at }
+    found ?? {
+      schema: 1,
+      task: 'rollout',
+      policy: { namespace, name, uid },
+      source: 'TargetChange',
+      cause: 'rollout:x',
+      receivedAt: changeTime,
+    }
   );
 }
-export const look = (world: World) => processPolicyJob(jobOf(world), contextOf(), world.ports);
-export const kinds = (world: World) => world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
-export const results = (world: World) => world.statusOf('web').history?.map(({ result, trigger }) => `${trigger} ${result}`);
-export const told = (world: World) => world.events.map(({ reason, regarding }) => `${reason} ${regarding.kind}`);
+export const reconcile = (world: World) => processPolicyJob(jobOf(world), contextOf(), world.ports);
+export const conditionLines = (world: World) =>
+  world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+export const historyLines = (world: World) => world.statusOf('web').history?.map(({ result, trigger }) => `${trigger} ${result}`);
+export const eventLines = (world: World) => world.events.map(({ reason, regarding }) => `${reason} ${regarding.kind}`);

@@ -9,7 +9,7 @@ import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/proces
 import { newTargetJob, neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
 import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
 import { digestOf, policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../model/samples.ts';
-import { givenUp, out } from '../rollout/rollout-samples.ts';
+import { stuckRollout, rolledOut } from '../rollout/rollout-samples.ts';
 import { contextOf, createWorld, image, startTime, type World } from './world.ts';
 
 const at = new Date(startTime - 60_000).toISOString().replace('.000', '');
@@ -25,7 +25,7 @@ const hidden: fc.Arbitrary<Workload> = fc
     runs: fc.constantFrom('1.0.0', '1.2.3', '1.3.0', '9.9.9', 'branch', 'latest').map((tag) => `${image}:${tag}`),
     imageOwner: fc.constantFrom('image-watcher', 'kubectl-set', 'argocd-controller'),
     generation: fc.integer({ min: 1, max: 9 }),
-    rollout: fc.constantFrom(out, givenUp, undefined),
+    rollout: fc.constantFrom(rolledOut, stuckRollout, undefined),
     paused: fc.boolean(),
     allowPoliciesFrom: refusal,
     remembers: fc.boolean(),

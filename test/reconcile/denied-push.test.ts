@@ -10,7 +10,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { digestOf, policyOf, specOf, web, webDeployment } from '../model/samples.ts';
 import { startFakeRegistry } from '../harness/fake-registry.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, neededReconcile } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, neededReconcile } from './world.ts';
 
 const secondsOf = (time: number) => (time - startTime) / 1_000;
 const heardAfter = (seconds: number) => new Date(startTime + seconds * 1_000).toISOString();
@@ -150,7 +150,7 @@ test('several policies with the same access share the request; each is shown as 
   const { attempt, perform, jobs, fake, state, put, images, statusOf } = world;
   const names = ['web', 'b', 'c', 'd'];
   for (const name of names.slice(1)) {
-    runs(world, { web: `${image}:1.2.3` }, { name, uid: `uid-of-${name}` });
+    setWorkload(world, { web: `${image}:1.2.3` }, { name, uid: `uid-of-${name}` });
     put(policyOf({ name, spec: specOf({ targets: [{ ...webDeployment, name }] }) }));
   }
   assert.equal(await attempt(), undefined);

@@ -5,7 +5,7 @@ import type { PodState } from '../../src/rollout/evaluate-pods.ts';
 import type { Workload, WorkloadRollout } from '../../src/model/workload.ts';
 import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
-import { image, out, rolloutOf, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
+import { image, rolledOut, rolloutOf, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
 import { digestOf, policyOf, workloadOf } from '../model/samples.ts';
 import { contextOf, createWorld, startTime } from './world.ts';
 
@@ -26,7 +26,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
   const targets = [{ kind: 'Deployment', namespace: 'shop', selector: { matchLabels: labels } }];
   world.workloads.clear();
   for (let index = 0; index < size; index++) {
-    const other = { name: name(index), uid: `uid-${index}`, labels, rollout: rolloutOf({ ...out, observedGeneration: 1 }) };
+    const other = { name: name(index), uid: `uid-${index}`, labels, rollout: rolloutOf({ ...rolledOut, observedGeneration: 1 }) };
     world.workloads.set(key(other.name), workloadOf({ web: `${image}:1.2.3` }, other));
   }
   const { uid } = policyOf();
@@ -78,10 +78,10 @@ test('all come out: Ready then, told in one sentence, with ten names and numbers
   const world = await changedWorld();
   assert.deepEqual([world.running('1.3.0').length, world.status().rollouts?.progressing], [size, size]);
   assert.equal(world.ready()?.reason, 'Progressing');
-  world.become(out, ({ name }) => name !== broken);
+  world.become(rolledOut, ({ name }) => name !== broken);
   await world.goOn(1);
   assert.equal(world.ready()?.reason, 'Progressing', 'one is missing');
-  world.become(out, ({ name }) => name === broken);
+  world.become(rolledOut, ({ name }) => name === broken);
   world.requests.length = 0;
   await world.goOn(60);
   assert.deepEqual(world.requests, [], 'what is out is not asked for');
@@ -114,7 +114,7 @@ test('one fails, none of those in the history: it is put back with the word of i
     [[digestOf('b'), 'ImagePullFailed']],
   );
   assert.match(rejected[0]?.message ?? '', /web-137.*ImagePullBackOff: not found/);
-  world.become(out, () => true);
+  world.become(rolledOut, () => true);
   await world.goOn(60);
   assert.deepEqual([world.running('1.2.3'), world.running('1.3.0').length], [[broken], size - 1]);
   const { settledAt: _, ...counts } = world.status().rollouts ?? {};
@@ -140,7 +140,7 @@ test('Hold: what failed stays and is counted, whether the history has room for i
   const world = await changedWorld('Hold');
   const givenUp = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
   world.become({ updated: 1, givenUp }, ({ name }) => name.endsWith('7'));
-  world.become(out, ({ name }) => !name.endsWith('7'));
+  world.become(rolledOut, ({ name }) => !name.endsWith('7'));
   await world.goOn(7_200);
   assert.equal(world.running('1.3.0').length, size);
   assert.deepEqual(world.status().rollouts?.failed, 50);

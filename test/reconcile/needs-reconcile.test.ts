@@ -13,14 +13,14 @@ import { neededReconcile } from './world.ts';
 const now = new Date('2026-03-01T12:00:00Z');
 const workload = workloadOf({ web: 'nginx:1' }, { uid: 'w', generation: 7 });
 /** The caches hold this workload, whichever is asked for. */
-const holding = (found: Workload | undefined): NeedsView => ({
+const viewWith = (found: Workload | undefined): NeedsView => ({
   findWorkload: ({ name }) => found && { ...found, name },
   listWorkloads: () => [],
   targetState: () => ({ since: 5 }),
   crossNamespace: 'consent',
   namespaceConsent: () => null,
 });
-const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => neededReconcile(policy, holding(found), now)?.cause;
+const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => neededReconcile(policy, viewWith(found), now)?.cause;
 
 const settled = { observedGeneration: 1 };
 const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
@@ -50,7 +50,7 @@ test('a status that speaks of what is gone, or of one that was there before, is 
   const says = (state: Partial<ContainerState>) =>
     policyOf({ status: { ...settled, targets: [{ ...webDeployment, container: 'web', state: 'UpToDate', ...state }] } });
   const cause = (policy: ImagePolicy, found?: Workload, view: Partial<NeedsView> = {}) =>
-    neededReconcile(policy, { ...holding(found), ...view }, now)?.cause;
+    neededReconcile(policy, { ...viewWith(found), ...view }, now)?.cause;
   assert.equal(cause(says({ uid: 'w' }), workload), undefined);
   assert.equal(cause(says({}), workload), undefined, 'as earlier versions wrote it');
   assert.equal(cause(says({ uid: 'v' }), workload), 'stale:1:Deployment/shop/web:v:w');
@@ -66,7 +66,7 @@ test('a status that speaks of what is gone, or of one that was there before, is 
 });
 
 test('a target that is still missing wakes nobody', () => {
-  assert.equal(neededReconcile(policyOf({ status: stalledStatus('TargetNotFound') }), holding(undefined), now), undefined);
+  assert.equal(neededReconcile(policyOf({ status: stalledStatus('TargetNotFound') }), viewWith(undefined), now), undefined);
 });
 
 test('replicas that see the same make the same job; another state of the target is another cause', () => {
@@ -74,7 +74,7 @@ test('replicas that see the same make the same job; another state of the target 
     spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }),
     status: stalledStatus('ContainerNotFound'),
   });
-  assert.deepEqual(neededReconcile(policy, holding(workload), now), {
+  assert.deepEqual(neededReconcile(policy, viewWith(workload), now), {
     schema: 1,
     policy: { namespace: 'shop', name: 'web', uid: policy.uid },
     generation: 1,
@@ -91,7 +91,7 @@ test('an annotation of consent wakes, also where it does not count up the genera
 });
 
 test('a policy that was denied wants a look for each state of its Secrets', () => {
-  const versions = (text: string) => (policy: ImagePolicy) => neededReconcile(policy, holding(workload), now, () => text);
+  const versions = (text: string) => (policy: ImagePolicy) => neededReconcile(policy, viewWith(workload), now, () => text);
   const denied = policyOf({ status: stalledStatus('RegistryDenied') });
   const job = versions('shop/creds@1')(denied);
   assert.deepEqual([job?.source, job?.cause, job?.generation], ['SecretChange', 'secrets:1:shop/creds@1', 1]);
@@ -166,7 +166,7 @@ const kinds: [name: string, state: TargetState, cause: string | undefined][] = [
 
 for (const [name, state, cause] of kinds) {
   test(`stalled by the kind of a target, which is ${name}: ${cause ?? 'sleeps'}`, () => {
-    const view: NeedsView = { ...holding(workload), targetState: () => state };
+    const view: NeedsView = { ...viewWith(workload), targetState: () => state };
     for (const reason of ['TargetKindUnknown', 'TargetKindForbidden'])
       assert.equal(neededReconcile(policyOf({ status: stalledStatus(reason) }), view, now)?.cause, cause);
   });
@@ -174,7 +174,7 @@ for (const [name, state, cause] of kinds) {
 
 test('stalled by too many kinds: when that is over, also to hear that the kind is unknown', () => {
   const causeWith = (state: TargetState) =>
-    neededReconcile(policyOf({ status: stalledStatus('TooManyKinds') }), { ...holding(workload), targetState: () => state }, now)?.cause;
+    neededReconcile(policyOf({ status: stalledStatus('TooManyKinds') }), { ...viewWith(workload), targetState: () => state }, now)?.cause;
   const problem = (reason: Reason): TargetState => ({ problem: { reason, message: '' } });
   assert.equal(causeWith(problem('TooManyKinds')), undefined);
   assert.equal(causeWith('starting'), undefined);
@@ -183,7 +183,7 @@ test('stalled by too many kinds: when that is over, also to hear that the kind i
 });
 
 test('a policy that is too many since an older one names more kinds shows it', () => {
-  const view: NeedsView = { ...holding(workload), targetState: () => ({ problem: { reason: 'TooManyKinds', message: '' } }) };
+  const view: NeedsView = { ...viewWith(workload), targetState: () => ({ problem: { reason: 'TooManyKinds', message: '' } }) };
   const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), view, now)?.cause;
   const status = { observedGeneration: 1 };
   assert.equal(cause({ status }), 'kinds:1:');
@@ -193,7 +193,7 @@ test('a policy that is too many since an older one names more kinds shows it', (
 
 test('a spec that the configuration of today allows, or does not allow any more, is told anew', () => {
   const denied = { problem: { reason: 'FieldNotAllowed', message: 'no' } } as const;
-  const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), holding(workload), now)?.cause;
+  const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), viewWith(workload), now)?.cause;
   const ready = { observedGeneration: 1 };
   assert.equal(cause({ spec: denied, status: ready }), 'denied:1:');
   assert.equal(cause({ spec: denied, status: stalledStatus('FieldNotAllowed') }), undefined);
@@ -213,31 +213,31 @@ test('of hundreds of targets a cause has a fixed length', () => {
 
 const newest = strategies.newest();
 const latest = { tag: '1.3.0', selectedAt: '2026-01-01T00:00:00Z' };
-const content = policyOf({ status: { observedGeneration: 1, latest } });
+const upToDatePolicy = policyOf({ status: { observedGeneration: 1, latest } });
 const newTargets: [name: string, policy: ImagePolicy, runs: string, cause: string | undefined][] = [
-  ['runs an older image', content, 'registry.example.com/shop/web:1.2.3', 'new-targets:1:1.3.0@:w:7'],
-  ['runs what is selected', content, 'registry.example.com/shop/web:1.3.0', undefined],
+  ['runs an older image', upToDatePolicy, 'registry.example.com/shop/web:1.2.3', 'new-targets:1:1.3.0@:w:7'],
+  ['runs what is selected', upToDatePolicy, 'registry.example.com/shop/web:1.3.0', undefined],
   [
     'runs another image, and times decide',
-    { ...content, spec: specOf({ strategy: newest }) },
+    { ...upToDatePolicy, spec: specOf({ strategy: newest }) },
     'registry.example.com/shop/web:main-a',
     'new-targets:1:1.3.0@:w:7',
   ],
   [
     'runs what is selected, and times decide',
-    { ...content, spec: specOf({ strategy: newest }) },
+    { ...upToDatePolicy, spec: specOf({ strategy: newest }) },
     'registry.example.com/shop/web:1.3.0',
     undefined,
   ],
-  ['runs another repository', content, 'nginx:1.2.3', undefined],
-  ['is of a suspended policy', { ...content, spec: specOf({ suspended: true }) }, 'registry.example.com/shop/web:1.2.3', undefined],
+  ['runs another repository', upToDatePolicy, 'nginx:1.2.3', undefined],
+  ['is of a suspended policy', { ...upToDatePolicy, spec: specOf({ suspended: true }) }, 'registry.example.com/shop/web:1.2.3', undefined],
   ['is of a policy that has selected nothing yet', policyOf(), 'registry.example.com/shop/web:1.2.3', undefined],
 ];
 
 for (const [name, policy, runs, cause] of newTargets) {
   test(`a new target that ${name}: ${cause ?? 'sleeps'}`, () => {
     const ports = {
-      ...holding(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
+      ...viewWith(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
       aliases: new Map(),
       repeatsPerHour: 5,
       now: () => now.getTime(),
@@ -251,7 +251,7 @@ for (const [name, policy, runs, cause] of newTargets) {
 test('a kind that came, but may not be watched, is no longer reported as unknown', () => {
   const causeWith = (stalled: string, found: Reason) => {
     const targetState = () => ({ problem: { reason: found, message: '' } });
-    return neededReconcile(policyOf({ status: stalledStatus(stalled) }), { ...holding(workload), targetState }, now)?.cause;
+    return neededReconcile(policyOf({ status: stalledStatus(stalled) }), { ...viewWith(workload), targetState }, now)?.cause;
   };
   assert.equal(causeWith('TargetKindUnknown', 'TargetKindForbidden'), 'kinds:1:TargetKindForbidden');
   assert.equal(causeWith('TargetKindForbidden', 'TargetKindUnknown'), 'kinds:1:TargetKindUnknown');

@@ -11,7 +11,7 @@ import { processPoll } from '../../src/poll/process-poll.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { digestOf, policyOf, specOf, web } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
 
 /** Strategies by name, each with tags of which several rank equal. */
 const families: Record<string, { readonly strategy: TagStrategy; readonly tags: readonly string[] }> = {
@@ -50,7 +50,7 @@ function start({ pin, first, isPinned }: { pin: 'Tag' | 'Digest'; first: string;
   world.tags.clear();
   putImage(world, first, digestOf('e'));
   world.put(policyOf({ spec: specOf({ strategy, pin }) }));
-  runs(world, { web: `${image}:${first}${isPinned ? `@${digestOf('e')}` : ''}` });
+  setWorkload(world, { web: `${image}:${first}${isPinned ? `@${digestOf('e')}` : ''}` });
   return world;
 }
 

@@ -6,7 +6,7 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, runs, type World } from './world.ts';
+import { contextOf, createWorld, image, setWorkload, type World } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -26,7 +26,7 @@ function start(spec: Partial<PolicySpec> = {}, [a, b, c]: Tags = ['1.0.1', '1.0.
     world.tags.set(tag, digest);
     world.facts.set(digest, { created: march(index + 1), ...(index === 2 && { noImage: chart, platforms: [] }) });
   }
-  runs(world, { web: `${image}:${a}` });
+  setWorkload(world, { web: `${image}:${a}` });
   world.put(policyOf({ spec: specOf(spec) }));
   return world;
 }
@@ -63,7 +63,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
 test('a mutable tag that becomes something else changes nothing', async () => {
   const world = start({ strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest' });
   world.tags.set('latest', digestOf('c'));
-  runs(world, { web: `${image}:latest@${digestOf('a')}` });
+  setWorkload(world, { web: `${image}:latest@${digestOf('a')}` });
   const outcome = await reconcile(world);
   assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NotAnImage']);
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('a')}`]);
@@ -77,9 +77,9 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
     const targets = [{ ...webDeployment, volumes: true }];
     const volumes = [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }];
     const world = start({ ...spec, targets }, tags);
-    runs(world, { web: 'busybox:1' }, { volumes });
+    setWorkload(world, { web: 'busybox:1' }, { volumes });
     for (const request of [{}, { hint: { tag: c, digest: digestOf('c') }, announced: true }]) {
-      runs(world, { web: 'busybox:1' }, { volumes });
+      setWorkload(world, { web: 'busybox:1' }, { volumes });
       const outcome = await reconcile(world, request);
       const isIgnored = isByTime && 'hint' in request;
       const expected = isIgnored ? a : isByTime ? b : c;
@@ -93,7 +93,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
   test(`${what}: what a container runs beside them must be`, async () => {
     const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
     const world = start({ ...spec, targets: [{ ...webDeployment, volumes: true }] }, tags);
-    runs(world, { web: `${image}:${a}` }, { volumes: [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }] });
+    setWorkload(world, { web: `${image}:${a}` }, { volumes: [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }] });
     const pushed = await reconcile(world, { hint: { tag: c, digest: digestOf('c') }, announced: true });
     assert.equal(pushed.reason, 'NotAnImage');
     assert.equal((await reconcile(world)).tag, b);
@@ -104,7 +104,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
 
 test('a poll finds what only image volumes hold', async () => {
   const world = start({ targets: [{ ...webDeployment, volumes: true }] }, ['1.0.2', '1.0.1', '1.0.3']);
-  runs(world, { web: 'busybox:1' }, { volumes: [{ name: 'volumes/web', image: `${image}:1.0.2`, index: 0 }] });
+  setWorkload(world, { web: 'busybox:1' }, { volumes: [{ name: 'volumes/web', image: `${image}:1.0.2`, index: 0 }] });
   const { repository, pollIntervalMs: intervalMs } = specOf();
   await processPoll({ schema: 1, repository, intervalMs, receivedAt: '2026-03-01T12:00:00Z' }, contextOf(), world.ports);
   assert.equal(world.jobs.length, 1);
@@ -112,7 +112,7 @@ test('a poll finds what only image volumes hold', async () => {
 
 test('what would change nothing is not asked what it is', async () => {
   const world = start();
-  runs(world, { web: `${image}:1.0.3` });
+  setWorkload(world, { web: `${image}:1.0.3` });
   assert.equal((await reconcile(world, {}, { whyNoImage: async () => assert.fail('asked') })).reason, 'UpToDate');
 });
 

@@ -6,7 +6,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
 import { digestOf, policyOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, type World } from './world.ts';
 
 function policyIn(world: World) {
   const policy = world.policies.get('shop/web');
@@ -26,10 +26,10 @@ const jobsOf = (world: World) => neededReconciles(policyIn(world), world.ports, 
 
 test('a release of long ago does not hide that the target is resumed', async () => {
   const world = await start({ release: '2026-01-01T00:00:00Z' });
-  runs(world, { web: `${image}:1.3.0` }, { paused: true });
+  setWorkload(world, { web: `${image}:1.3.0` }, { paused: true });
   world.tags.set('1.3.1', digestOf('c'));
   await processPush(pushOf({ tag: '1.3.1', digest: digestOf('c') }), contextOf(), world.ports);
-  runs(world, { web: `${image}:1.3.0` }, { generation: 2 });
+  setWorkload(world, { web: `${image}:1.3.0` }, { generation: 2 });
   assert.deepEqual(
     jobsOf(world).map(({ source }) => source),
     ['Request', 'TargetChange'],

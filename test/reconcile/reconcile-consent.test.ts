@@ -8,7 +8,7 @@ import { newTargetJob, neededReconciles } from '../../src/reconcile/needs-reconc
 import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { digestOf, latestSpec, policyOf, specOf, stalledStatus, webDeployment } from '../model/samples.ts';
-import { createWorld, image, runs, type World } from './world.ts';
+import { createWorld, image, setWorkload, type World } from './world.ts';
 
 const signal = new AbortController().signal;
 const target = { ...webDeployment, namespace: 'ops' };
@@ -19,14 +19,14 @@ function start({ onTarget, onNamespace, ...policy }: { onTarget?: string; onName
   const world = createWorld();
   world.workloads.clear();
   world.put(policyOf({ spec: specOf({ targets: [target] }), ...policy }));
-  runs(world, { web: `${image}:1.2.3` }, { namespace: 'ops', ...(onTarget !== undefined && { allowPoliciesFrom: onTarget }) });
+  setWorkload(world, { web: `${image}:1.2.3` }, { namespace: 'ops', ...(onTarget !== undefined && { allowPoliciesFrom: onTarget }) });
   if (onNamespace !== undefined) world.namespaces.set('ops', onNamespace);
   return world;
 }
 
 const reconcile = (world: World, ports: Partial<ReconcilePorts> = {}, request: Partial<ReconcileRequest> = { hint: { tag: '1.3.0' } }) =>
   reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
-const runsThere = (world: World, runsImage: string) => runs(world, { web: runsImage }, { namespace: 'ops' });
+const runsThere = (world: World, runsImage: string) => setWorkload(world, { web: runsImage }, { namespace: 'ops' });
 const stalled = { type: 'Stalled', status: 'True', reason: 'NoConsent', message: '' } as const;
 const running = (world: World) => world.workloads.get('Deployment/ops/web')?.containers[0]?.image;
 
@@ -79,7 +79,7 @@ test('a selector tells nothing of those that have not consented, not even how ma
     const world = start({ spec: specOf({ targets: [selected] }) });
     world.workloads.clear();
     for (let index = 0; index < count; index++)
-      runs(world, { web: `${image}:1.2.3` }, { namespace: 'ops', name: `w${index}`, labels: { uses: 'web' }, ...more });
+      setWorkload(world, { web: `${image}:1.2.3` }, { namespace: 'ops', name: `w${index}`, labels: { uses: 'web' }, ...more });
     return world;
   };
   const nothing = await reconcile(select(0));
@@ -88,7 +88,7 @@ test('a selector tells nothing of those that have not consented, not even how ma
   assert.deepEqual(await reconcile(select(3), { crossNamespace: 'deny' }), await reconcile(select(0), { crossNamespace: 'deny' }));
 
   const some = select(3);
-  runs(some, { web: `${image}:1.2.3` }, { namespace: 'ops', name: 'open', labels: { uses: 'web' }, allowPoliciesFrom: 'shop' });
+  setWorkload(some, { web: `${image}:1.2.3` }, { namespace: 'ops', name: 'open', labels: { uses: 'web' }, allowPoliciesFrom: 'shop' });
   const outcome = await reconcile(some);
   assert.equal(outcome.kind, 'updated');
   assert.deepEqual(
@@ -101,7 +101,7 @@ test('a selector tells nothing of those that have not consented, not even how ma
 test('a consent that was withdrawn counts, although the cache still has it: nothing is told of the target', async () => {
   const world = start({ onTarget: 'shop' });
   const cached = world.workloads.get('Deployment/ops/web');
-  runs(world, { web: `${image}:1.2.3` }, { namespace: 'ops' });
+  setWorkload(world, { web: `${image}:1.2.3` }, { namespace: 'ops' });
   const outcome = await reconcile(world, { findWorkload: () => cached });
   assert.deepEqual([outcome.message, running(world)], [unseen, `${image}:1.2.3`]);
   assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
@@ -133,7 +133,7 @@ test('a consent withdrawn, or a policy suspended, while signatures are verified 
 
   const withdrawn = start({ onTarget: 'shop', spec, status: { latest } });
   const outcome = await during(withdrawn, () =>
-    runs(withdrawn, { web: `${image}:1.2.3` }, { namespace: 'ops', allowPoliciesFrom: 'nobody' }),
+    setWorkload(withdrawn, { web: `${image}:1.2.3` }, { namespace: 'ops', allowPoliciesFrom: 'nobody' }),
   );
   assert.deepEqual([outcome.message, asked(withdrawn)], [unseen, false]);
 
@@ -206,10 +206,10 @@ test('neither changes of what is not seen nor its rollouts make a job; a consent
     );
   };
   for (const generation of [2, 3]) {
-    runs(world, { web: `${image}:1.2.${generation}` }, { namespace: 'ops', generation });
+    setWorkload(world, { web: `${image}:1.2.${generation}` }, { namespace: 'ops', generation });
     assert.deepEqual(jobs(), []);
   }
-  runs(world, { web: `${image}:1.2.3` }, { namespace: 'ops', allowPoliciesFrom: 'shop' });
+  setWorkload(world, { web: `${image}:1.2.3` }, { namespace: 'ops', allowPoliciesFrom: 'shop' });
   const consented = jobs();
   assert.equal(consented.length, 2);
   world.put(
@@ -223,7 +223,7 @@ test('neither changes of what is not seen nor its rollouts make a job; a consent
 
 test('one refusal does not hold up the other targets', async () => {
   const world = start({ spec: specOf({ targets: [target, webDeployment] }) });
-  runs(world, { web: `${image}:1.2.3` });
+  setWorkload(world, { web: `${image}:1.2.3` });
   const outcome = await reconcile(world);
   assert.deepEqual([outcome.reason, outcome.changes?.length], ['NoConsent', 1]);
   assert.deepEqual([running(world), world.images()], [`${image}:1.2.3`, [`${image}:1.3.0`]]);
@@ -232,7 +232,7 @@ test('one refusal does not hold up the other targets', async () => {
 test('what is read for the consent shows that another replica was faster: the registry is asked again', async () => {
   const world = start({ onTarget: '*', spec: latestSpec({ targets: [target] }) });
   const cached = world.workloads.get('Deployment/ops/web');
-  runs(world, { web: `${image}:latest@${digestOf('e')}` }, { namespace: 'ops', allowPoliciesFrom: '*' });
+  setWorkload(world, { web: `${image}:latest@${digestOf('e')}` }, { namespace: 'ops', allowPoliciesFrom: '*' });
   const answers = [digestOf('d'), digestOf('e')];
   const headManifest = async () => ({ digest: answers.shift() ?? digestOf('e') });
   const request = { policy: { namespace, name, uid }, announced: false, hint: { tag: 'latest' } };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
 import { digestOf, latestSpec, policyOf, specOf } from '../model/samples.ts';
-import { createWorld, image, runs, type World } from './world.ts';
+import { createWorld, image, setWorkload, type World } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -11,7 +11,7 @@ const { namespace, name, uid } = policyOf();
 function start(): World {
   const world = createWorld();
   world.put(policyOf({ spec: specOf({ allowDowngrade: true }) }));
-  runs(world, { web: `${image}:1.3.0` });
+  setWorkload(world, { web: `${image}:1.3.0` });
   return world;
 }
 
@@ -45,7 +45,7 @@ test('somebody else changed what runs since the registry was asked: it is asked 
   const patchImages: ReconcilePorts['patchImages'] = async (...patch) => {
     if (conflicts-- <= 0) return world.ports.patchImages(...patch);
     world.tags.set('1.5.0', digestOf('e'));
-    runs(world, { web: `${image}:1.5.0` });
+    setWorkload(world, { web: `${image}:1.5.0` });
     return { kind: 'conflict' };
   };
   const outcome = await reconcile(world, {}, { patchImages });

@@ -8,7 +8,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { actionJob } from '../../src/reconcile/requested-actions.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World, neededReconcile } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World, neededReconcile } from './world.ts';
 
 const [b, c] = [digestOf('b'), digestOf('c')];
 
@@ -25,7 +25,7 @@ function policyIn(world: World): ImagePolicy {
 }
 
 /** A user annotates the policy; what that wakes is done. Returns whether it woke anything. */
-async function ask(world: World, actions: PolicyActions): Promise<boolean> {
+async function requestAction(world: World, actions: PolicyActions): Promise<boolean> {
   world.put({ ...policyIn(world), actions });
   const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
   if (job !== undefined) await processPolicyJob(job, contextOf(), world.ports);
@@ -60,17 +60,17 @@ test('approval: what is pending is what is approved, and a newer push takes its 
   await push(world, '1.4.0', c);
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.4.0', digest: c });
   // Approved was what is not pending any more.
-  assert.ok(await ask(world, { approve: `1.3.0@${b}` }));
+  assert.ok(await requestAction(world, { approve: `1.3.0@${b}` }));
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   const told = world.statusOf('web').conditions?.find(({ type }) => type === 'ApprovalRequired')?.message;
   assert.match(told ?? '', /"1\.3\.0@sha256:b+" approves something else/);
-  assert.equal(await ask(world, { approve: `1.3.0@${b}` }), false, 'told once');
-  assert.ok(await ask(world, { approve: `1.4.0@${c}` }));
+  assert.equal(await requestAction(world, { approve: `1.3.0@${b}` }), false, 'told once');
+  assert.ok(await requestAction(world, { approve: `1.4.0@${c}` }));
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
   const { pendingApproval, history } = world.statusOf('web');
   assert.deepEqual([pendingApproval, history?.[0]?.trigger], [undefined, 'Approval']);
   assert.deepEqual(conditionsOf(world), ['Ready=True UpToDate']);
-  assert.equal(await ask(world, { approve: `1.4.0@${c}` }), false);
+  assert.equal(await requestAction(world, { approve: `1.4.0@${c}` }), false);
 });
 
 test('approval: an older push does not take the place of what is pending', async () => {
@@ -84,7 +84,7 @@ test('approval: what was approved has moved, and is not applied', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   world.tags.set('1.3.0', c);
-  await ask(world, { approve: `1.3.0@${b}` });
+  await requestAction(world, { approve: `1.3.0@${b}` });
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: c });
 });
@@ -124,7 +124,8 @@ test('window: an update waits for the next one, with a delayed job, and is appli
 test('held: what a human put back stays until there is something newer, or it is released', async () => {
   const world = start();
   await push(world, '1.3.0', b);
-  const byHand = () => runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
+  const byHand = () =>
+    setWorkload(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
   byHand();
   await push(world, '1.3.0', b);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
@@ -134,7 +135,7 @@ test('held: what a human put back stays until there is something newer, or it is
   byHand();
   await push(world, '1.3.1', c);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  assert.ok(await ask(world, { release: '2026-03-01T12:00:00Z' }));
+  assert.ok(await requestAction(world, { release: '2026-03-01T12:00:00Z' }));
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
 });
 
@@ -142,16 +143,16 @@ test('held: a release for a time to come is told at once, may be moved, and lets
   let at = startTime;
   const world = start({}, { now: () => at, clock: () => new Date(at) });
   await push(world, '1.3.0', b);
-  runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
+  setWorkload(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
   await push(world, '1.3.0', b);
   const late = '2026-03-02T08:00:00.250Z';
   world.put({ ...policyIn(world), actions: { release: late } });
   const first = actionJob(policyIn(world))?.cause;
-  assert.ok(await ask(world, { release: late }));
+  assert.ok(await requestAction(world, { release: late }));
   assert.deepEqual(conditionsOf(world), ['Ready=False Held', 'Reconciling=True Held', 'Held=True Held']);
   assert.equal(world.statusOf('web').waiting?.until, '2026-03-02T08:00:01Z');
   assert.equal(actionJob(policyIn(world)), undefined, 'asked once');
-  assert.ok(await ask(world, { release: '2026-03-01T20:00:00Z' }), 'moved');
+  assert.ok(await requestAction(world, { release: '2026-03-01T20:00:00Z' }), 'moved');
   assert.equal(world.statusOf('web').waiting?.until, '2026-03-01T20:00:00Z');
   world.put({ ...policyIn(world), actions: { release: late } });
   assert.notEqual(actionJob(policyIn(world))?.cause, first, 'and back again: another job');
@@ -171,14 +172,14 @@ test('reverted: a GitOps tool is not fought, and a release tries once more', asy
   for (let round = 0; round < 5; round++) {
     await push(world, '1.3.0', b);
     at += 60_000;
-    runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'argocd-controller' } });
+    setWorkload(world, { web: { image: `${image}:1.2.3`, imageOwner: 'argocd-controller' } });
   }
   assert.equal(changes(), 2);
   assert.deepEqual(conditionsOf(world), ['Ready=False ChangeReverted', 'Stalled=True ChangeReverted']);
   assert.equal(world.statusOf('web').reverted?.[0]?.count, 2);
-  assert.ok(await ask(world, { release: new Date(at + 1_000).toISOString() }), 'a clock that is ahead');
+  assert.ok(await requestAction(world, { release: new Date(at + 1_000).toISOString() }), 'a clock that is ahead');
   assert.deepEqual([changes(), conditionsOf(world)], [2, ['Ready=False ChangeReverted', 'Reconciling=True ChangeReverted']]);
-  assert.ok(await ask(world, { release: new Date(at).toISOString() }));
+  assert.ok(await requestAction(world, { release: new Date(at).toISOString() }));
   assert.deepEqual([changes(), world.images()], [3, [`${image}:1.3.0`]]);
 });
 
@@ -217,7 +218,7 @@ test('a crash between the patch and the status holds nothing', async () => {
 test('rollback: the image before comes back, and neither a look nor a push brings back what was left', async () => {
   const world = start();
   await push(world, '1.3.0', b);
-  assert.ok(await ask(world, { rollbackTo: 'previous' }));
+  assert.ok(await requestAction(world, { rollbackTo: 'previous' }));
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   const { rejected, history, lastHandledRollback, latest } = world.statusOf('web');
   assert.deepEqual(
@@ -230,7 +231,7 @@ test('rollback: the image before comes back, and neither a look nor a push bring
   await push(world, '1.3.0', b);
   await push(world, '1.2.9', c);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  assert.equal(await ask(world, { rollbackTo: 'previous' }), false, 'once');
+  assert.equal(await requestAction(world, { rollbackTo: 'previous' }), false, 'once');
   await push(world, '1.4.0', c);
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });
@@ -238,8 +239,8 @@ test('rollback: the image before comes back, and neither a look nor a push bring
 test('rollback: released, the policy goes on as before', async () => {
   const world = start();
   await push(world, '1.3.0', b);
-  await ask(world, { rollbackTo: '1.2.3' });
-  await ask(world, { rollbackTo: '1.2.3', release: new Date(startTime).toISOString() });
+  await requestAction(world, { rollbackTo: '1.2.3' });
+  await requestAction(world, { rollbackTo: '1.2.3', release: new Date(startTime).toISOString() });
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
 });
 
@@ -267,12 +268,12 @@ test('rollback: also outside of windows and without approval, but not in a dry r
   const world = start();
   await push(world, '1.3.0', b);
   world.put({ ...policyIn(world), spec: specOf({ windows, mode: 'Approval' }) });
-  await ask(world, { rollbackTo: 'previous' });
+  await requestAction(world, { rollbackTo: 'previous' });
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   const dry = start();
   await push(dry, '1.3.0', b);
   dry.put({ ...policyIn(dry), spec: specOf({ mode: 'DryRun' }) });
-  await ask(dry, { rollbackTo: 'previous' });
+  await requestAction(dry, { rollbackTo: 'previous' });
   assert.deepEqual(dry.images(), [`${image}:1.3.0`]);
 });
 
@@ -283,7 +284,7 @@ test('rollback: what cannot be done is answered, with the reason', async () => {
     ['not/a/tag', /neither a tag nor "previous"/],
   ] as const) {
     const world = start();
-    await ask(world, { rollbackTo });
+    await requestAction(world, { rollbackTo });
     assert.equal(world.statusOf('web').lastHandledRollback, rollbackTo);
     const event = world.events.find(({ reason }) => reason === 'NoEarlierImage');
     assert.match(event?.message ?? '', why);
@@ -292,15 +293,15 @@ test('rollback: what cannot be done is answered, with the reason', async () => {
 
 test('a request is answered by a look, whatever it finds', async () => {
   const world = start();
-  assert.ok(await ask(world, { requestedAt: 'now' }));
+  assert.ok(await requestAction(world, { requestedAt: 'now' }));
   assert.deepEqual([world.images(), world.statusOf('web').lastHandledRequest], [[`${image}:1.3.0`], 'now']);
   assert.equal(world.statusOf('web').history?.[0]?.trigger, 'Request');
-  assert.equal(await ask(world, { requestedAt: 'now' }), false);
+  assert.equal(await requestAction(world, { requestedAt: 'now' }), false);
   const suspended = start({ suspended: true });
-  await ask(suspended, { requestedAt: 'again' });
+  await requestAction(suspended, { requestedAt: 'again' });
   assert.equal(suspended.statusOf('web').lastHandledRequest, 'again');
   const missing = start({ targets: [{ ...webDeployment, name: 'missing' }] });
-  await ask(missing, { requestedAt: 'again' });
+  await requestAction(missing, { requestedAt: 'again' });
   assert.deepEqual([missing.statusOf('web').lastHandledRequest, conditionsOf(missing)?.[1]], ['again', 'Stalled=True TargetNotFound']);
 });
 
@@ -317,10 +318,10 @@ test('a replica that has not seen the annotation yet asks for it', async () => {
 
 test('paused: nothing is changed until it is resumed, and that wakes the policy', async () => {
   const world = start();
-  runs(world, { web: `${image}:1.2.3` }, { paused: true });
+  setWorkload(world, { web: `${image}:1.2.3` }, { paused: true });
   await push(world, '1.3.0', b);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True TargetPaused', 'Held=True TargetPaused']]);
-  runs(world, { web: `${image}:1.2.3` }, { generation: 2 });
+  setWorkload(world, { web: `${image}:1.2.3` }, { generation: 2 });
   const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
   assert.equal(job?.source, 'TargetChange');
   await processPolicyJob(job, contextOf(), world.ports);

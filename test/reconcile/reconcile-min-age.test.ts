@@ -8,7 +8,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
 import { digestOf, latestSpec, policyOf, specOf, web } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
 
 const minute = 60_000;
 
@@ -136,7 +136,7 @@ test('what was deleted is not applied, and nothing else is there: nothing waits'
 test('what somebody deployed by hand meanwhile does not wait', async () => {
   const { world, at, push, ring, waits } = start();
   await push('1.3.0', 'b');
-  runs(world, { web: `${image}:1.4.0` });
+  setWorkload(world, { web: `${image}:1.4.0` });
   world.tags.set('1.4.0', digestOf('c'));
   at(30);
   await ring();
@@ -173,7 +173,7 @@ test('the first image of a policy waits as well; what runs already does not', as
     );
   await look();
   assert.deepEqual([waits(), conditions()], [undefined, ['Ready=True UpToDate']]);
-  runs(world, { web: `${image}:main` });
+  setWorkload(world, { web: `${image}:main` });
   await look();
   assert.equal(waits(), '1.2.3 MinAge until minute 30');
 });
@@ -218,7 +218,7 @@ test('a shorter minAge counts from the first sight; without one nothing waits', 
 
 test('a mutable tag is applied when it did not move for so long', async () => {
   const { world, at, push, ring, waits } = start(latestSpec({ minAgeMs: 30 * minute }));
-  runs(world, { web: `${image}:latest@${digestOf('a')}` });
+  setWorkload(world, { web: `${image}:latest@${digestOf('a')}` });
   await push('latest', 'b');
   at(20);
   await push('latest', 'c');
@@ -233,7 +233,7 @@ test('back to what ran before, it is not young again', async () => {
   await push('1.3.0', 'b');
   at(30);
   await ring();
-  runs(world, { web: { image: `${image}:1.2.3`, imageOwner: 'image-watcher' } });
+  setWorkload(world, { web: { image: `${image}:1.2.3`, imageOwner: 'image-watcher' } });
   at(31);
   await push('1.3.0', 'b');
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
@@ -243,7 +243,7 @@ test('with allowDowngrade, what waits does not take back what somebody deployed'
   const { world, at, push, ring, waits } = start({ allowDowngrade: true });
   await push('1.3.0', 'b');
   world.tags.set('1.4.0', digestOf('c'));
-  runs(world, { web: `${image}:1.4.0` });
+  setWorkload(world, { web: `${image}:1.4.0` });
   at(30);
   await ring();
   assert.deepEqual([world.images(), waits()], [[`${image}:1.4.0`], undefined]);

@@ -9,7 +9,7 @@ import { processPush } from '../../src/reconcile/process-push.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
 import { createTagMemory } from '../../src/reconcile/tag-memory.ts';
 import { appliedOnce, digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, type World } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -18,13 +18,13 @@ const { namespace, name, uid } = policyOf();
 function start(days: Record<string, number | undefined>, spec: Partial<PolicySpec> = {}): World {
   const world = createWorld();
   world.tags.clear();
-  for (const [index, [tag, day]] of Object.entries(days).entries()) hold(world, tag, index, day);
-  runs(world, { web: `${image}:${Object.keys(days)[0]}` });
+  for (const [index, [tag, day]] of Object.entries(days).entries()) putTag(world, tag, index, day);
+  setWorkload(world, { web: `${image}:${Object.keys(days)[0]}` });
   world.put(policyOf({ spec: specOf({ strategy: strategies.newest(), ...spec }) }));
   return world;
 }
 
-function hold(world: World, tag: string, index: number, day: number | undefined): void {
+function putTag(world: World, tag: string, index: number, day: number | undefined): void {
   const digest = digestOf('0123456789abcdef'[index] ?? 'f');
   world.tags.set(tag, digest);
   world.facts.set(digest, day === undefined ? {} : { created: new Date(Date.UTC(2026, 2, day)) });
@@ -33,7 +33,7 @@ function hold(world: World, tag: string, index: number, day: number | undefined)
 const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
   reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
 const push = (world: World, tag: string) => processPush(pushOf({ tag, digest: world.tags.get(tag) ?? '' }), contextOf(), world.ports);
-const look = (world: World) =>
+const reconcileJob = (world: World) =>
   processPolicyJob(
     { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
     contextOf(),
@@ -42,23 +42,23 @@ const look = (world: World) =>
 
 test('of all tags the one whose image was created last', async () => {
   const world = start({ a: 1, b: 3, c: 2 });
-  await look(world);
+  await reconcileJob(world);
   assert.deepEqual(world.images(), [`${image}:b`]);
   assert.deepEqual(world.statusOf('web').latest?.createdAt, '2026-03-03T00:00:00.000Z');
 });
 
 test('what is no candidate by its name is not asked', async () => {
   const world = start({ 'main-a': 1, 'pr-7': 3, 'main-b': 2 }, { strategy: filterTags(strategies.newest(), { allow: 'main-.*' }) });
-  await look(world);
+  await reconcileJob(world);
   assert.deepEqual(world.images(), [`${image}:main-b`]);
   assert.ok(!world.requests.includes('HEAD pr-7'), world.requests.join());
 });
 
 test('a push costs one HEAD and one image, never a list, once it is known what runs', async () => {
   const world = start({ a: 1 });
-  await look(world);
+  await reconcileJob(world);
   for (const [index, tag] of ['b', 'c'].entries()) {
-    hold(world, tag, index + 1, index + 2);
+    putTag(world, tag, index + 1, index + 2);
     world.requests.length = 0;
     await push(world, tag);
     assert.deepEqual(world.requests, [`HEAD ${tag}`, `READ ${index + 1}`, 'PATCH web']);
@@ -67,8 +67,8 @@ test('a push costs one HEAD and one image, never a list, once it is known what r
 
 test('after a restart the status tells of what was selected: no request more', async () => {
   const world = start({ a: 1, b: 2 });
-  await look(world);
-  hold(world, 'c', 2, 3);
+  await reconcileJob(world);
+  putTag(world, 'c', 2, 3);
   world.requests.length = 0;
   const tagMemory = createTagMemory();
   const hint = { tag: 'c', digest: digestOf('2') };
@@ -85,9 +85,9 @@ test('a push of what was created before what runs changes nothing', async () => 
 
 test('a tag that moves to a newer image is followed where digests are pinned', async () => {
   const world = start({ main: 1 }, { pin: 'Digest' });
-  runs(world, { web: `${image}:main@${digestOf('0')}` });
-  await look(world);
-  hold(world, 'main', 7, 9);
+  setWorkload(world, { web: `${image}:main@${digestOf('0')}` });
+  await reconcileJob(world);
+  putTag(world, 'main', 7, 9);
   await push(world, 'main');
   assert.deepEqual(world.images(), [`${image}:main@${digestOf('7')}`]);
 });
@@ -107,7 +107,7 @@ test('a repository of which no image says it stalls the policy, with an example'
 
 test('what runs is gone from the registry: never back, however often and by whomever it is looked at', async () => {
   const world = start({ a: 5, b: 2 });
-  await look(world);
+  await reconcileJob(world);
   assert.equal(world.statusOf('web').latest?.tag, 'a');
   world.tags.delete('a');
   for (const tagMemory of [world.ports.tagMemory, createTagMemory(), createTagMemory()]) {
@@ -118,7 +118,7 @@ test('what runs is gone from the registry: never back, however often and by whom
     );
     assert.deepEqual([world.images(), world.statusOf('web').latest?.tag], [[`${image}:a`], 'a']);
   }
-  hold(world, 'c', 2, 6);
+  putTag(world, 'c', 2, 6);
   await push(world, 'c');
   assert.deepEqual(world.images(), [`${image}:c`]);
 });
@@ -152,9 +152,9 @@ test('of a large repository so many are read in each look, the likely newest fir
 
 test('policies of one repository share what was read a moment ago', async () => {
   const world = start({ a: 1, b: 2, c: 3 });
-  await look(world);
+  await reconcileJob(world);
   world.put(policyOf({ name: 'other', spec: specOf({ strategy: strategies.newest(), targets: [{ ...webDeployment, name: 'other' }] }) }));
-  runs(world, { web: `${image}:a` }, { name: 'other' });
+  setWorkload(world, { web: `${image}:a` }, { name: 'other' });
   world.requests.length = 0;
   const other = { namespace, name: 'other', uid: policyOf({ name: 'other' }).uid };
   assert.equal((await reconcile(world, { policy: other })).tag, 'c');
@@ -184,8 +184,8 @@ test('what runs cannot be read: tried again, rather than taken for old', async (
 
 test('back by creation time, where that is allowed', async () => {
   const world = start({ a: 5, b: 2 }, { allowDowngrade: true });
-  await look(world);
+  await reconcileJob(world);
   world.tags.delete('a');
-  await look(world);
+  await reconcileJob(world);
   assert.deepEqual([world.images(), world.statusOf('web').latest?.tag], [[`${image}:b`], 'b']);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -89,7 +89,7 @@ test('a look at all takes the next best, and says what was passed over', async (
 
 test('what runs is never left for an older one, and needs no platform to stay', async () => {
   const world = start();
-  runs(world, { web: `${image}:1.4.0` });
+  setWorkload(world, { web: `${image}:1.4.0` });
   world.tags.set('1.4.0', digestOf('c'));
   world.tags.set('1.5.0', digestOf('c'));
   const outcome = await reconcile(world);
@@ -99,7 +99,7 @@ test('what runs is never left for an older one, and needs no platform to stay', 
 test('where none has them, the policy is stalled, after a bounded number of questions', async () => {
   const world = start();
   world.put(policyOf({ spec: specOf({ platforms: ['linux/s390x'] }) }));
-  runs(world, { web: `${image}:0.1.0` });
+  setWorkload(world, { web: `${image}:0.1.0` });
   for (let minor = 4; minor < 100; minor++) world.tags.set(`1.${minor}.0`, digestOf('c'));
   const outcome = await reconcile(world);
   assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'PlatformMissing']);

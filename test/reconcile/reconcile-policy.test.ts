@@ -4,7 +4,7 @@ import { PermanentError, WaitError } from '../../src/model/errors.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
 import { digestOf, latestSpec, policyOf, specOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
-import { change, createWorld, image, runs, type World } from './world.ts';
+import { change, createWorld, image, setWorkload, type World } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -90,7 +90,7 @@ test('what the user must mend is a stalled policy', async () => {
     ['RegistryDenied', () => undefined, { headManifest: () => Promise.reject(new PermanentError('RegistryDenied', '403')) }],
     ['PatchRejected', () => undefined, { patchImages: () => Promise.reject(new PermanentError('PatchRejected', 'no')) }],
     ['TargetNotFound', (world) => world.workloads.clear()],
-    ['ContainerNotFound', (world) => runs(world, { web: 'nginx:1.2.3' })],
+    ['ContainerNotFound', (world) => setWorkload(world, { web: 'nginx:1.2.3' })],
     ['TargetKindUnknown', () => undefined, { targetState: () => ({ problem: { reason: 'TargetKindUnknown', message: 'no' } }) }],
     [
       'CrossNamespaceDenied',
@@ -179,7 +179,7 @@ test('conflict: the workload is read and planned again, and the higher version o
     {
       patchImages: async () => {
         world.requests.push('PATCH web');
-        runs(world, { web: `${image}:1.4.0` });
+        setWorkload(world, { web: `${image}:1.4.0` });
         return { kind: 'conflict' };
       },
     },
@@ -199,7 +199,7 @@ test('conflict: what was read is planned with, not the cache', async () => {
       findWorkload: () => cached,
       patchImages: async (workload, changes, cause, signal) => {
         if (workload === cached) {
-          runs(world, { sidecar: 'nginx:1', web: `${image}:1.2.4` }, { resourceVersion: '7' });
+          setWorkload(world, { sidecar: 'nginx:1', web: `${image}:1.2.4` }, { resourceVersion: '7' });
           return { kind: 'conflict' };
         }
         return world.ports.patchImages(workload, changes, cause, signal);
@@ -237,7 +237,7 @@ test('five conflicts in a row are a failure', async () => {
 test('a conflict at one target does not undo or repeat the other', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }) }));
-  runs(world, { worker: `${image}:1.2.3` }, { name: 'worker' });
+  setWorkload(world, { worker: `${image}:1.2.3` }, { name: 'worker' });
   let conflicts = 1;
   const outcome = await reconcile(
     world,
@@ -292,7 +292,7 @@ test('a mutable tag and a conflict: another replica may have had the newer answe
   const patchImages: ReconcilePorts['patchImages'] = async (...patch) => {
     if (conflicts-- <= 0) return world.ports.patchImages(...patch);
     world.tags.set('latest', digestOf('e'));
-    runs(world, { web: `${image}:latest@${digestOf('e')}` });
+    setWorkload(world, { web: `${image}:latest@${digestOf('e')}` });
     return { kind: 'conflict' };
   };
   const outcome = await reconcile(world, { hint: { tag: 'latest' } }, { patchImages });

@@ -9,7 +9,7 @@ const { namespace, name, uid } = policyOf();
 const denied = () => Promise.reject(new PermanentError('RegistryDenied', 'no access'));
 
 /** A look at a policy whose credentials the registry refuses while `isRefused` says so. */
-function look(secretVersions: () => string, isRefused = () => true) {
+function reconcileWithSecrets(secretVersions: () => string, isRefused = () => true) {
   const { ports } = createWorld();
   const headManifest: ReconcilePorts['headManifest'] = (...question) => (isRefused() ? denied() : ports.headManifest(...question));
   const request = { policy: { namespace, name, uid }, announced: false };
@@ -18,7 +18,7 @@ function look(secretVersions: () => string, isRefused = () => true) {
 
 test('a refusal of credentials that were changed meanwhile is no outcome: it looks again', async () => {
   let version = 1;
-  const outcome = await look(
+  const outcome = await reconcileWithSecrets(
     () => String(version),
     () => version++ === 1,
   );
@@ -26,14 +26,14 @@ test('a refusal of credentials that were changed meanwhile is no outcome: it loo
 });
 
 test('a refusal of those that there still are is one', async () => {
-  const { kind, reason } = await look(() => '1');
+  const { kind, reason } = await reconcileWithSecrets(() => '1');
   assert.deepEqual([kind, reason], ['stalled', 'RegistryDenied']);
 });
 
 test('while they change again and again it comes back later', async () => {
   let changes = 0;
   await assert.rejects(
-    look(() => String(changes++)),
+    reconcileWithSecrets(() => String(changes++)),
     /changed under 5 attempts in a row/,
   );
 });

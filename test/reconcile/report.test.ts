@@ -22,12 +22,12 @@ async function report(world: World, outcome: Outcome, policy = policyOf()): Prom
   await reportOutcome(policy, outcome, cause, { ...world.ports, now: world.ports.clock }, new AbortController().signal);
 }
 
-const told = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
+const eventsOf = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
 
 test('a change is an Event of the workload and one of the policy', async () => {
   const world = createWorld();
   await report(world, updated);
-  assert.deepEqual(told(world), [
+  assert.deepEqual(eventsOf(world), [
     ['Deployment', 'web', 'Normal', 'Updated'],
     ['ImagePolicy', 'web', 'Normal', 'Updated'],
   ]);
@@ -41,10 +41,10 @@ test('waiting is an Event when it begins, not each time', async () => {
   const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', pending: { next } };
   const begins = createWorld();
   await report(begins, waiting);
-  assert.deepEqual(told(begins), [['ImagePolicy', 'web', 'Normal', 'MinAge']]);
+  assert.deepEqual(eventsOf(begins), [['ImagePolicy', 'web', 'Normal', 'MinAge']]);
   const lasts = createWorld();
   await report(lasts, waiting, policyOf({ status: { waiting: next } }));
-  assert.deepEqual([told(lasts), lasts.results.get('push-1 shop/web')?.kind], [[], 'waiting']);
+  assert.deepEqual([eventsOf(lasts), lasts.results.get('push-1 shop/web')?.kind], [[], 'waiting']);
 });
 
 test('what two looks find at the same time is one Event', async () => {
@@ -63,13 +63,13 @@ test('what two looks find at the same time is one Event', async () => {
 test('stalled is an Event when it begins and when its reason changes, not each time', async () => {
   const begins = createWorld();
   await report(begins, stalled);
-  assert.deepEqual(told(begins), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
+  assert.deepEqual(eventsOf(begins), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
   const lasts = createWorld();
   await report(lasts, stalled, policyOf({ status: stalledStatus('TargetNotFound') }));
-  assert.deepEqual(told(lasts), []);
+  assert.deepEqual(eventsOf(lasts), []);
   const changes = createWorld();
   await report(changes, stalled, policyOf({ status: stalledStatus('ContainerNotFound') }));
-  assert.deepEqual(told(changes), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
+  assert.deepEqual(eventsOf(changes), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
 });
 
 test('nothing to do is no Event', async () => {

@@ -6,39 +6,39 @@ import type { VerificationResult, Verification } from '../../src/model/verificat
 import type { Workload } from '../../src/model/workload.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, webDeployment } from '../model/samples.ts';
-import { changed, entryOf, givenUp, image, remembering, watchedSpec } from '../rollout/rollout-samples.ts';
-import { at, changedWorld, jobOf, look, results, told } from './changed-world.ts';
+import { changedWorkload, entryOf, stuckRollout, image, withLastUpdate, watchedSpec } from '../rollout/rollout-samples.ts';
+import { changeTime, changedWorld, jobOf, reconcile, historyLines, eventLines } from './changed-world.ts';
 import { contextOf, type World } from './world.ts';
 
 test('a target in another namespace is neither rolled back nor spoken of without consent, also where that was withdrawn a moment ago', async () => {
   const ops = { namespace: 'ops' };
-  const world = changedWorld(changed(givenUp), { status: { history: [entryOf({ at, ...ops })] } });
+  const world = changedWorld(changedWorkload(stuckRollout), { status: { history: [entryOf({ at: changeTime, ...ops })] } });
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
   world.put({ ...policy, spec: watchedSpec('Rollback', { targets: [{ ...webDeployment, ...ops }] }) });
-  world.workloads.set('Deployment/ops/web', remembering(changed(givenUp, ops), { at }));
-  await look(world);
+  world.workloads.set('Deployment/ops/web', withLastUpdate(changedWorkload(stuckRollout, ops), { at: changeTime }));
+  await reconcile(world);
   assert.deepEqual([world.requests, world.events], [[], []]);
   const stale = { ...world.ports, namespaceConsent: () => 'shop' };
   for (let twice = 0; twice < 2; twice++) {
     await processPolicyJob({ ...jobOf(world), cause: 'again' }, contextOf(), stale);
-    assert.deepEqual(patched(world), []);
-    assert.deepEqual(told(world), ['RolloutFailed ImagePolicy', 'RolloutFailed Deployment', 'RollbackRefused ImagePolicy']);
+    assert.deepEqual(patchRequests(world), []);
+    assert.deepEqual(eventLines(world), ['RolloutFailed ImagePolicy', 'RolloutFailed Deployment', 'RollbackRefused ImagePolicy']);
   }
   assert.match(world.events.at(-1)?.message ?? '', /another namespace/);
   assert.equal(world.statusOf('web').history?.[0]?.rollbackRefused?.reason, 'RollbackRefused');
   assert.match(world.statusOf('web').conditions?.[0]?.message ?? '', /it is not rolled back: .*another namespace/);
   world.namespaces.set('ops', 'shop');
-  await look(world);
-  assert.deepEqual(results(world), ['Rollback Applied', 'Webhook RolledBack']);
+  await reconcile(world);
+  assert.deepEqual(historyLines(world), ['Rollback Applied', 'Webhook RolledBack']);
   assert.equal(world.statusOf('web').history?.[1]?.rollbackRefused, undefined);
 });
 
-const patched = (world: World) => world.requests.filter((request) => request.startsWith('PATCH'));
+const patchRequests = (world: World) => world.requests.filter((request) => request.startsWith('PATCH'));
 
 test('a policy that was changed meanwhile has the say: the rollback is left to the look that its change causes', async () => {
   for (const spec of [watchedSpec('Hold'), watchedSpec('Rollback', { suspended: true }), undefined]) {
-    const world = changedWorld(changed(givenUp));
+    const world = changedWorld(changedWorkload(stuckRollout));
     const job = jobOf(world);
     const { writeStatus } = world.ports;
     const change: World['ports']['writeStatus'] = async (...args) => {
@@ -48,7 +48,7 @@ test('a policy that was changed meanwhile has the say: the rollback is left to t
       else if (policy !== undefined) world.put({ ...policy, generation: 2, spec });
     };
     await processPolicyJob(job, contextOf(), { ...world.ports, writeStatus: change });
-    assert.deepEqual(patched(world), []);
+    assert.deepEqual(patchRequests(world), []);
   }
 });
 
@@ -61,13 +61,13 @@ test('a digest that only a workload claims is not rejected: what its tag points 
     containers: workload.containers.map((one) => ({ ...one, image: `${image}:1.3.0@${claimed}` })),
   });
   const rows: [workload: Workload, status: PolicyStatus, rejected: string][] = [
-    [changed(givenUp), {}, known],
-    [changed(givenUp), { latest: { tag: '1.3.0', digest: claimed, selectedAt: at } }, claimed],
-    [pinned(changed(givenUp)), {}, claimed],
+    [changedWorkload(stuckRollout), {}, known],
+    [changedWorkload(stuckRollout), { latest: { tag: '1.3.0', digest: claimed, selectedAt: changeTime } }, claimed],
+    [pinned(changedWorkload(stuckRollout)), {}, claimed],
   ];
   for (const [workload, status, rejected] of rows) {
-    const world = changedWorld(remembering(workload, { at, digest: claimed }), { status: { history: [], ...status } });
-    await look(world);
+    const world = changedWorld(withLastUpdate(workload, { at: changeTime, digest: claimed }), { status: { history: [], ...status } });
+    await reconcile(world);
     assert.deepEqual(
       world.statusOf('web').rejected?.map(({ digest }) => digest),
       [rejected],
@@ -79,8 +79,8 @@ test('what policy and owners say while signatures are verified counts: a slow re
   const ops = { namespace: 'ops' };
   const start = (happens: (world: World) => void) => {
     const world: World = changedWorld(
-      changed(givenUp),
-      { status: { history: [entryOf({ at, ...ops })] } },
+      changedWorkload(stuckRollout),
+      { status: { history: [entryOf({ at: changeTime, ...ops })] } },
       {
         async verifyImage() {
           happens(world);
@@ -91,7 +91,7 @@ test('what policy and owners say while signatures are verified counts: a slow re
     const policy = world.policies.get('shop/web');
     assert.ok(policy);
     world.put({ ...policy, spec: watchedSpec('Rollback', { targets: [{ ...webDeployment, ...ops }], verification: keys }) });
-    world.workloads.set('Deployment/ops/web', remembering(changed(givenUp, ops), { at }));
+    world.workloads.set('Deployment/ops/web', withLastUpdate(changedWorkload(stuckRollout, ops), { at: changeTime }));
     world.namespaces.set('ops', 'shop');
     return world;
   };
@@ -107,8 +107,8 @@ test('what policy and owners say while signatures are verified counts: a slow re
   ];
   for (const [happens, patches] of rows) {
     const world = start(happens);
-    await look(world);
-    assert.equal(patched(world).length, patches);
+    await reconcile(world);
+    assert.equal(patchRequests(world).length, patches);
   }
 });
 
@@ -132,13 +132,17 @@ test('with verify, what ran before has to be signed: by its digest, or by what i
     [`${image}:1.2.3`, undefined, /1\.2\.3 is not in the registry any more/],
   ];
   for (const [from, tagged, why] of rows) {
-    const world = changedWorld(changed(givenUp), { status: { history: [entryOf({ at, from })] } }, { verifyImage });
+    const world = changedWorld(
+      changedWorkload(stuckRollout),
+      { status: { history: [entryOf({ at: changeTime, from })] } },
+      { verifyImage },
+    );
     const policy = world.policies.get('shop/web');
     assert.ok(policy);
     world.put({ ...policy, spec: watchedSpec('Rollback', { verification: keys }) });
     if (tagged === undefined) world.tags.delete('1.2.3');
     else world.tags.set('1.2.3', tagged);
-    await look(world);
+    await reconcile(world);
     const refusal = world.statusOf('web').history?.find(({ trigger }) => trigger !== 'Rollback')?.rollbackRefused;
     if (why === undefined) {
       assert.deepEqual([world.images(), refusal], [[from], undefined], from);
@@ -151,7 +155,7 @@ test('with verify, what ran before has to be signed: by its digest, or by what i
 });
 
 test('with verify, a tag that moves while its signature is read is not rolled back to', async () => {
-  const world = changedWorld(changed(givenUp));
+  const world = changedWorld(changedWorkload(stuckRollout));
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
   world.put({ ...policy, spec: watchedSpec('Rollback', { verification: keys }) });
@@ -160,5 +164,5 @@ test('with verify, a tag that moves while its signature is read is not rolled ba
     return { kind: 'verified', by: 'ours' };
   };
   await assert.rejects(processPolicyJob(jobOf(world), contextOf(), { ...world.ports, verifyImage }), /moved from/);
-  assert.deepEqual(patched(world), []);
+  assert.deepEqual(patchRequests(world), []);
 });

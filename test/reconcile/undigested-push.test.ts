@@ -6,7 +6,7 @@ import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { digestOf, latestSpec, policyOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, runs, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
 
 const [old, pushed] = [digestOf('a'), digestOf('b')];
 
@@ -23,8 +23,8 @@ function start({ behind, agoMs = 0, status = {} }: { behind: number; agoMs?: num
   return { world, push, deliver: () => processPush(push, contextOf(), world.ports) };
 }
 
-const heads = ({ requests }: World) => requests.filter((request) => request.startsWith('HEAD')).length;
-const shown = `${image}:latest@${pushed}`;
+const countHeadRequests = ({ requests }: World) => requests.filter((request) => request.startsWith('HEAD')).length;
+const pinnedImage = `${image}:latest@${pushed}`;
 
 for (const [name, status, running] of [
   ['what runs', {}, `${image}:latest@${old}`],
@@ -40,9 +40,9 @@ for (const [name, status, running] of [
 ] satisfies [string, PolicyStatus, string][]) {
   test(`the registry still shows ${name}: it is asked again, until it shows the push`, async () => {
     const { world, deliver } = start({ behind: 2, status });
-    runs(world, { web: running });
+    setWorkload(world, { web: running });
     await deliver();
-    assert.deepEqual([world.images(), heads(world)], [[shown], 3]);
+    assert.deepEqual([world.images(), countHeadRequests(world)], [[pinnedImage], 3]);
   });
 }
 
@@ -53,39 +53,39 @@ for (const [name, status, running] of [
 ] satisfies [string, PolicyStatus, string][]) {
   test(`the registry shows ${name}: one request`, async () => {
     const { world, deliver } = start({ behind: 0, status });
-    runs(world, { web: running });
+    setWorkload(world, { web: running });
     await deliver();
-    assert.equal(heads(world), 1);
+    assert.equal(countHeadRequests(world), 1);
   });
 }
 
 test('longer pauses are spent in the queue, and after ten seconds the registry is right', async () => {
   const shows = (agoMs: number) => {
     const { world, deliver } = start({ behind: Infinity, agoMs });
-    runs(world, { web: `${image}:latest@${old}` });
+    setWorkload(world, { web: `${image}:latest@${old}` });
     return { world, deliver };
   };
   await assert.rejects(shows(4_000).deliver, (error) => error instanceof WaitError && error.reason === 'NotShownYet');
   const { world, deliver } = shows(10_000);
   await deliver();
-  assert.deepEqual([heads(world), world.results.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
+  assert.deepEqual([countHeadRequests(world), world.results.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
 });
 
 test('what a poll finds is believed at once', async () => {
   const { world, push } = start({ behind: Infinity });
-  runs(world, { web: `${image}:latest@${old}` });
+  setWorkload(world, { web: `${image}:latest@${old}` });
   const { namespace, name, uid } = policyOf();
   const job = { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: push.receivedAt } as const;
   await processPolicyJob({ ...job, hint: { tag: 'latest' } }, contextOf(), world.ports);
-  assert.equal(heads(world), 1);
+  assert.equal(countHeadRequests(world), 1);
 });
 
 /** Two policies for two Deployments. */
 function startTwo(given: Parameters<typeof start>[0], images: readonly [string, string]) {
   const { world, deliver } = start(given);
   const [one, other] = images;
-  runs(world, { web: one });
-  runs(world, { web: other }, { name: 'other', uid: 'uid-of-other' });
+  setWorkload(world, { web: one });
+  setWorkload(world, { web: other }, { name: 'other', uid: 'uid-of-other' });
   world.put(policyOf({ name: 'other', spec: latestSpec({ targets: [{ ...webDeployment, name: 'other' }] }) }));
   const work = async () => {
     for (const job of world.jobs) await processPolicyJob(job, contextOf(), world.ports);
@@ -97,15 +97,15 @@ function startTwo(given: Parameters<typeof start>[0], images: readonly [string, 
 test('several policies that all run what the registry still shows: it is asked again for all of them together', async () => {
   const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${old}`]);
   await deliver();
-  assert.equal(heads(world), 3);
+  assert.equal(countHeadRequests(world), 3);
   await work();
-  assert.deepEqual([runOf('web'), runOf('other'), heads(world)], [shown, shown, 3]);
+  assert.deepEqual([runOf('web'), runOf('other'), countHeadRequests(world)], [pinnedImage, pinnedImage, 3]);
 });
 
 test('several policies, of which one does not run it yet: that one goes on, the other asks again', async () => {
   const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${digestOf('c')}`]);
   await deliver();
-  assert.equal(heads(world), 1);
+  assert.equal(countHeadRequests(world), 1);
   await work();
-  assert.deepEqual([runOf('web'), runOf('other')], [shown, `${image}:latest@${old}`]);
+  assert.deepEqual([runOf('web'), runOf('other')], [pinnedImage, `${image}:latest@${old}`]);
 });

@@ -6,7 +6,7 @@ import type { VerificationResult, Verification } from '../../src/model/verificat
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, runs, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, setWorkload, startTime, type World } from './world.ts';
 
 const verification: Verification = { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] };
 const { namespace, name, uid } = policyOf();
@@ -41,7 +41,7 @@ const jobOf = (job: Partial<PolicyJob> = {}): PolicyJob => ({
   hint: { tag: '1.3.0', digest: b },
   ...job,
 });
-const look = (world: World, job: Partial<PolicyJob> = {}) => processPolicyJob(jobOf(job), contextOf(), world.ports);
+const reconcile = (world: World, job: Partial<PolicyJob> = {}) => processPolicyJob(jobOf(job), contextOf(), world.ports);
 const conditions = (world: World) =>
   world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`) ?? [];
 const verified: VerificationResult = { kind: 'verified', by: 'us' };
@@ -50,14 +50,14 @@ const minutes = (count: number) => count * 60_000;
 describe('a signed image', () => {
   test('is deployed by the digest that was verified', async () => {
     const { world } = createVerifying({ [b]: verified });
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'PATCH web']);
   });
 
   test('is deployed by its tag where the policy says so, if the tag still means it', async () => {
     const { world } = createVerifying({ [b]: verified }, { pin: 'Tag' });
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.3.0`]);
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'HEAD 1.3.0', 'PATCH web']);
   });
@@ -73,14 +73,14 @@ describe('a signed image', () => {
         },
       },
     );
-    await assert.rejects(look(world), /1\.3\.0 moved from sha256:b+, which was verified, to sha256:c+$/);
+    await assert.rejects(reconcile(world), /1\.3\.0 moved from sha256:b+, which was verified, to sha256:c+$/);
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 
   test('that runs already is not verified', async () => {
     const { world } = createVerifying({});
-    runs(world, { web: `${image}:1.3.0@${b}` });
-    await look(world);
+    setWorkload(world, { web: `${image}:1.3.0@${b}` });
+    await reconcile(world);
     assert.deepEqual(world.requests, ['HEAD 1.3.0']);
     assert.deepEqual(conditions(world), ['Ready True UpToDate']);
   });
@@ -88,7 +88,7 @@ describe('a signed image', () => {
   test('without verification in the policy, nothing is verified', async () => {
     const { world } = createVerifying({});
     world.put(policyOf());
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
   });
 });
@@ -96,24 +96,24 @@ describe('a signed image', () => {
 describe('an image that is not signed', () => {
   test('waits, and is deployed once it is signed', async () => {
     const { world, results, time } = createVerifying({});
-    await assert.rejects(look(world), { name: 'WaitError', reason: 'NotSigned', until: new Date(startTime + 1_000) });
+    await assert.rejects(reconcile(world), { name: 'WaitError', reason: 'NotSigned', until: new Date(startTime + 1_000) });
     assert.deepEqual(conditions(world), ['Ready False NotSigned', 'Reconciling True NotSigned']);
     assert.deepEqual(world.statusOf('web').waiting, { tag: '1.3.0', digest: b, until: '2026-03-01T12:00:01Z', reason: 'NotSigned' });
     time.now += 1_000;
     results[b] = verified;
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
     assert.deepEqual([conditions(world), world.statusOf('web').waiting], [['Ready True UpToDate'], undefined]);
   });
 
   test('is given up after some minutes, with one Event, and not waited for again', async () => {
     const { world, time } = createVerifying({});
-    await assert.rejects(look(world), { reason: 'NotSigned' });
+    await assert.rejects(reconcile(world), { reason: 'NotSigned' });
     time.now += minutes(5);
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(conditions(world), ['Ready False NotSigned', 'Stalled True NotSigned']);
     const status = world.statusOf('web');
-    await look(world, { source: 'Poll', receivedAt: new Date(time.now).toISOString() });
+    await reconcile(world, { source: 'Poll', receivedAt: new Date(time.now).toISOString() });
     assert.equal(world.statusOf('web'), status, 'nothing to write');
     assert.equal(world.events.length, 1);
     assert.match(world.events[0]?.message ?? '', /shop\/web:1\.3\.0 \(sha256:b+\) is not signed: a signature by us is required$/);
@@ -123,40 +123,42 @@ describe('an image that is not signed', () => {
   test('given up, it is deployed when a later look finds it signed', async () => {
     const { world, results, time } = createVerifying({});
     time.now += minutes(6);
-    await look(world);
+    await reconcile(world);
     results[b] = verified;
-    await look(world, { source: 'Poll', receivedAt: new Date(time.now).toISOString() });
+    await reconcile(world, { source: 'Poll', receivedAt: new Date(time.now).toISOString() });
     assert.deepEqual([world.images(), conditions(world)], [[`${image}:1.3.0@${b}`], ['Ready True UpToDate']]);
   });
 
   test('another one is waited for although one was given up', async () => {
     const { world, time } = createVerifying({});
     time.now += minutes(6);
-    await look(world);
+    await reconcile(world);
     world.tags.set('1.4.0', c);
-    await assert.rejects(look(world, { hint: { tag: '1.4.0' }, receivedAt: new Date(time.now).toISOString() }), { reason: 'NotSigned' });
+    await assert.rejects(reconcile(world, { hint: { tag: '1.4.0' }, receivedAt: new Date(time.now).toISOString() }), {
+      reason: 'NotSigned',
+    });
   });
 });
 
 test('an image that is too young is not verified before its time has come', async () => {
   const { world, time, results } = createVerifying({}, { minAgeMs: minutes(30) });
-  await look(world);
+  await reconcile(world);
   assert.deepEqual(world.requests, ['HEAD 1.3.0']);
   assert.equal(world.statusOf('web').waiting?.reason, 'MinAge');
   time.now += minutes(30);
   const due = { source: 'WaitOver', receivedAt: new Date(time.now).toISOString() } as const;
-  await assert.rejects(look(world, due), { name: 'WaitError', reason: 'NotSigned' });
+  await assert.rejects(reconcile(world, due), { name: 'WaitError', reason: 'NotSigned' });
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   time.now += 1_000;
   results[b] = verified;
-  await look(world, due);
+  await reconcile(world, due);
   assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
 });
 
 describe('what stalls at once', () => {
   test('wrong signatures', async () => {
     const { world } = createVerifying({ [b]: { kind: 'invalid', why: 'a signature was made with another key' } });
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(conditions(world), ['Ready False SignatureInvalid', 'Stalled True SignatureInvalid']);
     assert.match(world.events[0]?.message ?? '', /1\.3\.0 \(sha256:b+\) is not used: a signature was made with another key/);
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
@@ -165,7 +167,7 @@ describe('what stalls at once', () => {
   test('keys that cannot be read', async () => {
     const verifyImage = async () => Promise.reject(new PermanentError('VerificationKeyInvalid', 'Secret shop/cosign does not exist'));
     const { world } = createVerifying({}, {}, { verifyImage });
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(conditions(world), ['Ready False VerificationKeyInvalid', 'Stalled True VerificationKeyInvalid']);
   });
 });
@@ -180,12 +182,12 @@ describe('nothing passes that was not verified', () => {
           // Somebody else changed the workload, and the tag moves to an image that is forged.
           world.requests.push('CONFLICT');
           world.tags.set('1.3.0', c);
-          runs(world, { web: `${image}:1.2.4` }, { generation: workload.generation + 1 });
+          setWorkload(world, { web: `${image}:1.2.4` }, { generation: workload.generation + 1 });
           return { kind: 'conflict' };
         },
       },
     );
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(Object.keys(results), [b, c]);
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'CONFLICT', 'GET web', 'HEAD 1.3.0', 'VERIFY c']);
     assert.deepEqual(conditions(world), ['Ready False SignatureInvalid', 'Stalled True SignatureInvalid']);
@@ -194,7 +196,7 @@ describe('nothing passes that was not verified', () => {
   test('what seemed to run already, and does not any more, is asked for and verified', async () => {
     // With pin: Tag a tag that runs is not asked for; while the policy waits for its turn, the workload is set back.
     const { world } = createVerifying({ [b]: { kind: 'invalid', why: 'forged' } }, { pin: 'Tag' });
-    runs(world, { web: `${image}:1.3.0` });
+    setWorkload(world, { web: `${image}:1.3.0` });
     const old = workloadOf({ web: `${image}:1.2.3` }, { generation: 2 });
     const run = world.ports.mutex.run.bind(world.ports.mutex);
     const mutex: typeof world.ports.mutex = {
@@ -210,11 +212,11 @@ describe('nothing passes that was not verified', () => {
 
   test('a tag that the registry does not hold any more is not deployed unverified', async () => {
     const { world } = createVerifying({ [b]: verified }, { pin: 'Tag' });
-    runs(world, { web: `${image}:1.3.0` });
+    setWorkload(world, { web: `${image}:1.3.0` });
     world.tags.delete('1.3.0');
     const mutex: typeof world.ports.mutex = {
       run(_, work) {
-        runs(world, { web: `${image}:1.2.3` }, { generation: 2 });
+        setWorkload(world, { web: `${image}:1.2.3` }, { generation: 2 });
         return work();
       },
     };
@@ -224,9 +226,9 @@ describe('nothing passes that was not verified', () => {
 
   test('what runs first is not what is verified last: the digest of the plan is', async () => {
     const { world } = createVerifying({ [a]: verified, [b]: verified });
-    await look(world, { hint: { tag: '1.2.3' } });
+    await reconcile(world, { hint: { tag: '1.2.3' } });
     assert.deepEqual(world.images(), [`${image}:1.2.3@${a}`]);
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
   });
 });

@@ -6,12 +6,12 @@ import { waitJob } from '../../src/reconcile/wait-job.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
 
 const until = '2026-03-01T12:30:00Z';
-const pendingImage = { tag: '1.4.0', digest: digestOf('a'), until, reason: 'MinAge' };
-const waiting = (policy: Partial<ImagePolicy> = {}, other: object = {}) =>
-  policyOf({ status: { waiting: { ...pendingImage, ...other } }, ...policy });
+const pendingCandidate = { tag: '1.4.0', digest: digestOf('a'), until, reason: 'MinAge' };
+const policyWithPending = (policy: Partial<ImagePolicy> = {}, other: object = {}) =>
+  policyOf({ status: { waiting: { ...pendingCandidate, ...other } }, ...policy });
 
 test('rings when the wait is over, and belongs to that moment', () => {
-  assert.deepEqual(waitJob(waiting()), {
+  assert.deepEqual(waitJob(policyWithPending()), {
     schema: 1,
     policy: { namespace: 'shop', name: 'web', uid: policyOf().uid },
     generation: 1,
@@ -23,19 +23,19 @@ test('rings when the wait is over, and belongs to that moment', () => {
 });
 
 test('a job that is tried again at that time gets a minute before somebody else looks', () => {
-  assert.equal(waitJob(waiting({}, { reason: 'RegistryThrottled' }))?.wait?.at, '2026-03-01T12:31:00.000Z');
+  assert.equal(waitJob(policyWithPending({}, { reason: 'RegistryThrottled' }))?.wait?.at, '2026-03-01T12:31:00.000Z');
 });
 
 test('the same wait is the same job, another one is another', () => {
   const id = (policy: ImagePolicy) => policyJobId(waitJob(policy) ?? { policy: policyOf(), cause: '' });
-  assert.equal(id(waiting({ generation: 2 })), id(waiting()));
-  assert.notEqual(id(waiting({}, { until: '2026-03-01T12:31:00Z' })), id(waiting()));
+  assert.equal(id(policyWithPending({ generation: 2 })), id(policyWithPending()));
+  assert.notEqual(id(policyWithPending({}, { until: '2026-03-01T12:31:00Z' })), id(policyWithPending()));
 });
 
-const silent: [name: string, policy: ImagePolicy][] = [
+const policiesWithoutJob: [name: string, policy: ImagePolicy][] = [
   ['nothing waits', policyOf()],
-  ['suspended', waiting({ spec: specOf({ suspended: true }) })],
-  ['not understood', waiting({ spec: { problem: { reason: 'InvalidPolicy', message: '' } } })],
-  ['a time that is none', waiting({}, { until: 'soon' })],
+  ['suspended', policyWithPending({ spec: specOf({ suspended: true }) })],
+  ['not understood', policyWithPending({ spec: { problem: { reason: 'InvalidPolicy', message: '' } } })],
+  ['a time that is none', policyWithPending({}, { until: 'soon' })],
 ];
-for (const [name, policy] of silent) test(`no wait: ${name}`, () => assert.equal(waitJob(policy), undefined));
+for (const [name, policy] of policiesWithoutJob) test(`no wait: ${name}`, () => assert.equal(waitJob(policy), undefined));

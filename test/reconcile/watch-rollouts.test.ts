@@ -4,50 +4,61 @@ import { PermanentError } from '../../src/model/errors.ts';
 import type { PodState } from '../../src/rollout/evaluate-pods.ts';
 import { processPolicyJob, reconcileAndReport } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf } from '../model/samples.ts';
-import { changed, entryOf, givenUp, image, out, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
-import { at, changedWorld, jobOf, kinds, look, name, namespace, results, told, uid } from './changed-world.ts';
+import { changedWorkload, entryOf, stuckRollout, image, rolledOut, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
+import {
+  changeTime,
+  changedWorld,
+  jobOf,
+  conditionLines,
+  reconcile,
+  historyLines,
+  eventLines,
+  uid,
+  namespace,
+  name,
+} from './changed-world.ts';
 import { contextOf, createWorld, pushOf, startTime, type World } from './world.ts';
 
 test('an update is not Ready before it is out', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
-  world.workloads.set('Deployment/shop/web', changed({ ...out, observedGeneration: 2 }, {}, '1.2.3'));
+  world.workloads.set('Deployment/shop/web', changedWorkload({ ...rolledOut, observedGeneration: 2 }, {}, '1.2.3'));
   await reconcileAndReport(
     { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
-    { source: 'Webhook', receivedAt: at, eventId: 'push-1' },
+    { source: 'Webhook', receivedAt: changeTime, eventId: 'push-1' },
     contextOf(),
     world.ports,
   );
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
-  assert.deepEqual(kinds(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
-  world.workloads.set('Deployment/shop/web', changed(out, { generation: 2 }));
-  await look(world);
-  assert.deepEqual(kinds(world), ['Ready=True UpToDate']);
-  assert.deepEqual(results(world), ['Webhook RolledOut']);
+  assert.deepEqual(conditionLines(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  world.workloads.set('Deployment/shop/web', changedWorkload(rolledOut, { generation: 2 }));
+  await reconcile(world);
+  assert.deepEqual(conditionLines(world), ['Ready=True UpToDate']);
+  assert.deepEqual(historyLines(world), ['Webhook RolledOut']);
   assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledOut');
 });
 
 test('a workload that nobody can watch is Ready at once, and it is said', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
-  world.workloads.set('Deployment/shop/web', changed({ standsStill: 'it is paused' }, {}, '1.2.3'));
+  world.workloads.set('Deployment/shop/web', changedWorkload({ standsStill: 'it is paused' }, {}, '1.2.3'));
   await reconcileAndReport(
     { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
-    { source: 'Webhook', receivedAt: at },
+    { source: 'Webhook', receivedAt: changeTime },
     contextOf(),
     world.ports,
   );
-  assert.deepEqual(kinds(world), ['Ready=True UpToDate']);
+  assert.deepEqual(conditionLines(world), ['Ready=True UpToDate']);
   assert.match(world.statusOf('web').conditions?.[0]?.message ?? '', /not watched: it is paused/);
-  assert.ok(told(world).includes('RolloutNotWatched ImagePolicy') && told(world).includes('RolloutNotWatched Deployment'));
+  assert.ok(eventLines(world).includes('RolloutNotWatched ImagePolicy') && eventLines(world).includes('RolloutNotWatched Deployment'));
 });
 
 test('out: told once, with the time since the push', async () => {
-  const world = changedWorld(changed(out));
+  const world = changedWorld(changedWorkload(rolledOut));
   const job = jobOf(world);
   for (let twice = 0; twice < 2; twice++) await processPolicyJob(job, contextOf(), world.ports);
-  assert.deepEqual([results(world), kinds(world)], [['Webhook RolledOut'], ['Ready=True UpToDate']]);
-  assert.deepEqual(told(world), ['RolledOut ImagePolicy', 'RolledOut Deployment']);
+  assert.deepEqual([historyLines(world), conditionLines(world)], [['Webhook RolledOut'], ['Ready=True UpToDate']]);
+  assert.deepEqual(eventLines(world), ['RolledOut ImagePolicy', 'RolledOut Deployment']);
   assert.deepEqual([world.results.get('push-1 shop/web')?.kind, world.results.get('push-1 shop/web')?.afterMs], ['updated', 60_000]);
   const metrics = await world.ports.metrics.registry.metrics();
   assert.match(metrics, /image_watcher_rollouts_total\{kind="Deployment",result="RolledOut"\} 1/);
@@ -60,10 +71,10 @@ test('out: told once, with the time since the push', async () => {
 });
 
 test('under way: asks the pods, and comes again', async () => {
-  const world = changedWorld(changed());
-  await look(world);
+  const world = changedWorld(changedWorkload());
+  await reconcile(world);
   assert.deepEqual(world.requests, ['GET web', 'LIST pods of web']);
-  assert.deepEqual(results(world), ['Webhook Applied']);
+  assert.deepEqual(historyLines(world), ['Webhook Applied']);
   assert.equal(world.jobs.length, 1);
   assert.ok(Date.parse(world.jobs[0]?.notBefore ?? '') > startTime);
 });
@@ -71,39 +82,39 @@ test('under way: asks the pods, and comes again', async () => {
 test("failed: the image before is put back, the digest is rejected with the pod's own message, and what was put back is watched", async () => {
   const message = 'Back-off pulling image';
   const world = changedWorld(
-    changed(),
+    changedWorkload(),
     {},
-    { readRolloutPods: async () => [{ ...waitingPod('ImagePullBackOff', { message }), startedAt: at }] },
+    { readRolloutPods: async () => [{ ...waitingPod('ImagePullBackOff', { message }), startedAt: changeTime }] },
   );
-  await look(world);
+  await reconcile(world);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  assert.deepEqual(results(world), ['Rollback Applied', 'Webhook RolledBack']);
+  assert.deepEqual(historyLines(world), ['Rollback Applied', 'Webhook RolledBack']);
   const [rejected] = world.statusOf('web').rejected ?? [];
   assert.deepEqual([rejected?.digest, rejected?.reason], [digestOf('b'), 'ImagePullFailed']);
   assert.match(rejected?.message ?? '', /pod web-2-x, container web: ImagePullBackOff: Back-off pulling image/);
-  assert.deepEqual(told(world), [
+  assert.deepEqual(eventLines(world), [
     'RolloutFailed ImagePolicy',
     'RolloutFailed Deployment',
     'RolledBack ImagePolicy',
     'RolledBack Deployment',
   ]);
   assert.deepEqual([world.results.get('push-1 shop/web')?.kind, world.results.get('push-1 shop/web')?.reason], ['stalled', 'RolledBack']);
-  assert.deepEqual(kinds(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  assert.deepEqual(conditionLines(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.equal(world.jobs.length, 1);
 
-  world.workloads.set('Deployment/shop/web', changed({ ...out, observedGeneration: 3 }, { generation: 3 }, '1.2.3'));
-  await look(world);
-  assert.deepEqual(results(world), ['Rollback RolledOut', 'Webhook RolledBack']);
-  assert.deepEqual(kinds(world), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
+  world.workloads.set('Deployment/shop/web', changedWorkload({ ...rolledOut, observedGeneration: 3 }, { generation: 3 }, '1.2.3'));
+  await reconcile(world);
+  assert.deepEqual(historyLines(world), ['Rollback RolledOut', 'Webhook RolledBack']);
+  assert.deepEqual(conditionLines(world), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
 });
 
 test('a rejected digest is not tried again; a newer one is', async () => {
-  const world = changedWorld(changed(givenUp));
-  await look(world);
+  const world = changedWorld(changedWorkload(stuckRollout));
+  await reconcile(world);
   const again = (tag: string) =>
     reconcileAndReport(
       { policy: { namespace, name, uid }, hint: { tag }, announced: true, announcedAt: 0 },
-      { source: 'Webhook', receivedAt: at },
+      { source: 'Webhook', receivedAt: changeTime },
       contextOf(),
       world.ports,
     );
@@ -121,14 +132,14 @@ test('late: only with a new pod that had its time, and asked again until then', 
   const pod = (startedAt: string) => ({ ...waitingPod('ContainerCreating'), startedAt });
   const rows: [pods: () => Promise<PodState[]>, results: string[]][] = [
     [async () => [pod(overdue)], ['Rollback Applied', 'Webhook RolledBack']],
-    [async () => [pod(at)], ['Webhook Applied']],
+    [async () => [pod(changeTime)], ['Webhook Applied']],
     [async () => [], ['Webhook Applied']],
     [() => Promise.reject(new Error('403')), ['Rollback Applied', 'Webhook RolledBack']],
   ];
   for (const [readRolloutPods, expected] of rows) {
-    const world = changedWorld(changed({ updated: 1 }), { status: { history: [entryOf({ at: overdue })] } }, { readRolloutPods });
-    await look(world);
-    assert.deepEqual(results(world), expected);
+    const world = changedWorld(changedWorkload({ updated: 1 }), { status: { history: [entryOf({ at: overdue })] } }, { readRolloutPods });
+    await reconcile(world);
+    assert.deepEqual(historyLines(world), expected);
     assert.equal(world.jobs.length, 1);
   }
 });
@@ -138,58 +149,60 @@ test('Hold: stops there; Ignore: only tells', async () => {
     ['Hold', ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed', 'Held=True RolloutFailed'], 1],
     ['Ignore', ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'], 0],
   ] as const) {
-    const world = changedWorld(changed(givenUp), { onFailure });
-    await look(world);
+    const world = changedWorld(changedWorkload(stuckRollout), { onFailure });
+    await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.3.0`]);
-    assert.deepEqual([kinds(world), results(world)], [conditions, ['Webhook Failed']]);
+    assert.deepEqual([conditionLines(world), historyLines(world)], [conditions, ['Webhook Failed']]);
     assert.equal(world.statusOf('web').rejected?.length ?? 0, rejected);
-    assert.deepEqual(told(world), ['RolloutFailed ImagePolicy', 'RolloutFailed Deployment']);
+    assert.deepEqual(eventLines(world), ['RolloutFailed ImagePolicy', 'RolloutFailed Deployment']);
     assert.deepEqual(world.jobs, []);
   }
 });
 
 test('somebody who changed the image meanwhile is left alone', async () => {
-  const world = changedWorld(changed(givenUp));
+  const world = changedWorld(changedWorkload(stuckRollout));
   const job = jobOf(world);
-  const byHand = changed(
+  const byHand = changedWorkload(
     { observedGeneration: 3 },
     { generation: 3, containers: [{ name: 'web', image: `${image}:9`, imageOwner: 'kubectl' }] },
   );
   await processPolicyJob(job, contextOf(), { ...world.ports, readWorkload: async () => byHand });
-  assert.deepEqual(results(world), ['Webhook Applied']);
+  assert.deepEqual(historyLines(world), ['Webhook Applied']);
   assert.equal(world.requests.includes('PATCH web'), false);
 });
 
 test('a conflict is looked at again', async () => {
   let conflicts = 0;
-  const world = changedWorld(changed(givenUp));
+  const world = changedWorld(changedWorkload(stuckRollout));
   const patchImages: World['ports']['patchImages'] = async (...args) =>
     conflicts++ === 0 ? { kind: 'conflict' } : world.ports.patchImages(...args);
   await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, patchImages });
-  assert.deepEqual(results(world), ['Rollback Applied', 'Webhook RolledBack']);
+  assert.deepEqual(historyLines(world), ['Rollback Applied', 'Webhook RolledBack']);
 });
 
 test('what may not be put back stays, and it is said where everybody looks', async () => {
   const refuse = async () => {
     throw new PermanentError('PatchRejected', 'the API server refuses the change');
   };
-  const refused = changedWorld(changed(givenUp), {}, { patchImages: refuse });
-  const unknown = changedWorld(changed(givenUp), { status: { history: [{ ...entryOf({ at }), from: `${image}:1.3.0` }] } });
+  const refused = changedWorld(changedWorkload(stuckRollout), {}, { patchImages: refuse });
+  const unknown = changedWorld(changedWorkload(stuckRollout), {
+    status: { history: [{ ...entryOf({ at: changeTime }), from: `${image}:1.3.0` }] },
+  });
   for (const [world, why] of [
     [refused, /API server refuses/],
     [unknown, /same tag/],
   ] as const) {
-    await look(world);
-    assert.deepEqual(results(world), ['Webhook Failed']);
-    assert.ok(told(world).includes('RollbackFailed ImagePolicy'), told(world).join());
+    await reconcile(world);
+    assert.deepEqual(historyLines(world), ['Webhook Failed']);
+    assert.ok(eventLines(world).includes('RollbackFailed ImagePolicy'), eventLines(world).join());
     assert.match(world.events.find(({ reason }) => reason === 'RollbackFailed')?.message ?? '', why);
-    assert.ok(kinds(world)?.includes('Stalled=True RolloutFailed'));
+    assert.ok(conditionLines(world)?.includes('Stalled=True RolloutFailed'));
   }
 });
 
 test('a crash after each step: the next look goes on', async () => {
   for (const dies of ['before the status', 'before the patch', 'after the patch'] as const) {
-    const world = changedWorld(changed(givenUp));
+    const world = changedWorld(changedWorkload(stuckRollout));
     let writes = 0;
     const crash = async () => {
       throw new Error('killed');
@@ -201,9 +214,9 @@ test('a crash after each step: the next look goes on', async () => {
     };
     const ports = { ...world.ports, writeStatus, ...(dies === 'before the patch' && { patchImages: crash }) };
     await assert.rejects(processPolicyJob(jobOf(world), contextOf(), ports), /killed/);
-    await look(world);
+    await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.2.3`], dies);
-    assert.deepEqual(results(world), ['Rollback Applied', 'Webhook RolledBack'], dies);
+    assert.deepEqual(historyLines(world), ['Rollback Applied', 'Webhook RolledBack'], dies);
     assert.equal(world.statusOf('web').rejected?.length, 1, dies);
     assert.equal(world.requests.filter((request) => request === 'PATCH web').length, 1, dies);
   }
@@ -218,7 +231,7 @@ test('a kill between the patch and the status: found by what runs, with what ran
     image: `${image}:1.2.3`,
     state: 'UpToDate',
   } as const;
-  const world = changedWorld(changed(), { status: { history: [], targets: [seen], lastAppliedTag: '1.2.3' } });
+  const world = changedWorld(changedWorkload(), { status: { history: [], targets: [seen], lastAppliedTag: '1.2.3' } });
   const { receivedAt } = pushOf();
   await reconcileAndReport(
     { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
@@ -228,9 +241,9 @@ test('a kill between the patch and the status: found by what runs, with what ran
   );
   const [found] = world.statusOf('web').history ?? [];
   assert.deepEqual([found?.from, found?.to, found?.digest], [`${image}:1.2.3`, `${image}:1.3.0`, undefined]);
-  assert.deepEqual(kinds(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
-  world.workloads.set('Deployment/shop/web', changed(givenUp));
-  await look(world);
+  assert.deepEqual(conditionLines(world), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  world.workloads.set('Deployment/shop/web', changedWorkload(stuckRollout));
+  await reconcile(world);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   assert.deepEqual(
     world.statusOf('web').rejected?.map(({ digest }) => digest),
@@ -239,7 +252,7 @@ test('a kill between the patch and the status: found by what runs, with what ran
 });
 
 test('a replica that is behind asks for what the other one saw', async () => {
-  const world = changedWorld(changed(out));
+  const world = changedWorld(changedWorkload(rolledOut));
   const job = jobOf(world);
   const behind = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1 } });
   let findPolicy: World['ports']['findPolicy'] = () => behind;
@@ -248,12 +261,16 @@ test('a replica that is behind asks for what the other one saw', async () => {
     findPolicy = world.ports.findPolicy;
   };
   await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: (...names) => findPolicy(...names), writeStatus });
-  assert.deepEqual(results(world), ['Webhook RolledOut']);
+  assert.deepEqual(historyLines(world), ['Webhook RolledOut']);
 });
 
 test('pods that may not be read do not hold up the rest', async () => {
-  const world = changedWorld(changed(givenUp), { onFailure: 'Hold' }, { readRolloutPods: () => Promise.reject(new Error('403')) });
-  await look(world);
-  assert.deepEqual(results(world), ['Webhook Failed']);
+  const world = changedWorld(
+    changedWorkload(stuckRollout),
+    { onFailure: 'Hold' },
+    { readRolloutPods: () => Promise.reject(new Error('403')) },
+  );
+  await reconcile(world);
+  assert.deepEqual(historyLines(world), ['Webhook Failed']);
   assert.match(world.statusOf('web').rejected?.[0]?.message ?? '', /timed out progressing/);
 });

@@ -220,12 +220,12 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     },
   };
   world.put(policyOf());
-  runs(world, { web: `${image}:1.2.3` });
+  setWorkload(world, { web: `${image}:1.2.3` });
   return world;
 }
 
 /** Lets Deployment shop/web run these images, as somebody's edit would. */
-export function runs(world: World, images: Parameters<typeof workloadOf>[0], other: Partial<Workload> = {}): void {
+export function setWorkload(world: World, images: Parameters<typeof workloadOf>[0], other: Partial<Workload> = {}): void {
   const workload = workloadOf(images, other);
   world.workloads.set(workloadKey(workload), workload);
 }

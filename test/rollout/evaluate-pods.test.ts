@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evidenceOf, evaluatePods, type PodState } from '../../src/rollout/evaluate-pods.ts';
-import { after, changedAt, waitingPod } from './rollout-samples.ts';
+import { afterChange, changedAt, waitingPod } from './rollout-samples.ts';
 
 const web = new Set(['web']);
 const running = (restarts: number, ready = false): PodState => ({
@@ -29,25 +29,26 @@ const rows: [name: string, pods: PodState[], seconds: number, expected: string |
 ];
 
 for (const [name, pods, seconds, expected] of rows) {
-  test(`pods: ${name}: ${expected ?? 'there is hope'}`, () => assert.equal(evaluatePods(pods, web, after(seconds))?.reason, expected));
+  test(`pods: ${name}: ${expected ?? 'there is hope'}`, () =>
+    assert.equal(evaluatePods(pods, web, afterChange(seconds))?.reason, expected));
 }
 
 test('an image volume is judged by the containers that mount it, and by no other', () => {
   const [pod] = [waitingPod('ImagePullBackOff')];
   const mounting = (name: string) => [{ ...pod, containers: pod.containers.map((one) => ({ ...one, mounts: [`volumes/${name}`] })) }];
   const models = new Set(['volumes/models']);
-  assert.equal(evaluatePods(mounting('models'), models, after(60))?.reason, 'ImagePullFailed');
-  for (const pods of [mounting('other'), [pod]]) assert.equal(evaluatePods(pods, models, after(60)), undefined);
+  assert.equal(evaluatePods(mounting('models'), models, afterChange(60))?.reason, 'ImagePullFailed');
+  for (const pods of [mounting('other'), [pod]]) assert.equal(evaluatePods(pods, models, afterChange(60)), undefined);
 });
 
 test("the message is the pod's own", () => {
   const message = 'Back-off pulling image "shop/web:1.3.0"';
   assert.equal(
-    evaluatePods([waitingPod('ImagePullBackOff', { message })], web, after(60))?.message,
+    evaluatePods([waitingPod('ImagePullBackOff', { message })], web, afterChange(60))?.message,
     `pod web-2-x, container web: ImagePullBackOff: ${message}`,
   );
   assert.equal(
-    evaluatePods([running(4)], web, after(60))?.message,
+    evaluatePods([running(4)], web, afterChange(60))?.message,
     'pod web-2-x, container web: keeps ending (4 restarts, last ended with Error (exit code 3))',
   );
 });
@@ -56,7 +57,7 @@ test('of the pods that are not ready the oldest counts, whatever their container
   const pod = (startedAt: string, ready: boolean): PodState => ({ ...running(0, true), startedAt, ready });
   const early = pod('2026-03-01T11:00:00Z', true);
   const pods = [early, pod('2026-03-01T12:00:02Z', false), pod('2026-03-01T12:00:01Z', false)];
-  assert.deepEqual(evidenceOf(pods, web, after(9)), { unreadySince: after(1) });
-  assert.deepEqual(evidenceOf([early], web, after(9)), {});
-  assert.equal(evidenceOf([waitingPod('InvalidImageName')], web, after(9)).failure?.reason, 'ImagePullFailed');
+  assert.deepEqual(evidenceOf(pods, web, afterChange(9)), { unreadySince: afterChange(1) });
+  assert.deepEqual(evidenceOf([early], web, afterChange(9)), {});
+  assert.equal(evidenceOf([waitingPod('InvalidImageName')], web, afterChange(9)).failure?.reason, 'ImagePullFailed');
 });

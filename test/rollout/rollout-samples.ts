@@ -12,20 +12,20 @@ import { digestOf, noAliases, policyOf, specOf, webDeployment, workloadOf } from
 export const image = 'registry.example.com/shop/web';
 /** When the changes of these tests were made. */
 export const changedAt = '2026-03-01T12:00:00Z';
-export const after = (seconds: number) => new Date(Date.parse(changedAt) + seconds * 1_000);
+export const afterChange = (seconds: number) => new Date(Date.parse(changedAt) + seconds * 1_000);
 
 /** One pod of the new revision is wanted, seen by the controller, and not there yet. */
 export function rolloutOf(rollout: Partial<WorkloadRollout> = {}): WorkloadRollout {
   return { observedGeneration: 2, wanted: 1, toUpdate: 1, updated: 0, available: 0, outdated: 1, wasComplete: false, ...rollout };
 }
-export const out = rolloutOf({ updated: 1, available: 1, outdated: 0, wasComplete: true });
-export const givenUp = rolloutOf({
+export const rolledOut = rolloutOf({ updated: 1, available: 1, outdated: 0, wasComplete: true });
+export const stuckRollout = rolloutOf({
   updated: 1,
   givenUp: { message: 'ReplicaSet "web-2" has timed out progressing.', at: '2026-03-01T12:00:20Z' },
 });
 
 /** Deployment shop/web that runs 1.3.0 by our hand, in its second generation. */
-export function changed(rollout: Partial<WorkloadRollout> = {}, workload: Partial<Workload> = {}, tag = '1.3.0'): Workload {
+export function changedWorkload(rollout: Partial<WorkloadRollout> = {}, workload: Partial<Workload> = {}, tag = '1.3.0'): Workload {
   return workloadOf(
     { web: { image: `${image}:${tag}`, imageOwner: 'image-watcher' } },
     { generation: 2, resourceVersion: '2', rollout: rolloutOf(rollout), ...workload },
@@ -48,7 +48,7 @@ export function viewOf(...workloads: readonly (Workload | undefined)[]): Workloa
 }
 
 /** The workload, which remembers that it was changed from 1.2.3 by the policy. */
-export function remembering(workload: Workload, update: Partial<LastUpdate> = {}): Workload {
+export function withLastUpdate(workload: Workload, update: Partial<LastUpdate> = {}): Workload {
   const containers = workload.containers.map((container): WorkloadContainer => {
     const { uid } = policyOf();
     const own = {

@@ -16,7 +16,7 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import { workloadKey, type ImageList, type Workload, type WorkloadContainer, type ContainerChange } from '../../src/model/workload.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { givenUp, rolloutOf } from '../rollout/rollout-samples.ts';
+import { stuckRollout, rolloutOf } from '../rollout/rollout-samples.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
 import { change, contextOf, createWorld, startTime } from '../reconcile/world.ts';
 
@@ -109,7 +109,7 @@ const workload = fc
     state: fc.constantFrom('failed', 'underway'),
   })
   .map(({ ref: place, images, init, volume, consent: allowPoliciesFrom, labels: own, state }): Workload => {
-    const rollout = state === 'failed' ? givenUp : rolloutOf();
+    const rollout = state === 'failed' ? stuckRollout : rolloutOf();
     return workloadOf(images, {
       ...place,
       generation: 2,

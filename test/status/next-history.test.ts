@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
-import { after, image, next, now, ours, unchanged, updated } from './outcomes.ts';
+import { image, writtenStatusAfter, statusAfter, reconcileTime, ownImagesOutcome, unchangedOutcome, updatedOutcome } from './outcomes.ts';
 import { appliedOnce, webDeployment } from '../model/samples.ts';
 
 test('the history has the last ten changes, the latest first', () => {
@@ -15,7 +15,13 @@ test('the history has the last ten changes, the latest first', () => {
       from: `${image}:1.${version}.0`,
       to: `${image}:1.${version + 1}.0`,
     };
-    status = next(status, { ...updated, tag: `1.${version + 1}.0`, changes: [change] }, 2, new Date(now.getTime() + version * 1_000)) ?? {};
+    status =
+      statusAfter(
+        status,
+        { ...updatedOutcome, tag: `1.${version + 1}.0`, changes: [change] },
+        2,
+        new Date(reconcileTime.getTime() + version * 1_000),
+      ) ?? {};
   }
   assert.deepEqual(
     status.history?.map(({ tag }) => tag),
@@ -26,7 +32,7 @@ test('the history has the last ten changes, the latest first', () => {
 
 test('what runs by our hand and is in no entry, because a crash came before the status, gets one', () => {
   const before: PolicyStatus = { history: appliedOnce('1.2.0'), lastAppliedTag: '1.2.0' };
-  const status = after(before, ours);
+  const status = writtenStatusAfter(before, ownImagesOutcome);
   assert.deepEqual(
     status.history?.map(({ tag, from, to }) => [tag, from, to]),
     [
@@ -35,60 +41,70 @@ test('what runs by our hand and is in no entry, because a crash came before the 
     ],
   );
   assert.deepEqual([status.lastAppliedTag, status.trigger?.source], ['1.3.0', 'Webhook']);
-  assert.equal(next(status, ours), undefined);
+  assert.equal(statusAfter(status, ownImagesOutcome), undefined);
 });
 
 test('what a late look saw, and was put back since, does not come again', () => {
-  const [change] = updated.changes ?? [];
-  const back = { ...updated, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
-  const before = after(after({}, updated), back);
-  assert.equal(before.history?.[0]?.from, ours.ours?.[0]?.image);
-  const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
-  const tags = (late: Outcome, at: Date) => (next(before, late, 2, at) ?? before).history?.map(({ tag }) => tag);
-  assert.deepEqual(tags(ours, later(9)), ['1.2.0', '1.3.0']);
-  assert.deepEqual(tags(ours, later(10)), ['1.3.0', '1.2.0', '1.3.0'], 'nobody is as late as that: it was changed again');
+  const [change] = updatedOutcome.changes ?? [];
+  const back = { ...updatedOutcome, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
+  const before = writtenStatusAfter(writtenStatusAfter({}, updatedOutcome), back);
+  assert.equal(before.history?.[0]?.from, ownImagesOutcome.ours?.[0]?.image);
+  const later = (seconds: number) => new Date(reconcileTime.getTime() + seconds * 1_000);
+  const tags = (late: Outcome, at: Date) => (statusAfter(before, late, 2, at) ?? before).history?.map(({ tag }) => tag);
+  assert.deepEqual(tags(ownImagesOutcome, later(9)), ['1.2.0', '1.3.0']);
+  assert.deepEqual(tags(ownImagesOutcome, later(10)), ['1.3.0', '1.2.0', '1.3.0'], 'nobody is as late as that: it was changed again');
 
   const remembering = (at: Date): Outcome => {
     const update = { policy: 'p', at: at.toISOString(), trigger: 'Poll', from: `${image}:1.2.0`, to: `${image}:1.3.0` } as const;
-    return { ...ours, ours: (ours.ours ?? []).map((own) => ({ ...own, update })) };
+    return { ...ownImagesOutcome, ours: (ownImagesOutcome.ours ?? []).map((own) => ({ ...own, update })) };
   };
   assert.deepEqual(tags(remembering(later(-5)), later(60)), ['1.2.0', '1.3.0']);
   assert.deepEqual(tags(remembering(later(5)), later(6)), ['1.3.0', '1.2.0', '1.3.0'], 'a change of its own');
 });
 
 test('a change that another replica found a moment before its author reported it has one entry; the same change again has its own', () => {
-  const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
-  const [change] = updated.changes ?? [];
-  const update = { policy: 'p', at: now.toISOString(), trigger: 'Webhook', from: change?.from ?? '', to: change?.to ?? '' } as const;
-  const remembering: Outcome = { ...ours, ours: (ours.ours ?? []).map((own) => ({ ...own, update })) };
-  const found = next({}, remembering, 2, later(1)) ?? {};
-  const entries = (at: Date) => (next(found, updated, 2, at) ?? found).history?.map(({ from, to }) => [from, to]);
+  const later = (seconds: number) => new Date(reconcileTime.getTime() + seconds * 1_000);
+  const [change] = updatedOutcome.changes ?? [];
+  const update = {
+    policy: 'p',
+    at: reconcileTime.toISOString(),
+    trigger: 'Webhook',
+    from: change?.from ?? '',
+    to: change?.to ?? '',
+  } as const;
+  const remembering: Outcome = { ...ownImagesOutcome, ours: (ownImagesOutcome.ours ?? []).map((own) => ({ ...own, update })) };
+  const found = statusAfter({}, remembering, 2, later(1)) ?? {};
+  const entries = (at: Date) => (statusAfter(found, updatedOutcome, 2, at) ?? found).history?.map(({ from, to }) => [from, to]);
   const entry = [change?.from, change?.to];
-  assert.deepEqual([entries(now), entries(later(1))], [[entry], [entry]]);
+  assert.deepEqual([entries(reconcileTime), entries(later(1))], [[entry], [entry]]);
   assert.deepEqual(entries(later(2)), [entry, entry]);
-  const onwards = { ...updated, tag: '1.4.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: `${image}:1.4.0` }] };
-  const followed = after(found, onwards);
-  assert.equal((next(followed, updated) ?? followed).history?.length, 2, 'also when it was changed once more since');
+  const onwards = {
+    ...updatedOutcome,
+    tag: '1.4.0',
+    changes: change === undefined ? [] : [{ ...change, from: change.to, to: `${image}:1.4.0` }],
+  };
+  const followed = writtenStatusAfter(found, onwards);
+  assert.equal((statusAfter(followed, updatedOutcome) ?? followed).history?.length, 2, 'also when it was changed once more since');
 });
 
 test('an entry is not made twice', () => {
-  const recorded = (status: PolicyStatus, outcome = ours) => next(status, outcome, 2)?.history;
+  const recorded = (status: PolicyStatus, outcome = ownImagesOutcome) => statusAfter(status, outcome, 2)?.history;
   assert.deepEqual(recorded({ history: appliedOnce('1.3.0') }), appliedOnce('1.3.0'));
   assert.equal(recorded({ lastAppliedTag: '1.3.0' }), undefined, 'an older service did it');
   assert.equal(recorded({ lastAppliedTag: '1.2.0' })?.length, 1);
   const many = Array.from({ length: 25 }, (_, index) => ({ workload: webDeployment, container: `c${index}`, image: `${image}:1.3.0` }));
-  const full = after({}, { ...ours, ours: many });
+  const full = writtenStatusAfter({}, { ...ownImagesOutcome, ours: many });
   assert.equal(full.history?.length, 10);
-  assert.equal(next(full, { ...ours, ours: many }, 2), undefined, 'those that were pushed out are not found missing');
-  const written = after({}, updated);
-  assert.equal(next(written, updated, 2), undefined, 'a status whose write was not answered');
+  assert.equal(statusAfter(full, { ...ownImagesOutcome, ours: many }, 2), undefined, 'those that were pushed out are not found missing');
+  const written = writtenStatusAfter({}, updatedOutcome);
+  assert.equal(statusAfter(written, updatedOutcome, 2), undefined, 'a status whose write was not answered');
 });
 
 test('there, back and there again within a second are three changes', () => {
-  const there = updated;
-  const [change] = updated.changes ?? [];
-  const back = { ...updated, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
-  const status = after(after(after({}, there), back), there);
+  const there = updatedOutcome;
+  const [change] = updatedOutcome.changes ?? [];
+  const back = { ...updatedOutcome, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
+  const status = writtenStatusAfter(writtenStatusAfter(writtenStatusAfter({}, there), back), there);
   assert.deepEqual(
     status.history?.map(({ tag }) => tag),
     ['1.3.0', '1.2.0', '1.3.0'],
@@ -96,20 +112,20 @@ test('there, back and there again within a second are three changes', () => {
 });
 
 test('what admission made of the image is what is remembered', () => {
-  const [change] = updated.changes ?? [];
+  const [change] = updatedOutcome.changes ?? [];
   const changes = change === undefined ? [] : [{ ...change, became: `${image}:1.3.0-hardened` }];
-  assert.equal(after({}, { ...updated, changes }).history?.[0]?.to, `${image}:1.3.0-hardened`);
+  assert.equal(writtenStatusAfter({}, { ...updatedOutcome, changes }).history?.[0]?.to, `${image}:1.3.0-hardened`);
 });
 
 test('who tells of his change after the one that followed it is put below that, and what is selected stays', () => {
   const step = (from: string, to: string): Outcome => ({
-    ...updated,
+    ...updatedOutcome,
     tag: to,
     changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:${from}`, to: `${image}:${to}` }],
     selection: { candidate: { tag: to }, containers: [], isPointedAt: true },
   });
   const told = (...steps: readonly (readonly [string, string])[]) => {
-    const status = steps.reduce<PolicyStatus>((before, [from, to]) => after(before, step(from, to)), {});
+    const status = steps.reduce<PolicyStatus>((before, [from, to]) => writtenStatusAfter(before, step(from, to)), {});
     return [status.history?.map(({ tag }) => tag), status.latest?.tag, status.lastAppliedTag];
   };
   const right = [['1.4.0', '1.3.0', '1.2.0', '1.1.0'], '1.4.0', '1.4.0'];
@@ -131,6 +147,6 @@ test('who tells of his change after the one that followed it is put below that, 
 });
 
 test('what somebody looked at all tags for is selected, also when it is older', () => {
-  const selected = (tag: string): Outcome => ({ ...unchanged, tag, selection: { candidate: { tag }, containers: [] } });
-  assert.equal(after(after({}, selected('1.4.0')), selected('1.3.0')).latest?.tag, '1.3.0');
+  const selected = (tag: string): Outcome => ({ ...unchangedOutcome, tag, selection: { candidate: { tag }, containers: [] } });
+  assert.equal(writtenStatusAfter(writtenStatusAfter({}, selected('1.4.0')), selected('1.3.0')).latest?.tag, '1.3.0');
 });

@@ -1,25 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readStatus } from '../../src/model/policy-status.ts';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import { readStatus, type PolicyStatus } from '../../src/model/policy-status.ts';
 import {
-  gone,
-  ignored,
-  next,
-  older,
-  ours,
-  postponed,
-  seconds,
-  stalled,
-  suspended,
-  soaking,
-  through,
-  pendingImage,
-  legacy,
-  unchanged,
-  updated,
-  waiting,
+  ignoredOutcome,
+  statusAfter,
+  olderThanRunningOutcome,
+  ownImagesOutcome,
+  retryingPostponement,
+  reconcileTimestamp,
+  stalledOutcome,
+  suspendedOutcome,
+  minAgeOutcome,
+  updatedWithNextPendingOutcome,
+  pendingCandidate,
+  legacyTargetOutcome,
+  unchangedOutcome,
+  updatedOutcome,
+  throttledPostponement,
+  tagGoneOutcome,
 } from './outcomes.ts';
 import { appliedOnce, digestOf } from '../model/samples.ts';
 
@@ -33,42 +32,49 @@ const condition = fc.record({
 const before = fc.record(
   {
     observedGeneration: fc.nat({ max: 3 }),
-    lastCheckTime: fc.constantFrom('2020-01-01T00:00:00Z', '2026-03-01T11:59:30Z', seconds, 'never'),
+    lastCheckTime: fc.constantFrom('2020-01-01T00:00:00Z', '2026-03-01T11:59:30Z', reconcileTimestamp, 'never'),
     lastAppliedTag: fc.constantFrom('1.2.0', '1.3.0'),
     history: fc.constantFrom([], appliedOnce('1.2.0'), appliedOnce('1.3.0'), Array.from({ length: 10 }, () => appliedOnce('1.1.0')).flat()),
-    latest: fc.constantFrom({ tag: '1.3.0', selectedAt: seconds }, { tag: '1.2.0', digest: digestOf('c'), selectedAt: seconds }),
-    waiting: fc.constantFrom(pendingImage, { ...pendingImage, tag: '1.3.0' }, { until: seconds, reason: 'RegistryThrottled' }),
+    latest: fc.constantFrom(
+      { tag: '1.3.0', selectedAt: reconcileTimestamp },
+      { tag: '1.2.0', digest: digestOf('c'), selectedAt: reconcileTimestamp },
+    ),
+    waiting: fc.constantFrom(
+      pendingCandidate,
+      { ...pendingCandidate, tag: '1.3.0' },
+      { until: reconcileTimestamp, reason: 'RegistryThrottled' },
+    ),
     conditions: fc.uniqueArray(condition, { selector: ({ type }) => type }),
   },
   { requiredKeys: [] },
 );
 const result = fc.constantFrom(
-  gone,
-  soaking,
-  through,
-  updated,
-  unchanged,
-  ours,
-  older,
-  legacy,
-  stalled,
-  suspended,
-  ignored,
-  postponed,
-  waiting,
+  tagGoneOutcome,
+  minAgeOutcome,
+  updatedWithNextPendingOutcome,
+  updatedOutcome,
+  unchangedOutcome,
+  ownImagesOutcome,
+  olderThanRunningOutcome,
+  legacyTargetOutcome,
+  stalledOutcome,
+  suspendedOutcome,
+  ignoredOutcome,
+  retryingPostponement,
+  throttledPostponement,
 );
 
 test('once written, the same result at the same time has nothing to write', () => {
   fc.assert(
     fc.property(before, result, fc.nat({ max: 3 }), (before, result, generation) => {
-      const once = next(before, result, generation);
+      const once = statusAfter(before, result, generation);
       if (once === undefined) return;
-      assert.equal(next(once, result, generation), undefined);
+      assert.equal(statusAfter(once, result, generation), undefined);
       // As the API server gives it back: without what is undefined, the fields in any order.
       const reversed = Object.fromEntries(Object.entries(JSON.parse(JSON.stringify(once)) as PolicyStatus).toReversed()) as PolicyStatus;
       const again = { ...reversed, conditions: once.conditions?.toReversed() ?? [] };
-      assert.equal(next(again, result, generation), undefined);
-      assert.equal(next(readStatus(again), result, generation), undefined);
+      assert.equal(statusAfter(again, result, generation), undefined);
+      assert.equal(statusAfter(readStatus(again), result, generation), undefined);
     }),
     { numRuns: 500 },
   );

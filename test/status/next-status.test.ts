@@ -1,38 +1,37 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { statusSchema } from '../../src/model/policy-status.ts';
+import { statusSchema, type Condition, type ContainerState, type PolicyStatus } from '../../src/model/policy-status.ts';
 import { nextStatus, type ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
-import type { Condition, ContainerState, PolicyStatus } from '../../src/model/policy-status.ts';
 import {
-  after,
+  writtenStatusAfter,
   cause,
   container,
-  gone,
-  ignored,
+  tagGoneOutcome,
+  ignoredOutcome,
   image,
-  kinds,
-  later,
-  next,
-  now,
-  older,
-  pendingImage,
-  postponed,
-  seconds,
-  soaking,
-  stalled,
-  suspended,
-  through,
-  legacy,
-  unchanged,
   upToDate,
-  updated,
-  waiting,
+  oneHourLater,
+  statusAfter,
+  reconcileTime,
+  olderThanRunningOutcome,
+  pendingCandidate,
+  retryingPostponement,
+  reconcileTimestamp,
+  minAgeOutcome,
+  stalledOutcome,
+  suspendedOutcome,
+  updatedWithNextPendingOutcome,
+  legacyTargetOutcome,
+  unchangedOutcome,
+  updatedOutcome,
+  throttledPostponement,
+  conditionLines,
 } from './outcomes.ts';
 import { digestOf, policyOf, webDeployment } from '../model/samples.ts';
 
 test('the first look: Ready, what is selected, what was done, and nothing that is not the case', () => {
-  assert.deepEqual(next({}, updated), {
+  assert.deepEqual(statusAfter({}, updatedOutcome), {
     observedGeneration: 2,
     conditions: [
       {
@@ -40,11 +39,11 @@ test('the first look: Ready, what is selected, what was done, and nothing that i
         status: 'True',
         reason: 'UpToDate',
         message: 'runs 1.3.0',
-        lastTransitionTime: seconds,
+        lastTransitionTime: reconcileTimestamp,
         observedGeneration: 2,
       },
     ],
-    latest: { tag: '1.3.0', digest: digestOf('a'), selectedAt: seconds },
+    latest: { tag: '1.3.0', digest: digestOf('a'), selectedAt: reconcileTimestamp },
     trigger: {
       source: 'Webhook',
       receiver: 'prod',
@@ -52,7 +51,7 @@ test('the first look: Ready, what is selected, what was done, and nothing that i
       receivedAt: '2026-03-01T12:00:00.123Z',
       handledAt: '2026-03-01T12:00:00.789Z',
     },
-    lastCheckTime: seconds,
+    lastCheckTime: reconcileTimestamp,
     targets: [upToDate],
     targetCounts: { total: 1, upToDate: 1, problems: 0 },
     lastAppliedTag: '1.3.0',
@@ -64,7 +63,7 @@ test('the first look: Ready, what is selected, what was done, and nothing that i
         tag: '1.3.0',
         digest: digestOf('a'),
         trigger: 'Webhook',
-        at: seconds,
+        at: reconcileTimestamp,
         result: 'Applied',
       },
     ],
@@ -72,51 +71,51 @@ test('the first look: Ready, what is selected, what was done, and nothing that i
 });
 
 test('conditions by kstatus', () => {
-  assert.deepEqual(kinds(next({}, unchanged)), ['Ready=True UpToDate']);
-  assert.deepEqual(kinds(next({}, stalled)), ['Ready=False TargetNotFound', 'Stalled=True TargetNotFound']);
-  assert.deepEqual(kinds(next({}, postponed)), ['Ready=False Retrying', 'Reconciling=True Retrying']);
-  assert.deepEqual(kinds(next({}, suspended)), ['Ready=True Suspended']);
-  assert.equal(next({}, ignored), undefined);
+  assert.deepEqual(conditionLines(statusAfter({}, unchangedOutcome)), ['Ready=True UpToDate']);
+  assert.deepEqual(conditionLines(statusAfter({}, stalledOutcome)), ['Ready=False TargetNotFound', 'Stalled=True TargetNotFound']);
+  assert.deepEqual(conditionLines(statusAfter({}, retryingPostponement)), ['Ready=False Retrying', 'Reconciling=True Retrying']);
+  assert.deepEqual(conditionLines(statusAfter({}, suspendedOutcome)), ['Ready=True Suspended']);
+  assert.equal(statusAfter({}, ignoredOutcome), undefined);
 });
 
 test('what was the case and is no more, goes', () => {
-  const before = after({}, stalled);
-  assert.deepEqual(kinds(next(before, postponed)), ['Ready=False Retrying', 'Reconciling=True Retrying']);
-  assert.deepEqual(kinds(next(before, updated)), ['Ready=True UpToDate']);
-  assert.deepEqual(kinds(next(before, suspended)), ['Ready=True Suspended']);
+  const before = writtenStatusAfter({}, stalledOutcome);
+  assert.deepEqual(conditionLines(statusAfter(before, retryingPostponement)), ['Ready=False Retrying', 'Reconciling=True Retrying']);
+  assert.deepEqual(conditionLines(statusAfter(before, updatedOutcome)), ['Ready=True UpToDate']);
+  assert.deepEqual(conditionLines(statusAfter(before, suspendedOutcome)), ['Ready=True Suspended']);
 });
 
 test('a push of an older tag heals nothing: the one that is selected is stalled still', () => {
-  const before = after({}, { ...stalled, reason: 'NoConsent' });
+  const before = writtenStatusAfter({}, { ...stalledOutcome, reason: 'NoConsent' });
   const pushed = (result: Outcome, status = before) =>
-    nextStatus(policyOf({ generation: 2, status }), result, { ...cause, isHinted: true }, later);
-  assert.deepEqual(kinds(pushed(older)), ['Ready=False NoConsent', 'Stalled=True NoConsent']);
-  assert.deepEqual(kinds(pushed(unchanged)), ['Ready=True UpToDate']);
-  assert.deepEqual(kinds(next(before, older)), ['Ready=True UpToDate'], 'all tags were looked at');
-  const throttled = after({}, waiting);
-  const { waiting: kept, conditions = [] } = pushed(older, throttled) ?? {};
+    nextStatus(policyOf({ generation: 2, status }), result, { ...cause, isHinted: true }, oneHourLater);
+  assert.deepEqual(conditionLines(pushed(olderThanRunningOutcome)), ['Ready=False NoConsent', 'Stalled=True NoConsent']);
+  assert.deepEqual(conditionLines(pushed(unchangedOutcome)), ['Ready=True UpToDate']);
+  assert.deepEqual(conditionLines(statusAfter(before, olderThanRunningOutcome)), ['Ready=True UpToDate'], 'all tags were looked at');
+  const throttled = writtenStatusAfter({}, throttledPostponement);
+  const { waiting: kept, conditions = [] } = pushed(olderThanRunningOutcome, throttled) ?? {};
   assert.deepEqual([kept, conditions], [throttled.waiting, throttled.conditions]);
-  assert.equal(pushed({ ...older, tag: '1.3.0' }, throttled)?.waiting, undefined, 'its own wait is over');
+  assert.equal(pushed({ ...olderThanRunningOutcome, tag: '1.3.0' }, throttled)?.waiting, undefined, 'its own wait is over');
   assert.equal(
-    pushed({ ...older, pending: { seen: pendingImage } }, { ...before, waiting: pendingImage })?.waiting,
+    pushed({ ...olderThanRunningOutcome, pending: { seen: pendingCandidate } }, { ...before, waiting: pendingCandidate })?.waiting,
     undefined,
     'it was looked at',
   );
 });
 
 test('a condition keeps its time until its status changes', () => {
-  const before = after({}, stalled);
-  const other = next(before, { ...stalled, reason: 'ContainerNotFound' }, 2, later);
+  const before = writtenStatusAfter({}, stalledOutcome);
+  const other = statusAfter(before, { ...stalledOutcome, reason: 'ContainerNotFound' }, 2, oneHourLater);
   assert.deepEqual(
     other?.conditions?.map(({ lastTransitionTime }) => lastTransitionTime),
-    [seconds, seconds],
+    [reconcileTimestamp, reconcileTimestamp],
   );
-  const healed = next(before, updated, 2, later);
+  const healed = statusAfter(before, updatedOutcome, 2, oneHourLater);
   assert.equal(healed?.conditions?.[0]?.lastTransitionTime, '2026-03-01T13:00:00Z');
 });
 
 test('what is changed without consent is warned of, until that is over', () => {
-  const before = after({}, legacy);
+  const before = writtenStatusAfter({}, legacyTargetOutcome);
   const warning = before.conditions?.find(({ type }) => type === 'CrossNamespace');
   assert.deepEqual([warning?.status, warning?.reason], ['True', 'NoConsent']);
   assert.match(
@@ -124,19 +123,20 @@ test('what is changed without consent is warned of, until that is over', () => {
     /crossNamespace: legacy: Deployment ops\/web\. .*operator\.technomad\.dev\/allow-policies-from: "shop"/,
   );
   // Looks that did not get so far say nothing about it.
-  for (const result of [stalled, postponed, suspended]) assert.ok(kinds(next(before, result))?.includes('CrossNamespace=True NoConsent'));
-  assert.deepEqual(kinds(next(before, { ...unchanged, legacy: [] })), ['Ready=True UpToDate']);
+  for (const result of [stalledOutcome, retryingPostponement, suspendedOutcome])
+    assert.ok(conditionLines(statusAfter(before, result))?.includes('CrossNamespace=True NoConsent'));
+  assert.deepEqual(conditionLines(statusAfter(before, { ...unchangedOutcome, legacy: [] })), ['Ready=True UpToDate']);
 });
 
 test('tags that are gone are told until a look at all tags, a change or another spec says otherwise', () => {
-  const before = after({}, gone);
-  assert.deepEqual(kinds(before), ['Ready=True UpToDate', 'TagGone=True TagGone']);
+  const before = writtenStatusAfter({}, tagGoneOutcome);
+  assert.deepEqual(conditionLines(before), ['Ready=True UpToDate', 'TagGone=True TagGone']);
   assert.match(before.conditions?.[1]?.message ?? '', /Deployment shop\/web: web runs 1\.3\.0$/);
-  for (const result of [older, stalled, postponed, suspended])
-    assert.ok(kinds(next(before, result) ?? before)?.includes('TagGone=True TagGone'));
-  assert.deepEqual(kinds(next(before, { ...unchanged, gone: [] })), ['Ready=True UpToDate']);
-  assert.deepEqual(kinds(next(before, updated)), ['Ready=True UpToDate']);
-  assert.deepEqual(kinds(next(before, older, 3)), ['Ready=True UpToDate']);
+  for (const result of [olderThanRunningOutcome, stalledOutcome, retryingPostponement, suspendedOutcome])
+    assert.ok(conditionLines(statusAfter(before, result) ?? before)?.includes('TagGone=True TagGone'));
+  assert.deepEqual(conditionLines(statusAfter(before, { ...unchangedOutcome, gone: [] })), ['Ready=True UpToDate']);
+  assert.deepEqual(conditionLines(statusAfter(before, updatedOutcome)), ['Ready=True UpToDate']);
+  assert.deepEqual(conditionLines(statusAfter(before, olderThanRunningOutcome, 3)), ['Ready=True UpToDate']);
 });
 
 test('conditions and fields of others stay as they are', () => {
@@ -153,8 +153,8 @@ test('conditions and fields of others stay as they are', () => {
     pendingApproval: { tag: '2.0.0', digest: digestOf('e') },
     fieldOfALaterVersion: { a: 1 },
   };
-  for (const result of [older, stalled, postponed, suspended]) {
-    const written = next({ ...fields, conditions: [foreign] }, result);
+  for (const result of [olderThanRunningOutcome, stalledOutcome, retryingPostponement, suspendedOutcome]) {
+    const written = statusAfter({ ...fields, conditions: [foreign] }, result);
     assert.deepEqual(written?.conditions?.at(-1), foreign);
     assert.deepEqual({ ...written, ...fields }, written);
   }
@@ -163,7 +163,7 @@ test('conditions and fields of others stay as they are', () => {
 test('what is selected keeps the time of its first sight; a digest that becomes known is nothing new, another one is', () => {
   const before: PolicyStatus = { latest: { tag: '1.3.0', selectedAt: '2026-01-01T00:00:00Z' } };
   const select = (tag: string, digest?: string): Outcome => ({
-    ...unchanged,
+    ...unchangedOutcome,
     selection: { candidate: { tag, ...(digest !== undefined && { digest }) }, containers: [] },
   });
   const rows: [name: string, outcome: Outcome, old: PolicyStatus, latest: PolicyStatus['latest'], isNews: boolean][] = [
@@ -175,39 +175,40 @@ test('what is selected keeps the time of its first sight; a digest that becomes 
       { tag: '1.3.0', digest: digestOf('a'), selectedAt: '2026-01-01T00:00:00Z' },
       false,
     ],
-    ['another tag', select('1.4.0'), before, { tag: '1.4.0', selectedAt: seconds }, true],
-    ['a first tag', select('1.4.0'), {}, { tag: '1.4.0', selectedAt: seconds }, true],
+    ['another tag', select('1.4.0'), before, { tag: '1.4.0', selectedAt: reconcileTimestamp }, true],
+    ['a first tag', select('1.4.0'), {}, { tag: '1.4.0', selectedAt: reconcileTimestamp }, true],
     [
       'the same tag, moved',
       select('1.3.0', digestOf('b')),
       { latest: { tag: '1.3.0', digest: digestOf('a'), selectedAt: '2026-01-01T00:00:00Z' } },
-      { tag: '1.3.0', digest: digestOf('b'), selectedAt: seconds },
+      { tag: '1.3.0', digest: digestOf('b'), selectedAt: reconcileTimestamp },
       true,
     ],
-    ['a look at an older tag', older, before, before.latest, false],
-    ['no look at all', stalled, before, before.latest, false],
+    ['a look at an older tag', olderThanRunningOutcome, before, before.latest, false],
+    ['no look at all', stalledOutcome, before, before.latest, false],
   ];
   for (const [name, outcome, old, latest, isNews] of rows) {
-    const written = next(old, outcome);
+    const written = statusAfter(old, outcome);
     assert.deepEqual(written?.latest, latest, name);
     assert.equal(written?.trigger !== undefined, isNews, name);
   }
 });
 
 test('the trigger stays that of the last look that changed or found something', () => {
-  const before = after({}, updated);
+  const before = writtenStatusAfter({}, updatedOutcome);
   const poll: ReconcileCause = { source: 'Poll', receivedAt: '2026-03-01T13:00:00.000Z' };
   const policy = policyOf({ generation: 2, status: before });
-  assert.equal(nextStatus(policy, unchanged, poll, later)?.trigger?.source, 'Webhook');
-  const found = nextStatus(policy, { ...updated, tag: '1.4.0' }, poll, later);
+  assert.equal(nextStatus(policy, unchangedOutcome, poll, oneHourLater)?.trigger?.source, 'Webhook');
+  const found = nextStatus(policy, { ...updatedOutcome, tag: '1.4.0' }, poll, oneHourLater);
   assert.deepEqual(found?.trigger, { ...poll, handledAt: '2026-03-01T13:00:00.000Z' });
 });
 
 test('a wait is told until it is over', () => {
-  const before = after({}, waiting);
+  const before = writtenStatusAfter({}, throttledPostponement);
   assert.deepEqual(before.waiting, { tag: '1.3.0', digest: digestOf('a'), until: '2026-03-01T12:05:01Z', reason: 'RegistryThrottled' });
-  for (const result of [updated, unchanged, stalled, postponed, suspended]) assert.equal(next(before, result)?.waiting, undefined);
-  assert.equal(next(before, ignored), undefined);
+  for (const result of [updatedOutcome, unchangedOutcome, stalledOutcome, retryingPostponement, suspendedOutcome])
+    assert.equal(statusAfter(before, result)?.waiting, undefined);
+  assert.equal(statusAfter(before, ignoredOutcome), undefined);
 });
 
 test('of many containers the first 20 are told, and all are counted', () => {
@@ -217,84 +218,90 @@ test('of many containers the first 20 are told, and all are counted', () => {
     image: `${image}:1.3.0`,
     state: index % 3 === 0 ? 'UpToDate' : index % 3 === 1 ? 'Kept' : 'Problem',
   }));
-  const status = next({}, { ...unchanged, selection: { candidate: { tag: '1.3.0' }, containers } });
+  const status = statusAfter({}, { ...unchangedOutcome, selection: { candidate: { tag: '1.3.0' }, containers } });
   assert.deepEqual(status?.targets, containers.slice(0, 20));
   assert.deepEqual(status.targetCounts, { total: 30, upToDate: 10, problems: 10 });
 });
 
 test('a look at something else than what is selected leaves what is known of the targets', () => {
-  const before = after({}, updated);
-  for (const result of [older, stalled, postponed, suspended]) {
-    assert.deepEqual((next(before, result, 3) ?? before).targets, before.targets);
+  const before = writtenStatusAfter({}, updatedOutcome);
+  for (const result of [olderThanRunningOutcome, stalledOutcome, retryingPostponement, suspendedOutcome]) {
+    assert.deepEqual((statusAfter(before, result, 3) ?? before).targets, before.targets);
   }
 });
 
 test('what waits in a place is Reconciling, whatever else the look did', () => {
   const conditions = ['Ready=False MinAge', 'Reconciling=True MinAge'];
-  assert.deepEqual([next({}, soaking)?.waiting, kinds(next({}, soaking))], [pendingImage, conditions]);
-  const before = { waiting: { ...pendingImage, tag: '1.3.0' } };
-  const passed = next(before, through);
-  assert.deepEqual([passed?.waiting, kinds(passed), passed?.lastAppliedTag], [pendingImage, conditions, '1.3.0']);
-  assert.deepEqual(kinds(next({ waiting: pendingImage }, unchanged)), conditions);
-  assert.deepEqual(kinds(next({ waiting: pendingImage }, { ...stalled, pending: { seen: pendingImage, next: pendingImage } })), [
-    'Ready=False TargetNotFound',
-    'Stalled=True TargetNotFound',
-  ]);
+  assert.deepEqual(
+    [statusAfter({}, minAgeOutcome)?.waiting, conditionLines(statusAfter({}, minAgeOutcome))],
+    [pendingCandidate, conditions],
+  );
+  const before = { waiting: { ...pendingCandidate, tag: '1.3.0' } };
+  const passed = statusAfter(before, updatedWithNextPendingOutcome);
+  assert.deepEqual([passed?.waiting, conditionLines(passed), passed?.lastAppliedTag], [pendingCandidate, conditions, '1.3.0']);
+  assert.deepEqual(conditionLines(statusAfter({ waiting: pendingCandidate }, unchangedOutcome)), conditions);
+  assert.deepEqual(
+    conditionLines(
+      statusAfter({ waiting: pendingCandidate }, { ...stalledOutcome, pending: { seen: pendingCandidate, next: pendingCandidate } }),
+    ),
+    ['Ready=False TargetNotFound', 'Stalled=True TargetNotFound'],
+  );
 });
 
 test('a place is kept through looks that did not ask for it; the wait of a job is not', () => {
-  for (const result of [stalled, suspended, unchanged, postponed, waiting])
-    assert.deepEqual(next({ waiting: pendingImage }, result)?.waiting, pendingImage);
-  const throttled = after({}, waiting);
+  for (const result of [stalledOutcome, suspendedOutcome, unchangedOutcome, retryingPostponement, throttledPostponement])
+    assert.deepEqual(statusAfter({ waiting: pendingCandidate }, result)?.waiting, pendingCandidate);
+  const throttled = writtenStatusAfter({}, throttledPostponement);
   assert.equal(throttled.waiting?.reason, 'RegistryThrottled');
-  for (const result of [stalled, suspended, unchanged, updated]) assert.equal(next(throttled, result)?.waiting, undefined);
+  for (const result of [stalledOutcome, suspendedOutcome, unchangedOutcome, updatedOutcome])
+    assert.equal(statusAfter(throttled, result)?.waiting, undefined);
 });
 
 test('a look takes away only the place that it saw', () => {
-  assert.equal(next({ waiting: pendingImage }, { ...updated, pending: { seen: pendingImage } })?.waiting, undefined);
-  assert.deepEqual(next({ waiting: pendingImage }, { ...updated, pending: {} })?.waiting, pendingImage);
+  assert.equal(statusAfter({ waiting: pendingCandidate }, { ...updatedOutcome, pending: { seen: pendingCandidate } })?.waiting, undefined);
+  assert.deepEqual(statusAfter({ waiting: pendingCandidate }, { ...updatedOutcome, pending: {} })?.waiting, pendingCandidate);
 });
 
 test('when the image was created is kept with what is selected', () => {
   const createdAt = '2026-02-01T00:00:00.000Z';
-  const status = next({}, { ...unchanged, selection: { candidate: { tag: '1.3.0', createdAt }, containers: [] } });
-  assert.deepEqual(status?.latest, { tag: '1.3.0', createdAt, selectedAt: seconds });
+  const status = statusAfter({}, { ...unchangedOutcome, selection: { candidate: { tag: '1.3.0', createdAt }, containers: [] } });
+  assert.deepEqual(status?.latest, { tag: '1.3.0', createdAt, selectedAt: reconcileTimestamp });
 });
 
 test('the registry was asked only when there is an answer', () => {
-  assert.equal(next({}, stalled)?.lastCheckTime, undefined);
-  assert.equal(next({}, suspended)?.lastCheckTime, undefined);
-  assert.equal(next({ lastCheckTime: '2020-01-01T00:00:00Z' }, postponed)?.lastCheckTime, '2020-01-01T00:00:00Z');
+  assert.equal(statusAfter({}, stalledOutcome)?.lastCheckTime, undefined);
+  assert.equal(statusAfter({}, suspendedOutcome)?.lastCheckTime, undefined);
+  assert.equal(statusAfter({ lastCheckTime: '2020-01-01T00:00:00Z' }, retryingPostponement)?.lastCheckTime, '2020-01-01T00:00:00Z');
 });
 
 test('a newer look is not overwritten by an older one', () => {
-  assert.equal(next({ observedGeneration: 3 }, updated, 2), undefined);
-  assert.notEqual(next({ observedGeneration: 2 }, updated, 3), undefined);
+  assert.equal(statusAfter({ observedGeneration: 3 }, updatedOutcome, 2), undefined);
+  assert.notEqual(statusAfter({ observedGeneration: 2 }, updatedOutcome, 3), undefined);
 });
 
 test('the time alone is worth a write once a minute, or where it cannot be read', () => {
-  const before = after({}, unchanged);
-  const at = (time: string) => next(before, unchanged, 2, new Date(time))?.lastCheckTime;
+  const before = writtenStatusAfter({}, unchangedOutcome);
+  const at = (time: string) => statusAfter(before, unchangedOutcome, 2, new Date(time))?.lastCheckTime;
   assert.equal(at('2026-03-01T12:00:59.999Z'), undefined);
   assert.equal(at('2026-03-01T12:01:00.000Z'), '2026-03-01T12:01:00Z');
-  assert.equal(next({ ...before, lastCheckTime: 'yesterday' }, unchanged)?.lastCheckTime, seconds);
+  assert.equal(statusAfter({ ...before, lastCheckTime: 'yesterday' }, unchangedOutcome)?.lastCheckTime, reconcileTimestamp);
 });
 
 test('everything stays inside the bounds of the schema', () => {
   const long = 'x'.repeat(5_000);
   const results = [
-    { ...stalled, message: long },
-    { ...waiting, message: long, tag: long },
-    through,
+    { ...stalledOutcome, message: long },
+    { ...throttledPostponement, message: long, tag: long },
+    updatedWithNextPendingOutcome,
     {
-      ...updated,
+      ...updatedOutcome,
       changes: [{ workload: webDeployment, container: 'web', index: 0, from: long, to: long }],
       selection: { candidate: { tag: '1.3.0' }, containers: [{ ...upToDate, image: long, message: long }] },
     },
   ];
   const longCause: ReconcileCause = { ...cause, receiver: long, eventId: long };
   for (const result of results) {
-    const status = nextStatus(policyOf(), result, longCause, now);
+    const status = nextStatus(policyOf(), result, longCause, reconcileTime);
     assert.deepEqual(statusSchema.strict().parse(status), status);
     assert.ok(status?.conditions?.every(({ message }) => message.length <= 1024));
   }

@@ -7,15 +7,15 @@ import type { ContainerState, PolicyStatus } from '../../src/model/policy-status
 import type { PendingCandidate } from '../../src/plan/pending-candidate.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
 
-export const now = new Date('2026-03-01T12:00:00.789Z');
-export const seconds = '2026-03-01T12:00:00Z';
-export const later = new Date('2026-03-01T13:00:00Z');
+export const reconcileTime = new Date('2026-03-01T12:00:00.789Z');
+export const reconcileTimestamp = '2026-03-01T12:00:00Z';
+export const oneHourLater = new Date('2026-03-01T13:00:00Z');
 export const image = 'registry.example.com/shop/web';
 export const cause: ReconcileCause = { source: 'Webhook', receivedAt: '2026-03-01T12:00:00.123Z', eventId: 'push-1', receiver: 'prod' };
 
 export const container = { ...webDeployment, container: 'web' };
 export const upToDate: ContainerState = { ...container, image: `${image}:1.3.0`, state: 'UpToDate' };
-export const updated: Outcome = {
+export const updatedOutcome: Outcome = {
   kind: 'updated',
   reason: 'Updated',
   message: 'changed',
@@ -25,7 +25,7 @@ export const updated: Outcome = {
   changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.0`, to: `${image}:1.3.0` }],
   selection: { candidate: { tag: '1.3.0', digest: digestOf('a') }, containers: [upToDate] },
 };
-export const unchanged: Outcome = {
+export const unchangedOutcome: Outcome = {
   kind: 'unchanged',
   reason: 'UpToDate',
   message: 'already runs 1.3.0',
@@ -33,44 +33,66 @@ export const unchanged: Outcome = {
   running: 'runs 1.3.0',
   selection: { candidate: { tag: '1.3.0' }, containers: [upToDate] },
 };
-export const ours: Outcome = { ...unchanged, ours: [{ workload: webDeployment, container: 'web', image: `${image}:1.3.0` }] };
-export const older: Outcome = { kind: 'unchanged', reason: 'OlderThanRunning', message: 'older', tag: '1.0.0', running: 'runs 1.3.0' };
-export const stalled: Outcome = { kind: 'stalled', reason: 'TargetNotFound', message: 'no such Deployment' };
-export const suspended: Outcome = { kind: 'suspended', reason: 'Suspended', message: 'suspended: nothing is done' };
-export const ignored: Outcome = { kind: 'ignored', reason: 'NotSelected', message: 'another branch' };
-export const postponed: Postponement = { kind: 'postponed', reason: 'Retrying', message: 'later' };
-export const waiting: Postponement = {
-  ...postponed,
+export const ownImagesOutcome: Outcome = {
+  ...unchangedOutcome,
+  ours: [{ workload: webDeployment, container: 'web', image: `${image}:1.3.0` }],
+};
+export const olderThanRunningOutcome: Outcome = {
+  kind: 'unchanged',
+  reason: 'OlderThanRunning',
+  message: 'older',
+  tag: '1.0.0',
+  running: 'runs 1.3.0',
+};
+export const stalledOutcome: Outcome = { kind: 'stalled', reason: 'TargetNotFound', message: 'no such Deployment' };
+export const suspendedOutcome: Outcome = { kind: 'suspended', reason: 'Suspended', message: 'suspended: nothing is done' };
+export const ignoredOutcome: Outcome = { kind: 'ignored', reason: 'NotSelected', message: 'another branch' };
+export const retryingPostponement: Postponement = { kind: 'postponed', reason: 'Retrying', message: 'later' };
+export const throttledPostponement: Postponement = {
+  ...retryingPostponement,
   reason: 'RegistryThrottled',
   until: new Date('2026-03-01T12:05:00.001Z'),
   tag: '1.3.0',
   digest: digestOf('a'),
 };
-export const pendingImage: PendingCandidate = {
+export const pendingCandidate: PendingCandidate = {
   tag: '1.4.0',
   digest: digestOf('d'),
   since: '2026-03-01T11:50:00Z',
   until: '2026-03-01T12:20:00Z',
   reason: 'MinAge',
 };
-export const soaking: Outcome = {
+export const minAgeOutcome: Outcome = {
   kind: 'waiting',
   reason: 'MinAge',
   message: '1.4.0 waits',
   tag: '1.4.0',
-  pending: { next: pendingImage },
+  pending: { next: pendingCandidate },
 };
 /** 1.3.0 was applied when it was through, and 1.4.0 waits after it. */
-export const through: Outcome = { ...updated, pending: { seen: { ...pendingImage, tag: '1.3.0' }, next: pendingImage } };
-export const legacy: Outcome = { ...unchanged, legacy: [{ ...webDeployment, namespace: 'ops' }] };
-export const gone: Outcome = { ...unchanged, reason: 'TagGone', message: 'kept', gone: ['Deployment shop/web: web runs 1.3.0'] };
+export const updatedWithNextPendingOutcome: Outcome = {
+  ...updatedOutcome,
+  pending: { seen: { ...pendingCandidate, tag: '1.3.0' }, next: pendingCandidate },
+};
+export const legacyTargetOutcome: Outcome = { ...unchangedOutcome, legacy: [{ ...webDeployment, namespace: 'ops' }] };
+export const tagGoneOutcome: Outcome = {
+  ...unchangedOutcome,
+  reason: 'TagGone',
+  message: 'kept',
+  gone: ['Deployment shop/web: web runs 1.3.0'],
+};
 
-export const next = (status: PolicyStatus, result: Outcome | Postponement, generation = 2, at = now, spec: Partial<PolicySpec> = {}) =>
-  nextStatus(policyOf({ generation, status, spec: specOf(spec) }), result, cause, at);
-export const kinds = (status: PolicyStatus | undefined) =>
+export const statusAfter = (
+  status: PolicyStatus,
+  result: Outcome | Postponement,
+  generation = 2,
+  at = reconcileTime,
+  spec: Partial<PolicySpec> = {},
+) => nextStatus(policyOf({ generation, status, spec: specOf(spec) }), result, cause, at);
+export const conditionLines = (status: PolicyStatus | undefined) =>
   status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
-export const after = (status: PolicyStatus, result: Outcome | Postponement) => {
-  const written = next(status, result);
+export const writtenStatusAfter = (status: PolicyStatus, result: Outcome | Postponement) => {
+  const written = statusAfter(status, result);
   assert.ok(written);
   return written;
 };

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { statusSchema } from '../../src/model/policy-status.ts';
+import { statusSchema, type PolicyStatus } from '../../src/model/policy-status.ts';
 import { rollbacksOf, whyNoRollback } from '../../src/rollout/automatic-rollback.ts';
 import { currentRollouts } from '../../src/rollout/current-rollouts.ts';
 import { evaluateRollout } from '../../src/rollout/evaluate-rollout.ts';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { toSeconds } from '../../src/model/text.ts';
 import { rolloutConditions } from '../../src/status/condition-states.ts';
 import { noteNoRollback, recordFindings, recordRollbacks, withRolloutConditions } from '../../src/status/record-rollouts.ts';
@@ -13,47 +12,52 @@ import type { Workload } from '../../src/model/workload.ts';
 import { rolloutStatesOf } from '../../src/rollout/count-rollouts.ts';
 import { digestOf, noAliases, policyOf, workloadOf } from '../model/samples.ts';
 import {
-  after,
-  changed,
+  afterChange,
+  changedWorkload,
   changedAt,
   rolloutOwnerOf,
   entryOf,
-  givenUp,
+  stuckRollout,
   image,
-  out,
-  remembering,
+  rolledOut,
+  withLastUpdate,
   viewOf,
   watchedSpec,
 } from '../rollout/rollout-samples.ts';
 
-const now = after(60);
+const aMinuteAfterChange = afterChange(60);
 const settings = (onFailure: 'Rollback' | 'Hold' | 'Ignore') => ({ timeoutMs: 600_000, onFailure });
-const none = new Map<string, string>();
+const noTagsByImage = new Map<string, string>();
 
-function settled(status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', digests = none) {
+function settled(
+  status: PolicyStatus,
+  workload: Workload,
+  onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback',
+  digests = noTagsByImage,
+) {
   const findings = currentRollouts(rolloutOwnerOf(status, onFailure), viewOf(workload)).map((rollout) => ({
     rollout,
-    evaluation: evaluateRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, now),
+    evaluation: evaluateRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, aMinuteAfterChange),
     digests,
   }));
-  return recordFindings(status, findings, settings(onFailure), now);
+  return recordFindings(status, findings, settings(onFailure), aMinuteAfterChange);
 }
 const backOf = (status: PolicyStatus, workload: Workload) => rollbacksOf(rolloutOwnerOf(status), workload, noAliases);
 const results = ({ history = [] }: PolicyStatus) => history.map(({ result }) => result);
 const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') => {
   const { instead = [], held } = rolloutConditions(
     rolloutOwnerOf(status, onFailure),
-    rolloutStatesOf(rolloutOwnerOf(status, onFailure), viewOf(workload), now),
+    rolloutStatesOf(rolloutOwnerOf(status, onFailure), viewOf(workload), aMinuteAfterChange),
   );
   return [...instead, ...held].map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 };
 
 test('followed is the newest change of a container, while it runs', () => {
   const older = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
-  const found = (status: PolicyStatus, workload = changed()) =>
+  const found = (status: PolicyStatus, workload = changedWorkload()) =>
     currentRollouts(rolloutOwnerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
   assert.deepEqual(found({ history: [entryOf(), older] }), [entryOf()]);
-  assert.deepEqual(found({ history: [entryOf(), older] }, changed({}, {}, '1.2.9')), []);
+  assert.deepEqual(found({ history: [entryOf(), older] }, changedWorkload({}, {}, '1.2.9')), []);
   assert.deepEqual(found({ history: [entryOf({ result: 'RolledOut' })] }), []);
   assert.deepEqual(found({ history: [entryOf({ result: 'Failed' })] }).length, 1);
   assert.deepEqual(found({}), []);
@@ -62,37 +66,38 @@ test('followed is the newest change of a container, while it runs', () => {
 });
 
 test('what is out is RolledOut; what was rejected and came out after all is not rejected any more', () => {
-  assert.deepEqual(results(settled({ history: [entryOf()] }, changed(out))), ['RolledOut']);
-  const failed = settled({ history: [entryOf()] }, changed(givenUp), 'Hold');
+  assert.deepEqual(results(settled({ history: [entryOf()] }, changedWorkload(rolledOut))), ['RolledOut']);
+  const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout), 'Hold');
   assert.deepEqual(
     failed.rejected?.map(({ digest, reason }) => [digest, reason]),
     [[digestOf('b'), 'ProgressDeadlineExceeded']],
   );
-  const late = settled(failed, changed(out), 'Hold');
+  const late = settled(failed, changedWorkload(rolledOut), 'Hold');
   assert.deepEqual([results(late), late.rejected], [['RolledOut'], []]);
 });
 
 test('what failed is rejected with the reason, unless failures are ignored', () => {
   const status = { history: [entryOf()] };
-  for (const onFailure of ['Rollback', 'Hold'] as const) assert.equal(settled(status, changed(givenUp), onFailure).rejected?.length, 1);
-  const ignored = settled(status, changed(givenUp), 'Ignore');
+  for (const onFailure of ['Rollback', 'Hold'] as const)
+    assert.equal(settled(status, changedWorkload(stuckRollout), onFailure).rejected?.length, 1);
+  const ignored = settled(status, changedWorkload(stuckRollout), 'Ignore');
   assert.deepEqual([results(ignored), ignored.rejected], [['Failed'], undefined]);
   const { digest: _, ...unknown } = entryOf();
-  const asked = settled({ history: [unknown] }, changed(givenUp), 'Rollback', new Map([['1.3.0', digestOf('c')]]));
+  const asked = settled({ history: [unknown] }, changedWorkload(stuckRollout), 'Rollback', new Map([['1.3.0', digestOf('c')]]));
   assert.deepEqual([asked.history?.[0]?.digest, asked.rejected?.[0]?.digest], [digestOf('c'), digestOf('c')]);
 });
 
 test('put back: the failed change is RolledBack, and a change of its own', () => {
   const failed = settled(
     { history: [entryOf(), entryOf({ to: `${image}:1.2.3`, digest: digestOf('a'), result: 'RolledOut' })] },
-    changed(givenUp),
+    changedWorkload(stuckRollout),
   );
-  const rollbacks = backOf(failed, changed(givenUp));
+  const rollbacks = backOf(failed, changedWorkload(stuckRollout));
   assert.deepEqual(
     rollbacks.map(({ position, isDone }) => [position.index, isDone]),
     [[0, false]],
   );
-  const back = recordRollbacks(failed, rollbacks, now);
+  const back = recordRollbacks(failed, rollbacks, aMinuteAfterChange);
   assert.deepEqual(results(back), ['Applied', 'RolledBack', 'RolledOut']);
   const [entry] = back.history ?? [];
   assert.deepEqual(
@@ -100,19 +105,19 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
     [`${image}:1.3.0`, `${image}:1.2.3`, '1.2.3', digestOf('a'), 'Rollback'],
   );
   assert.deepEqual([back.lastAppliedTag, back.trigger?.source], ['1.2.3', 'Rollback']);
-  assert.deepEqual(recordRollbacks(back, rollbacks, after(61)), back, 'written once');
-  assert.deepEqual(backOf(back, changed({}, {}, '1.2.3')), []);
+  assert.deepEqual(recordRollbacks(back, rollbacks, afterChange(61)), back, 'written once');
+  assert.deepEqual(backOf(back, changedWorkload({}, {}, '1.2.3')), []);
 });
 
 test('a crash between the patch back and the status is found by what runs', () => {
-  const failed = settled({ history: [entryOf()] }, changed(givenUp));
+  const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout));
   assert.deepEqual(
-    backOf(failed, changed({}, {}, '1.2.3')).map(({ isDone }) => isDone),
+    backOf(failed, changedWorkload({}, {}, '1.2.3')).map(({ isDone }) => isDone),
     [true],
   );
   const byHand = workloadOf({ web: { image: `${image}:1.2.3`, imageOwner: 'kubectl' } });
   assert.deepEqual(backOf(failed, byHand), [], 'somebody else did it');
-  assert.deepEqual(backOf(failed, changed({}, {}, '1.1.0')), [], 'somebody else changed it');
+  assert.deepEqual(backOf(failed, changedWorkload({}, {}, '1.1.0')), [], 'somebody else changed it');
 });
 
 test('what cannot be put back', () => {
@@ -124,26 +129,30 @@ test('what cannot be put back', () => {
   assert.equal(whyNoRollback(entryOf({ ...moved, from: `${image}:latest@${digestOf('a')}` })), undefined);
   assert.match(whyNoRollback(entryOf({ from: '::' })) ?? '', /cannot be read/);
   const refusal = { reason: 'RollbackRefused', why: 'no consent' } as const;
-  const noted = noteNoRollback(settled({ history: [entryOf()] }, changed(givenUp)), entryOf(), refusal, now);
+  const noted = noteNoRollback(settled({ history: [entryOf()] }, changedWorkload(stuckRollout)), entryOf(), refusal, aMinuteAfterChange);
   assert.match(noted.rejected?.[0]?.message ?? '', /timed out progressing.*not rolled back: no consent/);
-  assert.deepEqual(noted.history?.[0]?.rollbackRefused, { reason: 'RollbackRefused', message: 'no consent', at: toSeconds(now) });
-  assert.equal(noteNoRollback(noted, entryOf(), refusal, after(90)), noted);
+  assert.deepEqual(noted.history?.[0]?.rollbackRefused, {
+    reason: 'RollbackRefused',
+    message: 'no consent',
+    at: toSeconds(aMinuteAfterChange),
+  });
+  assert.equal(noteNoRollback(noted, entryOf(), refusal, afterChange(90)), noted);
 });
 
 test('conditions: Ready means that the update is out', () => {
   const status = { history: [entryOf()] };
-  assert.deepEqual(claimed(status, changed()), ['Ready=False Progressing', 'Reconciling=True Progressing']);
-  assert.deepEqual(claimed(status, changed(out)), []);
-  assert.deepEqual(claimed(status, changed({ standsStill: 'it is paused' })), []);
-  const failed = settled(status, changed(givenUp), 'Hold');
+  assert.deepEqual(claimed(status, changedWorkload()), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  assert.deepEqual(claimed(status, changedWorkload(rolledOut)), []);
+  assert.deepEqual(claimed(status, changedWorkload({ standsStill: 'it is paused' })), []);
+  const failed = settled(status, changedWorkload(stuckRollout), 'Hold');
   const stalled = ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'];
-  assert.deepEqual(claimed(failed, changed(givenUp), 'Hold'), [...stalled, 'Held=True RolloutFailed']);
-  assert.deepEqual(claimed(failed, changed(givenUp), 'Ignore'), stalled);
-  const back = recordRollbacks(failed, backOf(failed, changed(givenUp)), now);
-  assert.deepEqual(claimed(back, changed({}, {}, '1.2.3')), ['Ready=False Progressing', 'Reconciling=True Progressing']);
-  assert.deepEqual(claimed(back, changed(out, {}, '1.2.3')), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
+  assert.deepEqual(claimed(failed, changedWorkload(stuckRollout), 'Hold'), [...stalled, 'Held=True RolloutFailed']);
+  assert.deepEqual(claimed(failed, changedWorkload(stuckRollout), 'Ignore'), stalled);
+  const back = recordRollbacks(failed, backOf(failed, changedWorkload(stuckRollout)), aMinuteAfterChange);
+  assert.deepEqual(claimed(back, changedWorkload({}, {}, '1.2.3')), ['Ready=False Progressing', 'Reconciling=True Progressing']);
+  assert.deepEqual(claimed(back, changedWorkload(rolledOut, {}, '1.2.3')), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
   const newer = { ...back, history: [entryOf({ to: `${image}:1.4.0`, digest: digestOf('c') }), ...(back.history ?? [])] };
-  assert.deepEqual(claimed(newer, changed(out, {}, '1.4.0')), []);
+  assert.deepEqual(claimed(newer, changedWorkload(rolledOut, {}, '1.4.0')), []);
 });
 
 test('conditions of other looks stay', () => {
@@ -152,7 +161,12 @@ test('conditions of other looks stay', () => {
     { type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },
   ] as const;
   const policy = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1, conditions, history: [entryOf()] } });
-  const next = withRolloutConditions(policy, settled(policy.status, changed(out)), viewOf(changed(out)), now);
+  const next = withRolloutConditions(
+    policy,
+    settled(policy.status, changedWorkload(rolledOut)),
+    viewOf(changedWorkload(rolledOut)),
+    aMinuteAfterChange,
+  );
   assert.deepEqual(next?.conditions, conditions);
   assert.deepEqual(results(next ?? {}), ['RolledOut']);
 });
@@ -175,14 +189,14 @@ test('whatever the history says, a look ends: done once, it has nothing more to 
     fc.property(
       fc.array(entry, { maxLength: 10 }),
       tag,
-      fc.constantFrom(out, givenUp, {}),
+      fc.constantFrom(rolledOut, stuckRollout, {}),
       fc.constantFrom('Rollback', 'Hold', 'Ignore'),
       (history, tag, rollout, onFailure) => {
-        const workload = changed(rollout, {}, tag);
+        const workload = changedWorkload(rollout, {}, tag);
         const once = settled({ history }, workload, onFailure);
         assert.deepEqual(settled(once, workload, onFailure), once);
-        const back = recordRollbacks(once, backOf(once, workload), now);
-        assert.deepEqual(backOf(back, changed(rollout, {}, tag)).length, 0);
+        const back = recordRollbacks(once, backOf(once, workload), aMinuteAfterChange);
+        assert.deepEqual(backOf(back, changedWorkload(rollout, {}, tag)).length, 0);
         assert.ok(statusSchema.safeParse(back).success);
         assert.ok((back.history?.length ?? 0) <= 10);
       },
@@ -192,12 +206,12 @@ test('whatever the history says, a look ends: done once, it has nothing more to 
 
 test('what failed comes into a history that is full of newer changes, and is still there when it was put back', () => {
   const others = Array.from({ length: 10 }, (_, index) => entryOf({ name: `web-${index}`, at: '2026-03-01T12:00:05Z' }));
-  const workload = remembering(changed(givenUp));
+  const workload = withLastUpdate(changedWorkload(stuckRollout));
   const failed = settled({ history: others }, workload);
   assert.deepEqual([failed.history?.length, failed.history?.at(-1)?.result, failed.history?.at(-1)?.name], [10, 'Failed', 'web']);
-  const back = recordRollbacks(failed, backOf(failed, workload), now);
+  const back = recordRollbacks(failed, backOf(failed, workload), aMinuteAfterChange);
   assert.deepEqual([back.history?.length, back.history?.at(0)?.trigger, back.history?.at(-1)?.result], [10, 'Rollback', 'RolledBack']);
-  assert.deepEqual(claimed(back, remembering(changed(out, {}, '1.2.3'), { trigger: 'Rollback' })), [
+  assert.deepEqual(claimed(back, withLastUpdate(changedWorkload(rolledOut, {}, '1.2.3'), { trigger: 'Rollback' })), [
     'Ready=False RejectedDigest',
     'Stalled=True RejectedDigest',
   ]);
@@ -206,7 +220,7 @@ test('what failed comes into a history that is full of newer changes, and is sti
 test('what is out elsewhere since before does not make a failed image good again', () => {
   const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: '2026-03-01T12:00:30Z' }];
   const others = (entry: Partial<ReturnType<typeof entryOf>>) =>
-    settled({ history: [entryOf(entry)], rejected }, changed(out)).rejected?.length;
+    settled({ history: [entryOf(entry)], rejected }, changedWorkload(rolledOut)).rejected?.length;
   assert.equal(others({}), 1);
   assert.equal(others({ at: '2026-03-01T12:00:31Z' }), 0, 'somebody released it, and it came out');
   assert.equal(others({ result: 'Failed' }), 0, 'it came out where it had failed');

@@ -10,7 +10,7 @@ import type { Workload, WorkloadContainer } from '../../../src/model/workload.ts
 import { allKnown, digestOf, noAliases, policyOf, specOf, webDeployment, workloadOf } from '../../model/samples.ts';
 
 export const image = 'registry.example.com/shop/web';
-export const now = new Date('2026-03-02T12:00:00Z');
+export const evaluatedAt = new Date('2026-03-02T12:00:00Z');
 
 /** Of the policy shop/web, with the candidate 1.3.0. */
 export function contextOf(context: Partial<GuardContext> = {}): GuardContext {
@@ -19,7 +19,7 @@ export function contextOf(context: Partial<GuardContext> = {}): GuardContext {
     crossNamespace: 'consent',
     spec: specOf(),
     candidate: { tag: '1.3.0', digest: digestOf('b') },
-    now,
+    now: evaluatedAt,
     repeatsPerHour: 5,
     ...context,
   };
@@ -39,7 +39,7 @@ export interface Case {
 }
 
 /** What one guard, or the whole chain, leaves of the change. */
-export function judge(
+export function evaluateGuards(
   { runs = `${image}:1.2.3`, other, workload, spec, status = {}, actions, candidate, context }: Case,
   ...chain: Guard[]
 ) {

@@ -6,12 +6,14 @@ import type { GuardContext } from '../../../src/plan/guards/guard.ts';
 import { planUpdate } from '../../../src/plan/plan-update.ts';
 import type { HistoryEntry, RejectedImage, Reversion } from '../../../src/model/policy-status.ts';
 import { allKnown, digestOf, noAliases, policyOf, specOf, webDeployment, workloadOf } from '../../model/samples.ts';
-import { contextOf, entryOf, image, now } from './context.ts';
+import { contextOf, entryOf, image, evaluatedAt } from './context.ts';
 
 const names = ['web', 'api', 'job'];
 const digest = fc.constantFrom(...['a', 'b', 'c'].map(digestOf));
 const tag = fc.constantFrom('1.2.3', '1.3.0', '1.3.1', 'main');
-const at = fc.integer({ min: -7_200, max: 0 }).map((seconds) => `${new Date(now.getTime() + seconds * 1_000).toISOString().slice(0, 19)}Z`);
+const at = fc
+  .integer({ min: -7_200, max: 0 })
+  .map((seconds) => `${new Date(evaluatedAt.getTime() + seconds * 1_000).toISOString().slice(0, 19)}Z`);
 const owner = fc.constantFrom('image-watcher', 'kubectl-set', 'argocd-controller', 'somebody');
 const container = fc.record(
   { image: tag.map((name) => `${image}:${name}`), imageOwner: owner, imageSetAt: at },
@@ -67,7 +69,7 @@ test('every change is made, blocked with a reason or refused; nothing else is ch
       if (after.problem !== undefined) assert.deepEqual(after.changes, []);
       else assert.deepEqual(new Set([...after.changes, ...blocked]), new Set(before.changes));
       assert.equal(after.changes.length + blocked.length <= before.changes.length, true);
-      for (const one of after.blocked ?? []) assert.ok(one.message.length > 10 && (one.kind !== 'waits' || one.until > now));
+      for (const one of after.blocked ?? []) assert.ok(one.message.length > 10 && (one.kind !== 'waits' || one.until > evaluatedAt));
     }),
     { numRuns: 500 },
   );

@@ -14,19 +14,19 @@ import { window } from '../../../src/plan/guards/window.ts';
 import type { RejectedImage, Reversion } from '../../../src/model/policy-status.ts';
 import { strategies } from '../../../src/select/strategies/index.ts';
 import { digestOf, policyOf, webDeployment } from '../../model/samples.ts';
-import { entryOf, image, judge, type Case } from './context.ts';
+import { entryOf, image, evaluateGuards, type Case } from './context.ts';
 
 const [a, b, c] = [digestOf('a'), digestOf('b'), digestOf('c')];
-const by = (imageOwner: string, tag = '1.2.3', imageSetAt = '2026-03-02T10:00:00Z') => ({
+const setBy = (imageOwner: string, tag = '1.2.3', imageSetAt = '2026-03-02T10:00:00Z') => ({
   image: `${image}:${tag}`,
   imageOwner,
   imageSetAt,
 });
-const unowned = { image: `${image}:1.2.3` };
+const imageWithoutOwner = { image: `${image}:1.2.3` };
 const applied = { status: { history: [entryOf('1.3.0')] } };
 const latest = { strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest' as const };
-const failed: RejectedImage = { digest: b, tag: '1.3.0', reason: 'CrashLoop', at: '2026-03-01T13:00:00Z' };
-const left: RejectedImage = { ...failed, reason: 'RollbackRequested' };
+const failedImage: RejectedImage = { digest: b, tag: '1.3.0', reason: 'CrashLoop', at: '2026-03-01T13:00:00Z' };
+const rolledBackOnRequest: RejectedImage = { ...failedImage, reason: 'RollbackRequested' };
 const reversion: Reversion = {
   ...webDeployment,
   container: 'web',
@@ -40,11 +40,17 @@ const revertedTwice = {
   status: { history: [entryOf('1.3.0')], reverted: [{ ...reversion, count: 2 }] },
 };
 const others = (count: number) => Array.from({ length: count }, (_, index) => ({ ...reversion, name: `other-${index}` }));
-const times = (...at: string[]) => ({ status: { history: at.map((time) => entryOf('1.3.0', { at: time })) } });
-const within = ['2026-03-02T11:50:00Z', '2026-03-02T11:40:00Z', '2026-03-02T11:30:00Z', '2026-03-02T11:20:00Z', '2026-03-02T11:10:00Z'];
+const historyAt = (...at: string[]) => ({ status: { history: at.map((time) => entryOf('1.3.0', { at: time })) } });
+const recentTimes = [
+  '2026-03-02T11:50:00Z',
+  '2026-03-02T11:40:00Z',
+  '2026-03-02T11:30:00Z',
+  '2026-03-02T11:20:00Z',
+  '2026-03-02T11:10:00Z',
+];
 /** Runs what somebody put in the place of 1.3.0, which the container was changed to at these times. */
 const remembering = (at: readonly string[], policy = policyOf().uid) => ({
-  ...by('image-watcher'),
+  ...setBy('image-watcher'),
   lastUpdate: {
     policy,
     at: '2026-03-02T11:55:00Z',
@@ -54,7 +60,7 @@ const remembering = (at: readonly string[], policy = policyOf().uid) => ({
     earlier: [{ tag: '1.3.0', digest: b, at }],
   },
 });
-const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
+const closedWindow = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
 
 const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
   [dryRun, 'automatic', {}, 'pass'],
@@ -75,33 +81,33 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
 
   [window, 'always', {}, 'pass'],
   [window, 'open', { spec: { windows: [{ from: '09:00', to: '17:00', timeZone: 'UTC' }] } }, 'pass'],
-  [window, 'closed', { spec: closed }, 'waits Window 2026-03-02T20:00:00.000Z'],
+  [window, 'closed', { spec: closedWindow }, 'waits Window 2026-03-02T20:00:00.000Z'],
 
   [paused, 'not paused', {}, 'pass'],
   [paused, 'paused', { workload: { paused: true } }, 'blocked TargetPaused'],
 
-  [held, 'never changed by us', { runs: by('kubectl-create') }, 'pass'],
-  [held, 'ours, as a crash leaves it', { runs: by('image-watcher'), ...applied }, 'pass'],
-  [held, 'kubectl', { runs: by('kubectl-set'), ...applied }, 'blocked Held'],
-  [held, 'a manager that nobody knows', { runs: by('OpenAPI-Generator'), ...applied }, 'blocked Held'],
-  [held, 'a GitOps tool', { runs: by('argocd-controller'), ...applied }, 'pass'],
-  [held, 'nobody is recorded, but it is not what we made of it', { runs: unowned, ...applied }, 'blocked Held'],
-  [held, 'nobody is recorded, and it is Helm’s', { runs: unowned, workload: { gitOps: 'Helm' }, ...applied }, 'pass'],
+  [held, 'never changed by us', { runs: setBy('kubectl-create') }, 'pass'],
+  [held, 'ours, as a crash leaves it', { runs: setBy('image-watcher'), ...applied }, 'pass'],
+  [held, 'kubectl', { runs: setBy('kubectl-set'), ...applied }, 'blocked Held'],
+  [held, 'a manager that nobody knows', { runs: setBy('OpenAPI-Generator'), ...applied }, 'blocked Held'],
+  [held, 'a GitOps tool', { runs: setBy('argocd-controller'), ...applied }, 'pass'],
+  [held, 'nobody is recorded, but it is not what we made of it', { runs: imageWithoutOwner, ...applied }, 'blocked Held'],
+  [held, 'nobody is recorded, and it is Helm’s', { runs: imageWithoutOwner, workload: { gitOps: 'Helm' }, ...applied }, 'pass'],
   [
     held,
     'another container was changed by us',
-    { runs: by('kubectl'), status: { history: [entryOf('1.3.0', { container: 'x' })] } },
+    { runs: setBy('kubectl'), status: { history: [entryOf('1.3.0', { container: 'x' })] } },
     'pass',
   ],
-  [held, 'something newer', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.1', digest: c } }, 'pass'],
-  [held, 'the same tag, moved', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.0', digest: c } }, 'pass'],
-  [held, 'something older', { runs: by('kubectl'), ...applied, candidate: { tag: '1.2.9', digest: c } }, 'blocked Held'],
-  [held, 'the digest is not known yet', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.0' } }, 'blocked Held'],
+  [held, 'something newer', { runs: setBy('kubectl'), ...applied, candidate: { tag: '1.3.1', digest: c } }, 'pass'],
+  [held, 'the same tag, moved', { runs: setBy('kubectl'), ...applied, candidate: { tag: '1.3.0', digest: c } }, 'pass'],
+  [held, 'something older', { runs: setBy('kubectl'), ...applied, candidate: { tag: '1.2.9', digest: c } }, 'blocked Held'],
+  [held, 'the digest is not known yet', { runs: setBy('kubectl'), ...applied, candidate: { tag: '1.3.0' } }, 'blocked Held'],
   [
     held,
     'a mutable tag, moved',
     {
-      runs: { ...by('kubectl'), image: `${image}:latest@${a}` },
+      runs: { ...setBy('kubectl'), image: `${image}:latest@${a}` },
       spec: latest,
       status: { history: [entryOf('latest')] },
       candidate: { tag: 'latest', digest: c },
@@ -112,75 +118,80 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
     held,
     'a mutable tag, at the same',
     {
-      runs: { ...by('kubectl'), image: `${image}:latest@${a}` },
+      runs: { ...setBy('kubectl'), image: `${image}:latest@${a}` },
       spec: latest,
       status: { history: [entryOf('latest')] },
       candidate: { tag: 'latest', digest: b },
     },
     'blocked Held',
   ],
-  [held, 'what was applied is none of the policy’s any more', { runs: by('kubectl'), status: { history: [entryOf('main')] } }, 'pass'],
-  [held, 'released afterwards', { runs: by('kubectl'), ...applied, actions: { release: '2026-03-02T10:00:00Z' } }, 'pass'],
-  [held, 'released before', { runs: by('kubectl'), ...applied, actions: { release: '2026-03-02T09:59:59Z' } }, 'blocked Held'],
+  [held, 'what was applied is none of the policy’s any more', { runs: setBy('kubectl'), status: { history: [entryOf('main')] } }, 'pass'],
+  [held, 'released afterwards', { runs: setBy('kubectl'), ...applied, actions: { release: '2026-03-02T10:00:00Z' } }, 'pass'],
+  [held, 'released before', { runs: setBy('kubectl'), ...applied, actions: { release: '2026-03-02T09:59:59Z' } }, 'blocked Held'],
   [
     held,
     'released later',
-    { runs: by('kubectl'), ...applied, actions: { release: '2026-03-03T10:00:00Z' } },
+    { runs: setBy('kubectl'), ...applied, actions: { release: '2026-03-03T10:00:00Z' } },
     'waits Held 2026-03-03T10:00:00.000Z',
   ],
-  [held, 'released without a time', { runs: by('kubectl'), ...applied, actions: { release: 'yes' } }, 'blocked Held'],
-  [held, 'nobody is recorded, released', { runs: unowned, ...applied, actions: { release: '2026-03-01T12:00:00Z' } }, 'pass'],
+  [held, 'released without a time', { runs: setBy('kubectl'), ...applied, actions: { release: 'yes' } }, 'blocked Held'],
+  [held, 'nobody is recorded, released', { runs: imageWithoutOwner, ...applied, actions: { release: '2026-03-01T12:00:00Z' } }, 'pass'],
 
-  [rejected, 'another digest', { status: { rejected: [{ ...failed, digest: a }] } }, 'pass'],
-  [rejected, 'failed', { status: { rejected: [failed] } }, 'refused RejectedDigest'],
+  [rejected, 'another digest', { status: { rejected: [{ ...failedImage, digest: a }] } }, 'pass'],
+  [rejected, 'failed', { status: { rejected: [failedImage] } }, 'refused RejectedDigest'],
   [
     rejected,
     'failed, under another tag',
-    { status: { rejected: [failed] }, candidate: { tag: '1.3.1', digest: b } },
+    { status: { rejected: [failedImage] }, candidate: { tag: '1.3.1', digest: b } },
     'refused RejectedDigest',
   ],
-  [rejected, 'not newer than what failed', { status: { rejected: [failed] }, candidate: { tag: '1.2.9', digest: c } }, 'pass'],
-  [rejected, 'left by a user', { status: { rejected: [left] } }, 'blocked RejectedDigest'],
+  [rejected, 'not newer than what failed', { status: { rejected: [failedImage] }, candidate: { tag: '1.2.9', digest: c } }, 'pass'],
+  [rejected, 'left by a user', { status: { rejected: [rolledBackOnRequest] } }, 'blocked RejectedDigest'],
   [
     rejected,
     'not newer than what a user left',
-    { status: { rejected: [left] }, candidate: { tag: '1.2.9', digest: c } },
+    { status: { rejected: [rolledBackOnRequest] }, candidate: { tag: '1.2.9', digest: c } },
     'blocked RejectedDigest',
   ],
-  [rejected, 'newer than what a user left', { status: { rejected: [left] }, candidate: { tag: '1.3.1', digest: c } }, 'pass'],
-  [rejected, 'released', { status: { rejected: [left] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'pass'],
-  [rejected, 'failed, released', { status: { rejected: [failed] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'pass'],
+  [
+    rejected,
+    'newer than what a user left',
+    { status: { rejected: [rolledBackOnRequest] }, candidate: { tag: '1.3.1', digest: c } },
+    'pass',
+  ],
+  [rejected, 'released', { status: { rejected: [rolledBackOnRequest] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'pass'],
+  [rejected, 'failed, released', { status: { rejected: [failedImage] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'pass'],
   [
     rejected,
     'released before it failed',
-    { status: { rejected: [failed] }, actions: { release: '2026-03-01T12:59:59Z' } },
+    { status: { rejected: [failedImage] }, actions: { release: '2026-03-01T12:59:59Z' } },
     'refused RejectedDigest',
   ],
 
-  [reverted, 'a human', { runs: by('kubectl'), ...revertedTwice }, 'pass'],
-  [reverted, 'for the first time', { runs: by('argocd-controller'), ...applied }, 'pass'],
-  [reverted, 'for the second time', { runs: by('argocd-controller'), ...revertedOnce }, 'refused ChangeReverted'],
+  [reverted, 'a human', { runs: setBy('kubectl'), ...revertedTwice }, 'pass'],
+  [reverted, 'for the first time', { runs: setBy('argocd-controller'), ...applied }, 'pass'],
+  [reverted, 'for the second time', { runs: setBy('argocd-controller'), ...revertedOnce }, 'refused ChangeReverted'],
   [
     reverted,
     'one of more than the status has room for',
-    { runs: by('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(10) } },
+    { runs: setBy('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(10) } },
     'refused ChangeReverted',
   ],
   [
     reverted,
     'for the first time, when others were before',
-    { runs: by('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(9) } },
+    { runs: setBy('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(9) } },
     'pass',
   ],
-  [reverted, 'told before', { runs: by('helm'), ...revertedTwice }, 'refused ChangeReverted'],
-  [reverted, 'something newer', { runs: by('helm'), ...revertedTwice, candidate: { tag: '1.4.0', digest: c } }, 'pass'],
+  [reverted, 'told before', { runs: setBy('helm'), ...revertedTwice }, 'refused ChangeReverted'],
+  [reverted, 'something newer', { runs: setBy('helm'), ...revertedTwice, candidate: { tag: '1.4.0', digest: c } }, 'pass'],
   [
     reverted,
     'nobody is recorded, and it is Flux’s',
-    { runs: unowned, workload: { gitOps: 'Flux' }, ...revertedTwice },
+    { runs: imageWithoutOwner, workload: { gitOps: 'Flux' }, ...revertedTwice },
     'refused ChangeReverted',
   ],
-  [reverted, 'released', { runs: by('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } }, 'pass'],
+  [reverted, 'released', { runs: setBy('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } }, 'pass'],
 
   [rewritten, 'nothing was rewritten', { ...applied }, 'pass'],
   [
@@ -209,38 +220,43 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
     'blocked UpToDate',
   ],
 
-  [repeats, 'often, but not within the hour', times(...within.slice(0, 4), '2026-03-02T10:59:59Z'), 'pass'],
-  [repeats, 'too often', times(...within), 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
-  [repeats, 'too often, but something else', { ...times(...within), candidate: { tag: '1.3.1', digest: c } }, 'pass'],
+  [repeats, 'often, but not within the hour', historyAt(...recentTimes.slice(0, 4), '2026-03-02T10:59:59Z'), 'pass'],
+  [repeats, 'too often', historyAt(...recentTimes), 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
+  [repeats, 'too often, but something else', { ...historyAt(...recentTimes), candidate: { tag: '1.3.1', digest: c } }, 'pass'],
   [
     repeats,
     'as often as is configured',
-    { ...times(...within.slice(0, 2)), context: { repeatsPerHour: 2 } },
+    { ...historyAt(...recentTimes.slice(0, 2)), context: { repeatsPerHour: 2 } },
     'waits TooManyChanges 2026-03-02T12:40:00.000Z',
   ],
-  [repeats, 'too often, as the container remembers', { runs: remembering(within) }, 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
+  [repeats, 'too often, as the container remembers', { runs: remembering(recentTimes) }, 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
   [
     repeats,
     'too often, by other policies too',
-    { runs: remembering(within, 'of another') },
+    { runs: remembering(recentTimes, 'of another') },
     'waits TooManyChanges 2026-03-02T12:10:00.000Z',
   ],
-  [repeats, 'often, as the container remembers', { runs: remembering(within.slice(1)) }, 'pass'],
-  [repeats, 'too often, but another image under the tag', { runs: remembering(within), candidate: { tag: '1.3.0', digest: c } }, 'pass'],
-  [repeats, 'too often, but before the hour', { runs: remembering([...within.slice(0, 4), '2026-03-02T11:00:00Z']) }, 'pass'],
-  [repeats, 'too often, at a time that somebody forged', { runs: remembering(within.map(() => '2099-01-01T00:00:00Z')) }, 'pass'],
+  [repeats, 'often, as the container remembers', { runs: remembering(recentTimes.slice(1)) }, 'pass'],
+  [
+    repeats,
+    'too often, but another image under the tag',
+    { runs: remembering(recentTimes), candidate: { tag: '1.3.0', digest: c } },
+    'pass',
+  ],
+  [repeats, 'too often, but before the hour', { runs: remembering([...recentTimes.slice(0, 4), '2026-03-02T11:00:00Z']) }, 'pass'],
+  [repeats, 'too often, at a time that somebody forged', { runs: remembering(recentTimes.map(() => '2099-01-01T00:00:00Z')) }, 'pass'],
   [
     repeats,
     'too often, as the container and the history know together',
-    { runs: remembering(within.slice(0, 2)), ...times(...within) },
+    { runs: remembering(recentTimes.slice(0, 2)), ...historyAt(...recentTimes) },
     'waits TooManyChanges 2026-03-02T12:10:00.000Z',
   ],
-  [repeats, 'of another workload', { status: { history: within.map((at) => entryOf('1.3.0', { at, name: 'other' })) } }, 'pass'],
+  [repeats, 'of another workload', { status: { history: recentTimes.map((at) => entryOf('1.3.0', { at, name: 'other' })) } }, 'pass'],
 ];
 
 for (const [guard, name, given, expected] of rows) {
   test(`${guard.id}: ${name}: ${expected}`, () => {
-    const { problem, blocked, until, changed } = judge(given, guard);
+    const { problem, blocked, until, changed } = evaluateGuards(given, guard);
     if (expected === 'pass') {
       assert.deepEqual([problem, blocked, changed], [undefined, undefined, ['web']]);
       return;
@@ -256,37 +272,44 @@ const messages: [guard: Guard, given: Case, message: RegExp][] = [
   [approval, { spec: { mode: 'Approval' } }, /operator\.technomad\.dev\/approve: 1\.3\.0@sha256:b+$/],
   [approval, { spec: { mode: 'Approval' }, actions: { approve: `1.3.0@${a}` } }, /"1\.3\.0@sha256:a+" approves something else/],
   [approval, { spec: { mode: 'Approval' }, actions: { approve: 'yes' } }, /"yes" is not of the form TAG@sha256:…/],
-  [window, { spec: closed }, /1\.3\.0 is applied to Deployment shop\/web when the next window opens: 2026-03-02T20:00:00Z/],
+  [window, { spec: closedWindow }, /1\.3\.0 is applied to Deployment shop\/web when the next window opens: 2026-03-02T20:00:00Z/],
   [paused, { workload: { paused: true } }, /Deployment shop\/web is paused.*kubectl rollout resume/],
-  [held, { runs: by('kubectl-set'), ...applied }, /kubectl-set changed web from .*:1\.3\.0 to .*:1\.2\.3\. .*newer than 1\.3\.0.*release/],
-  [held, { runs: by('kubectl'), ...applied, actions: { release: 'yes' } }, /"yes" is no time such as/],
-  [rejected, { status: { rejected: [left] } }, /1\.3\.0, which was rolled back.*release/],
-  [reverted, { runs: by('argocd-controller'), ...revertedOnce }, /argocd-controller has put Deployment shop\/web back 2 times/],
-  [repeats, times(...within), /5 times within an hour.*another ImagePolicy/],
+  [
+    held,
+    { runs: setBy('kubectl-set'), ...applied },
+    /kubectl-set changed web from .*:1\.3\.0 to .*:1\.2\.3\. .*newer than 1\.3\.0.*release/,
+  ],
+  [held, { runs: setBy('kubectl'), ...applied, actions: { release: 'yes' } }, /"yes" is no time such as/],
+  [rejected, { status: { rejected: [rolledBackOnRequest] } }, /1\.3\.0, which was rolled back.*release/],
+  [reverted, { runs: setBy('argocd-controller'), ...revertedOnce }, /argocd-controller has put Deployment shop\/web back 2 times/],
+  [repeats, historyAt(...recentTimes), /5 times within an hour.*another ImagePolicy/],
 ];
 
 for (const [guard, given, message] of messages) {
   test(`${guard.id} says: ${message.source.slice(0, 60)}`, () => {
-    const { problem, blocked } = judge(given, guard);
+    const { problem, blocked } = evaluateGuards(given, guard);
     assert.match((problem ?? blocked)?.message ?? '', message);
   });
 }
 
 test('a reversion is counted with those before, up to the last one', () => {
-  const runs = by('argocd-controller');
-  const countOf = (given: Case) => judge({ runs, ...given }, reverted).reverted?.map(({ count, at }) => [count, at]);
+  const runs = setBy('argocd-controller');
+  const countOf = (given: Case) => evaluateGuards({ runs, ...given }, reverted).reverted?.map(({ count, at }) => [count, at]);
   assert.deepEqual(countOf(applied), [[1, '2026-03-02T12:00:00Z']]);
   assert.deepEqual(countOf(revertedOnce), [[2, '2026-03-02T12:00:00Z']]);
   assert.deepEqual(countOf(revertedTwice), [[2, reversion.at]]);
 });
 
 test('after a release it is counted from the beginning', () => {
-  const { reverted: counted } = judge({ runs: by('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } }, reverted);
+  const { reverted: counted } = evaluateGuards(
+    { runs: setBy('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } },
+    reverted,
+  );
   assert.equal(counted?.[0]?.count, 1);
 });
 
 test('what one guard says of a container leaves the others', () => {
-  const { changed, blocked } = judge({ runs: by('kubectl'), other: by('image-watcher'), ...applied }, held);
+  const { changed, blocked } = evaluateGuards({ runs: setBy('kubectl'), other: setBy('image-watcher'), ...applied }, held);
   assert.deepEqual([changed, blocked?.changes.map(({ container }) => container)], [['other'], ['web']]);
 });
 
@@ -299,5 +322,8 @@ test('what was changed in this look already, and rewritten, is not changed once 
     to: `${image}:1.3.0`,
     became: `${image}:1.3.0-x`,
   };
-  assert.equal(judge({ runs: by('image-watcher', '1.3.0-x'), context: { applied: [change] } }, rewritten).blocked?.reason, 'UpToDate');
+  assert.equal(
+    evaluateGuards({ runs: setBy('image-watcher', '1.3.0-x'), context: { applied: [change] } }, rewritten).blocked?.reason,
+    'UpToDate',
+  );
 });
