@@ -17,16 +17,16 @@ import { digestOf, policyOf, webDeployment } from '../../model/samples.ts';
 import { entryOf, image, evaluateGuards, type Case } from './context.ts';
 
 const [a, b, c] = [digestOf('a'), digestOf('b'), digestOf('c')];
-const setBy = (imageOwner: string, tag = '1.2.3', imageSetAt = '2026-03-02T10:00:00Z') => ({
+const by = (imageOwner: string, tag = '1.2.3', imageSetAt = '2026-03-02T10:00:00Z') => ({
   image: `${image}:${tag}`,
   imageOwner,
   imageSetAt,
 });
-const imageWithoutOwner = { image: `${image}:1.2.3` };
+const unowned = { image: `${image}:1.2.3` };
 const applied = { status: { history: [entryOf('1.3.0')] } };
 const latest = { strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest' as const };
-const failedImage: RejectedImage = { digest: b, tag: '1.3.0', reason: 'CrashLoop', at: '2026-03-01T13:00:00Z' };
-const rolledBackOnRequest: RejectedImage = { ...failedImage, reason: 'RollbackRequested' };
+const failed: RejectedImage = { digest: b, tag: '1.3.0', reason: 'CrashLoop', at: '2026-03-01T13:00:00Z' };
+const rolledBack: RejectedImage = { ...failed, reason: 'RollbackRequested' };
 const reversion: Reversion = {
   ...webDeployment,
   container: 'web',
@@ -41,16 +41,10 @@ const revertedTwice = {
 };
 const others = (count: number) => Array.from({ length: count }, (_, index) => ({ ...reversion, name: `other-${index}` }));
 const historyAt = (...at: string[]) => ({ status: { history: at.map((time) => entryOf('1.3.0', { at: time })) } });
-const recentTimes = [
-  '2026-03-02T11:50:00Z',
-  '2026-03-02T11:40:00Z',
-  '2026-03-02T11:30:00Z',
-  '2026-03-02T11:20:00Z',
-  '2026-03-02T11:10:00Z',
-];
+const recent = ['2026-03-02T11:50:00Z', '2026-03-02T11:40:00Z', '2026-03-02T11:30:00Z', '2026-03-02T11:20:00Z', '2026-03-02T11:10:00Z'];
 /** Runs what somebody put in the place of 1.3.0, which the container was changed to at these times. */
 const remembering = (at: readonly string[], policy = policyOf().uid) => ({
-  ...setBy('image-watcher'),
+  ...by('image-watcher'),
   lastUpdate: {
     policy,
     at: '2026-03-02T11:55:00Z',
@@ -60,7 +54,7 @@ const remembering = (at: readonly string[], policy = policyOf().uid) => ({
     earlier: [{ tag: '1.3.0', digest: b, at }],
   },
 });
-const closedWindow = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
+const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
 
 const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
   [dryRun, 'automatic', {}, 'pass'],
@@ -81,33 +75,33 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
 
   [window, 'always', {}, 'pass'],
   [window, 'open', { spec: { windows: [{ from: '09:00', to: '17:00', timeZone: 'UTC' }] } }, 'pass'],
-  [window, 'closed', { spec: closedWindow }, 'waits Window 2026-03-02T20:00:00.000Z'],
+  [window, 'closed', { spec: closed }, 'waits Window 2026-03-02T20:00:00.000Z'],
 
   [paused, 'not paused', {}, 'pass'],
   [paused, 'paused', { workload: { paused: true } }, 'blocked TargetPaused'],
 
-  [held, 'never changed by us', { runs: setBy('kubectl-create') }, 'pass'],
-  [held, 'ours, as a crash leaves it', { runs: setBy('image-watcher'), ...applied }, 'pass'],
-  [held, 'kubectl', { runs: setBy('kubectl-set'), ...applied }, 'blocked Held'],
-  [held, 'a manager that nobody knows', { runs: setBy('OpenAPI-Generator'), ...applied }, 'blocked Held'],
-  [held, 'a GitOps tool', { runs: setBy('argocd-controller'), ...applied }, 'pass'],
-  [held, 'nobody is recorded, but it is not what we made of it', { runs: imageWithoutOwner, ...applied }, 'blocked Held'],
-  [held, 'nobody is recorded, and it is Helm’s', { runs: imageWithoutOwner, workload: { gitOps: 'Helm' }, ...applied }, 'pass'],
+  [held, 'never changed by us', { runs: by('kubectl-create') }, 'pass'],
+  [held, 'ours, as a crash leaves it', { runs: by('image-watcher'), ...applied }, 'pass'],
+  [held, 'kubectl', { runs: by('kubectl-set'), ...applied }, 'blocked Held'],
+  [held, 'a manager that nobody knows', { runs: by('OpenAPI-Generator'), ...applied }, 'blocked Held'],
+  [held, 'a GitOps tool', { runs: by('argocd-controller'), ...applied }, 'pass'],
+  [held, 'nobody is recorded, but it is not what we made of it', { runs: unowned, ...applied }, 'blocked Held'],
+  [held, 'nobody is recorded, and it is Helm’s', { runs: unowned, workload: { gitOps: 'Helm' }, ...applied }, 'pass'],
   [
     held,
     'another container was changed by us',
-    { runs: setBy('kubectl'), status: { history: [entryOf('1.3.0', { container: 'x' })] } },
+    { runs: by('kubectl'), status: { history: [entryOf('1.3.0', { container: 'x' })] } },
     'pass',
   ],
-  [held, 'something newer', { runs: setBy('kubectl'), ...applied, candidate: { tag: '1.3.1', digest: c } }, 'pass'],
-  [held, 'the same tag, moved', { runs: setBy('kubectl'), ...applied, candidate: { tag: '1.3.0', digest: c } }, 'pass'],
-  [held, 'something older', { runs: setBy('kubectl'), ...applied, candidate: { tag: '1.2.9', digest: c } }, 'blocked Held'],
-  [held, 'the digest is not known yet', { runs: setBy('kubectl'), ...applied, candidate: { tag: '1.3.0' } }, 'blocked Held'],
+  [held, 'something newer', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.1', digest: c } }, 'pass'],
+  [held, 'the same tag, moved', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.0', digest: c } }, 'pass'],
+  [held, 'something older', { runs: by('kubectl'), ...applied, candidate: { tag: '1.2.9', digest: c } }, 'blocked Held'],
+  [held, 'the digest is not known yet', { runs: by('kubectl'), ...applied, candidate: { tag: '1.3.0' } }, 'blocked Held'],
   [
     held,
     'a mutable tag, moved',
     {
-      runs: { ...setBy('kubectl'), image: `${image}:latest@${a}` },
+      runs: { ...by('kubectl'), image: `${image}:latest@${a}` },
       spec: latest,
       status: { history: [entryOf('latest')] },
       candidate: { tag: 'latest', digest: c },
@@ -118,80 +112,75 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
     held,
     'a mutable tag, at the same',
     {
-      runs: { ...setBy('kubectl'), image: `${image}:latest@${a}` },
+      runs: { ...by('kubectl'), image: `${image}:latest@${a}` },
       spec: latest,
       status: { history: [entryOf('latest')] },
       candidate: { tag: 'latest', digest: b },
     },
     'blocked Held',
   ],
-  [held, 'what was applied is none of the policy’s any more', { runs: setBy('kubectl'), status: { history: [entryOf('main')] } }, 'pass'],
-  [held, 'released afterwards', { runs: setBy('kubectl'), ...applied, actions: { release: '2026-03-02T10:00:00Z' } }, 'pass'],
-  [held, 'released before', { runs: setBy('kubectl'), ...applied, actions: { release: '2026-03-02T09:59:59Z' } }, 'blocked Held'],
+  [held, 'what was applied is none of the policy’s any more', { runs: by('kubectl'), status: { history: [entryOf('main')] } }, 'pass'],
+  [held, 'released afterwards', { runs: by('kubectl'), ...applied, actions: { release: '2026-03-02T10:00:00Z' } }, 'pass'],
+  [held, 'released before', { runs: by('kubectl'), ...applied, actions: { release: '2026-03-02T09:59:59Z' } }, 'blocked Held'],
   [
     held,
     'released later',
-    { runs: setBy('kubectl'), ...applied, actions: { release: '2026-03-03T10:00:00Z' } },
+    { runs: by('kubectl'), ...applied, actions: { release: '2026-03-03T10:00:00Z' } },
     'waits Held 2026-03-03T10:00:00.000Z',
   ],
-  [held, 'released without a time', { runs: setBy('kubectl'), ...applied, actions: { release: 'yes' } }, 'blocked Held'],
-  [held, 'nobody is recorded, released', { runs: imageWithoutOwner, ...applied, actions: { release: '2026-03-01T12:00:00Z' } }, 'pass'],
+  [held, 'released without a time', { runs: by('kubectl'), ...applied, actions: { release: 'yes' } }, 'blocked Held'],
+  [held, 'nobody is recorded, released', { runs: unowned, ...applied, actions: { release: '2026-03-01T12:00:00Z' } }, 'pass'],
 
-  [rejected, 'another digest', { status: { rejected: [{ ...failedImage, digest: a }] } }, 'pass'],
-  [rejected, 'failed', { status: { rejected: [failedImage] } }, 'refused RejectedDigest'],
+  [rejected, 'another digest', { status: { rejected: [{ ...failed, digest: a }] } }, 'pass'],
+  [rejected, 'failed', { status: { rejected: [failed] } }, 'refused RejectedDigest'],
   [
     rejected,
     'failed, under another tag',
-    { status: { rejected: [failedImage] }, candidate: { tag: '1.3.1', digest: b } },
+    { status: { rejected: [failed] }, candidate: { tag: '1.3.1', digest: b } },
     'refused RejectedDigest',
   ],
-  [rejected, 'not newer than what failed', { status: { rejected: [failedImage] }, candidate: { tag: '1.2.9', digest: c } }, 'pass'],
-  [rejected, 'left by a user', { status: { rejected: [rolledBackOnRequest] } }, 'blocked RejectedDigest'],
+  [rejected, 'not newer than what failed', { status: { rejected: [failed] }, candidate: { tag: '1.2.9', digest: c } }, 'pass'],
+  [rejected, 'left by a user', { status: { rejected: [rolledBack] } }, 'blocked RejectedDigest'],
   [
     rejected,
     'not newer than what a user left',
-    { status: { rejected: [rolledBackOnRequest] }, candidate: { tag: '1.2.9', digest: c } },
+    { status: { rejected: [rolledBack] }, candidate: { tag: '1.2.9', digest: c } },
     'blocked RejectedDigest',
   ],
-  [
-    rejected,
-    'newer than what a user left',
-    { status: { rejected: [rolledBackOnRequest] }, candidate: { tag: '1.3.1', digest: c } },
-    'pass',
-  ],
-  [rejected, 'released', { status: { rejected: [rolledBackOnRequest] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'pass'],
-  [rejected, 'failed, released', { status: { rejected: [failedImage] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'pass'],
+  [rejected, 'newer than what a user left', { status: { rejected: [rolledBack] }, candidate: { tag: '1.3.1', digest: c } }, 'pass'],
+  [rejected, 'released', { status: { rejected: [rolledBack] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'pass'],
+  [rejected, 'failed, released', { status: { rejected: [failed] }, actions: { release: '2026-03-01T13:00:00Z' } }, 'pass'],
   [
     rejected,
     'released before it failed',
-    { status: { rejected: [failedImage] }, actions: { release: '2026-03-01T12:59:59Z' } },
+    { status: { rejected: [failed] }, actions: { release: '2026-03-01T12:59:59Z' } },
     'refused RejectedDigest',
   ],
 
-  [reverted, 'a human', { runs: setBy('kubectl'), ...revertedTwice }, 'pass'],
-  [reverted, 'for the first time', { runs: setBy('argocd-controller'), ...applied }, 'pass'],
-  [reverted, 'for the second time', { runs: setBy('argocd-controller'), ...revertedOnce }, 'refused ChangeReverted'],
+  [reverted, 'a human', { runs: by('kubectl'), ...revertedTwice }, 'pass'],
+  [reverted, 'for the first time', { runs: by('argocd-controller'), ...applied }, 'pass'],
+  [reverted, 'for the second time', { runs: by('argocd-controller'), ...revertedOnce }, 'refused ChangeReverted'],
   [
     reverted,
     'one of more than the status has room for',
-    { runs: setBy('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(10) } },
+    { runs: by('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(10) } },
     'refused ChangeReverted',
   ],
   [
     reverted,
     'for the first time, when others were before',
-    { runs: setBy('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(9) } },
+    { runs: by('argocd-controller'), status: { history: [entryOf('1.3.0')], reverted: others(9) } },
     'pass',
   ],
-  [reverted, 'told before', { runs: setBy('helm'), ...revertedTwice }, 'refused ChangeReverted'],
-  [reverted, 'something newer', { runs: setBy('helm'), ...revertedTwice, candidate: { tag: '1.4.0', digest: c } }, 'pass'],
+  [reverted, 'told before', { runs: by('helm'), ...revertedTwice }, 'refused ChangeReverted'],
+  [reverted, 'something newer', { runs: by('helm'), ...revertedTwice, candidate: { tag: '1.4.0', digest: c } }, 'pass'],
   [
     reverted,
     'nobody is recorded, and it is Flux’s',
-    { runs: imageWithoutOwner, workload: { gitOps: 'Flux' }, ...revertedTwice },
+    { runs: unowned, workload: { gitOps: 'Flux' }, ...revertedTwice },
     'refused ChangeReverted',
   ],
-  [reverted, 'released', { runs: setBy('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } }, 'pass'],
+  [reverted, 'released', { runs: by('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } }, 'pass'],
 
   [rewritten, 'nothing was rewritten', { ...applied }, 'pass'],
   [
@@ -220,38 +209,33 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
     'blocked UpToDate',
   ],
 
-  [repeats, 'often, but not within the hour', historyAt(...recentTimes.slice(0, 4), '2026-03-02T10:59:59Z'), 'pass'],
-  [repeats, 'too often', historyAt(...recentTimes), 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
-  [repeats, 'too often, but something else', { ...historyAt(...recentTimes), candidate: { tag: '1.3.1', digest: c } }, 'pass'],
+  [repeats, 'often, but not within the hour', historyAt(...recent.slice(0, 4), '2026-03-02T10:59:59Z'), 'pass'],
+  [repeats, 'too often', historyAt(...recent), 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
+  [repeats, 'too often, but something else', { ...historyAt(...recent), candidate: { tag: '1.3.1', digest: c } }, 'pass'],
   [
     repeats,
     'as often as is configured',
-    { ...historyAt(...recentTimes.slice(0, 2)), context: { repeatsPerHour: 2 } },
+    { ...historyAt(...recent.slice(0, 2)), context: { repeatsPerHour: 2 } },
     'waits TooManyChanges 2026-03-02T12:40:00.000Z',
   ],
-  [repeats, 'too often, as the container remembers', { runs: remembering(recentTimes) }, 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
+  [repeats, 'too often, as the container remembers', { runs: remembering(recent) }, 'waits TooManyChanges 2026-03-02T12:10:00.000Z'],
   [
     repeats,
     'too often, by other policies too',
-    { runs: remembering(recentTimes, 'of another') },
+    { runs: remembering(recent, 'of another') },
     'waits TooManyChanges 2026-03-02T12:10:00.000Z',
   ],
-  [repeats, 'often, as the container remembers', { runs: remembering(recentTimes.slice(1)) }, 'pass'],
-  [
-    repeats,
-    'too often, but another image under the tag',
-    { runs: remembering(recentTimes), candidate: { tag: '1.3.0', digest: c } },
-    'pass',
-  ],
-  [repeats, 'too often, but before the hour', { runs: remembering([...recentTimes.slice(0, 4), '2026-03-02T11:00:00Z']) }, 'pass'],
-  [repeats, 'too often, at a time that somebody forged', { runs: remembering(recentTimes.map(() => '2099-01-01T00:00:00Z')) }, 'pass'],
+  [repeats, 'often, as the container remembers', { runs: remembering(recent.slice(1)) }, 'pass'],
+  [repeats, 'too often, but another image under the tag', { runs: remembering(recent), candidate: { tag: '1.3.0', digest: c } }, 'pass'],
+  [repeats, 'too often, but before the hour', { runs: remembering([...recent.slice(0, 4), '2026-03-02T11:00:00Z']) }, 'pass'],
+  [repeats, 'too often, at a time that somebody forged', { runs: remembering(recent.map(() => '2099-01-01T00:00:00Z')) }, 'pass'],
   [
     repeats,
     'too often, as the container and the history know together',
-    { runs: remembering(recentTimes.slice(0, 2)), ...historyAt(...recentTimes) },
+    { runs: remembering(recent.slice(0, 2)), ...historyAt(...recent) },
     'waits TooManyChanges 2026-03-02T12:10:00.000Z',
   ],
-  [repeats, 'of another workload', { status: { history: recentTimes.map((at) => entryOf('1.3.0', { at, name: 'other' })) } }, 'pass'],
+  [repeats, 'of another workload', { status: { history: recent.map((at) => entryOf('1.3.0', { at, name: 'other' })) } }, 'pass'],
 ];
 
 for (const [guard, name, given, expected] of rows) {
@@ -272,17 +256,13 @@ const messages: [guard: Guard, given: Case, message: RegExp][] = [
   [approval, { spec: { mode: 'Approval' } }, /operator\.technomad\.dev\/approve: 1\.3\.0@sha256:b+$/],
   [approval, { spec: { mode: 'Approval' }, actions: { approve: `1.3.0@${a}` } }, /"1\.3\.0@sha256:a+" approves something else/],
   [approval, { spec: { mode: 'Approval' }, actions: { approve: 'yes' } }, /"yes" is not of the form TAG@sha256:…/],
-  [window, { spec: closedWindow }, /1\.3\.0 is applied to Deployment shop\/web when the next window opens: 2026-03-02T20:00:00Z/],
+  [window, { spec: closed }, /1\.3\.0 is applied to Deployment shop\/web when the next window opens: 2026-03-02T20:00:00Z/],
   [paused, { workload: { paused: true } }, /Deployment shop\/web is paused.*kubectl rollout resume/],
-  [
-    held,
-    { runs: setBy('kubectl-set'), ...applied },
-    /kubectl-set changed web from .*:1\.3\.0 to .*:1\.2\.3\. .*newer than 1\.3\.0.*release/,
-  ],
-  [held, { runs: setBy('kubectl'), ...applied, actions: { release: 'yes' } }, /"yes" is no time such as/],
-  [rejected, { status: { rejected: [rolledBackOnRequest] } }, /1\.3\.0, which was rolled back.*release/],
-  [reverted, { runs: setBy('argocd-controller'), ...revertedOnce }, /argocd-controller has put Deployment shop\/web back 2 times/],
-  [repeats, historyAt(...recentTimes), /5 times within an hour.*another ImagePolicy/],
+  [held, { runs: by('kubectl-set'), ...applied }, /kubectl-set changed web from .*:1\.3\.0 to .*:1\.2\.3\. .*newer than 1\.3\.0.*release/],
+  [held, { runs: by('kubectl'), ...applied, actions: { release: 'yes' } }, /"yes" is no time such as/],
+  [rejected, { status: { rejected: [rolledBack] } }, /1\.3\.0, which was rolled back.*release/],
+  [reverted, { runs: by('argocd-controller'), ...revertedOnce }, /argocd-controller has put Deployment shop\/web back 2 times/],
+  [repeats, historyAt(...recent), /5 times within an hour.*another ImagePolicy/],
 ];
 
 for (const [guard, given, message] of messages) {
@@ -293,7 +273,7 @@ for (const [guard, given, message] of messages) {
 }
 
 test('a reversion is counted with those before, up to the last one', () => {
-  const runs = setBy('argocd-controller');
+  const runs = by('argocd-controller');
   const countOf = (given: Case) => evaluateGuards({ runs, ...given }, reverted).reverted?.map(({ count, at }) => [count, at]);
   assert.deepEqual(countOf(applied), [[1, '2026-03-02T12:00:00Z']]);
   assert.deepEqual(countOf(revertedOnce), [[2, '2026-03-02T12:00:00Z']]);
@@ -302,14 +282,14 @@ test('a reversion is counted with those before, up to the last one', () => {
 
 test('after a release it is counted from the beginning', () => {
   const { reverted: counted } = evaluateGuards(
-    { runs: setBy('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } },
+    { runs: by('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } },
     reverted,
   );
   assert.equal(counted?.[0]?.count, 1);
 });
 
 test('what one guard says of a container leaves the others', () => {
-  const { changed, blocked } = evaluateGuards({ runs: setBy('kubectl'), other: setBy('image-watcher'), ...applied }, held);
+  const { changed, blocked } = evaluateGuards({ runs: by('kubectl'), other: by('image-watcher'), ...applied }, held);
   assert.deepEqual([changed, blocked?.changes.map(({ container }) => container)], [['other'], ['web']]);
 });
 
@@ -323,7 +303,7 @@ test('what was changed in this look already, and rewritten, is not changed once 
     became: `${image}:1.3.0-x`,
   };
   assert.equal(
-    evaluateGuards({ runs: setBy('image-watcher', '1.3.0-x'), context: { applied: [change] } }, rewritten).blocked?.reason,
+    evaluateGuards({ runs: by('image-watcher', '1.3.0-x'), context: { applied: [change] } }, rewritten).blocked?.reason,
     'UpToDate',
   );
 });
