@@ -10,7 +10,7 @@ export type Fleet = Awaited<ReturnType<typeof createFleet>>;
 export async function createFleet(world: World, prefix: string, size: number) {
   const { host } = world.quiet;
   // Benchmarks have thousands.
-  const timeoutMs = 180_000 + size * 200;
+  const timeoutMs = 300_000 + size * 200;
   const members = Array.from({ length: size }, (_, index) => ({ name: `${prefix}-${index}`, repository: `fleet/${prefix}-${index}` }));
   await eachOf(members, async ({ name, repository }) => {
     await pushImage({ host, repository, tag: '1.0.0', content: 'old' });

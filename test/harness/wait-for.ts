@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** One bound for all waits, longer than anything takes on an overloaded machine: it only keeps a test whose state never comes from hanging. */
-const boundMs = 180_000;
+const boundMs = 300_000;
 
 /** The first truthy value that `check` returns; after `timeoutMs` an Error that names `what` and the last thing that went wrong. */
 export async function waitFor<T>(
