@@ -8,7 +8,7 @@ import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { isNewer } from '../model/workload.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
-import type { ApplyPorts } from '../reconcile/apply-plan.ts';
+import type { ApplyPorts } from '../reconcile/apply.ts';
 
 /** For how long a policy is believed to be what was heard of it. */
 export const confirmedForMs = 3_000;

@@ -5,9 +5,8 @@ import type { Workload } from '../model/workload.ts';
 import { createKindWatches } from './kind-watches.ts';
 import type { KindWatchOptions } from './kind-watch.ts';
 import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
-import { createHealingIndex } from '../reconcile/healing-index.ts';
-import type { TargetState } from '../reconcile/plan-with.ts';
-import { createTargetIndex, type TargetIndex } from '../reconcile/needs-reconcile.ts';
+import { createHealingIndex, createTargetIndex, type TargetIndex } from '../reconcile/enqueue/policy-indexes.ts';
+import type { TargetState } from '../reconcile/plan.ts';
 import { abortable, within } from '../async/deadline.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;

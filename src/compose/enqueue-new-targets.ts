@@ -3,7 +3,7 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { matchesTarget, resolveTarget } from '../model/resolve-target.ts';
 import type { Workload } from '../model/workload.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
-import type { Enqueuer } from '../reconcile/enqueuer.ts';
+import type { Enqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import type { ClusterCache } from '../cluster/cluster-cache.ts';
 
 type Cache = Pick<ClusterCache, 'policiesOf' | 'workloads'>;

@@ -2,7 +2,7 @@
 import { formatWorkload } from '../model/workload.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import type { DecisionObserver } from '../reconcile/decision-observer.ts';
+import type { DecisionObserver } from '../reconcile/report.ts';
 
 /** Of hundreds of policies and workloads the first few are enough. */
 const maxNames = 20;

@@ -28,7 +28,7 @@ import { createImageVerifier } from '../verify/image-verifier.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../async/serialize.ts';
 import { createSharedAnswers } from '../reconcile/shared-answers.ts';
-import { createTagMemory } from '../reconcile/tag-memory.ts';
+import { createTagMemory } from '../reconcile/creation-times.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';

@@ -16,7 +16,7 @@ import type { RedisHealth } from '../queue/redis-health.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
-import { createEnqueuer } from '../reconcile/enqueuer.ts';
+import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
 import { announceChange, announceConsent } from './enqueue-new-targets.ts';
 import { createClusterCache } from '../cluster/cluster-cache.ts';

@@ -3,10 +3,10 @@ import { tellGoneTags } from '../plan/running-images.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
-import type { ChoosePorts, Chosen } from '../reconcile/choice.ts';
-import { chooseBest } from '../reconcile/choose-best.ts';
-import { rememberTags } from '../reconcile/needed-tags.ts';
-import { planWith, type PlanPorts } from '../reconcile/plan-with.ts';
+import type { ChoosePorts, Chosen } from '../reconcile/select.ts';
+import { chooseBest } from '../reconcile/select-best.ts';
+import { rememberTags } from '../reconcile/examine-tag.ts';
+import { planWith, type PlanPorts } from '../reconcile/plan.ts';
 import type { AskOnce } from './ask-once.ts';
 
 /** The evaluation of one policy: what it would do with the tags that the registry holds, or the error that prevented it. */

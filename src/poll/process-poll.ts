@@ -10,7 +10,7 @@ import { hasChanges } from '../plan/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { PushPorts } from '../reconcile/process-push.ts';
-import { reportGoneTags } from '../reconcile/report-gone-tags.ts';
+import { reportGoneTags } from '../reconcile/report-events.ts';
 import { reportFailure, reportOutcome, type ReportPorts } from '../reconcile/report.ts';
 import { askOnce } from './ask-once.ts';
 import { findsOf, evaluatePolicies, type Decision, type Find, type PollEvaluation } from './evaluate-policies.ts';

@@ -4,8 +4,8 @@ import { formatRepository, type Repository } from '../model/image-reference.ts';
 import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { ObjectEvent } from '../reconcile/object-event.ts';
-import { formatTag } from '../reconcile/resolve-candidate.ts';
+import type { ObjectEvent } from '../reconcile/report-events.ts';
+import { formatTag } from '../reconcile/resolve-tag.ts';
 import type { Find } from './evaluate-policies.ts';
 
 export interface UnannouncedPorts {

@@ -1,16 +1,15 @@
-import { asSeenBy } from '../plan/consent.ts';
+import { asSeenBy, type Asker } from '../plan/consent.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, type Repository, type Candidate } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { describeMissing, missingPlatforms } from '../select/missing-platforms.ts';
 import { hasChanges } from '../plan/plan-update.ts';
 import type { Reason } from '../model/reasons.ts';
-import { isForVolumesAlone } from '../plan/running-images.ts';
-import type { ChoiceRequest } from './choice.ts';
-import { isKnown } from './needed-tags.ts';
-import { planWith, type PlanPorts } from './plan-with.ts';
-import type { ReadPlatforms, WhyNoImage } from './read-images.ts';
-import { formatTag, resolveCandidate, toUse, type HeadManifest } from './resolve-candidate.ts';
+import { isForVolumesAlone, knownDigests, runningTags } from '../plan/running-images.ts';
+import type { ChoiceRequest } from './select.ts';
+import { planWith, type PlanPorts } from './plan.ts';
+import { formatTag, resolveCandidate, toUse, type HeadManifest } from './resolve-tag.ts';
+import { inSlices } from '../async/in-parallel.ts';
 
 export interface ExaminePorts {
   readonly headManifest: HeadManifest;
@@ -111,3 +110,56 @@ export async function findLack(
   const missing = missingPlatforms(platforms, image.platforms);
   return missing.length === 0 ? undefined : describeMissing(tag, missing, image.platforms);
 }
+
+/** The tags that a candidate is compared with: the running, the selected and the pending ones. */
+export function neededTags(policy: Asker & Pick<ImagePolicy, 'status'>, spec: PolicySpec, ports: PlanPorts): string[] {
+  const { status } = policy;
+  const running = runningTags(spec, asSeenBy(policy, ports), ports.aliases);
+  const remembered = [status.latest?.tag, status.waiting?.tag].filter((tag) => tag !== undefined);
+  return [...new Set([...running, ...remembered])].filter((tag) => spec.strategy.reject(tag) === undefined);
+}
+
+/** Whether a policy knew this digest of a tag before the registry was asked. */
+export function isKnown(
+  { tag, digest }: Candidate,
+  policy: Asker & Pick<ImagePolicy, 'status'>,
+  spec: PolicySpec,
+  ports: PlanPorts,
+): boolean {
+  return digest !== undefined && knownDigests(tag, spec, policy.status, asSeenBy(policy, ports), ports.aliases).has(digest);
+}
+
+/**
+ * The spec with a strategy that caches its answers about tags for one reconcile. The running tags are evaluated first, in slices, because plans compare all of
+ * them at once.
+ */
+export async function rememberTags(policy: Asker, spec: PolicySpec, ports: PlanPorts, signal: AbortSignal): Promise<PolicySpec> {
+  const strategy = spec.strategy.remembering?.();
+  if (strategy === undefined) return spec;
+  await inSlices(runningTags(spec, asSeenBy(policy, ports), ports.aliases), signal, (tag) => strategy.reject(tag));
+  return { ...spec, strategy };
+}
+
+/** What the registry says about an image. */
+export interface ImageFacts {
+  readonly digest: string;
+  /** `linux/amd64`, `linux/arm/v7`; empty for an artifact that is no image. */
+  readonly platforms: readonly string[];
+  /** When it was created, as the image itself states. */
+  readonly created?: Date;
+  /** Why it cannot be run, for the end of a sentence; absent where it can. */
+  readonly noImage?: string;
+}
+
+/** Reads what a tag or digest points to; undefined when it does not exist. A digest that was read before costs no request. */
+export type ReadImage = (source: ImageSource, reference: string, signal: AbortSignal) => Promise<ImageFacts | undefined>;
+
+/** The same without the creation time, for fewer requests. */
+export type ReadPlatforms = (
+  source: ImageSource,
+  reference: string,
+  signal: AbortSignal,
+) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
+
+/** Why a digest is not an image that can run, for the end of a sentence; undefined where it is one. Rejects where it does not exist. */
+export type WhyNoImage = (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;

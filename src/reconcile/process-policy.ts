@@ -6,13 +6,13 @@ import type { Outcome } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { endWait } from './end-wait.ts';
-import { withFreshState } from './fresh-state.ts';
+import { endWait } from './enqueue/wait-job.ts';
+import { withFreshState } from './enqueue/fresh-state.ts';
 import { heardAt, type DeniedPushes } from './denied-pushes.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
 import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
-import { watchRollouts, type WatchPorts } from './watch-rollouts.ts';
+import { watchRollouts, type WatchPorts } from './rollouts/watch-rollouts.ts';
 
 export interface PolicyPorts extends WatchPorts {
   readonly sharedAnswers: SharedAnswers;

@@ -8,12 +8,12 @@ import { type Outcome, suspendedOutcome } from '../plan/outcome.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { rejectHint } from './choose-candidate.ts';
+import { rejectHint } from './select-hinted.ts';
 import { inSlices } from '../async/in-parallel.ts';
-import { isKnown } from './needed-tags.ts';
+import { isKnown } from './examine-tag.ts';
 import { announcedAt, reconcileAndReport, type PolicyPorts } from './process-policy.ts';
 import { reportOutcome, type ReportPorts } from './report.ts';
-import { resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
+import { resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
 
 export interface PushPorts extends PolicyPorts {
   readonly matchPolicies: (repository: Repository) => readonly ImagePolicy[];

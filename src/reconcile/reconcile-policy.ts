@@ -14,17 +14,16 @@ import { hasChanges, type AppliedChange, type UpdatePlan } from '../plan/plan-up
 import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { noteRetagged, runningImages } from '../plan/running-images.ts';
 import { workloadKey, type WorkloadRef } from '../model/workload.ts';
-import { applyPlan, type ApplyPorts, type Progress } from './apply-plan.ts';
-import { confirmPending } from './confirm-pending.ts';
-import { chooseRollback, type RollbackPorts } from './choose-rollback.ts';
-import { mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
-import { chooseAgain, chooseCandidate } from './choose-candidate.ts';
-import { gatherConsents, readConsents, type ConsentPorts } from './gather-consents.ts';
+import { applyPlan, type ApplyPorts, type Progress } from './apply.ts';
+import { confirmPending, mayGoBack, withTime, type ChoiceRequest, type ChoosePorts, type Chosen } from './select.ts';
+import { chooseRollback, type RollbackPorts } from './select-rollback.ts';
+import { chooseAgain, chooseCandidate } from './select-hinted.ts';
+import { gatherConsents, readConsents, type ConsentPorts } from './consents.ts';
 import type { KeyedMutex } from '../async/serialize.ts';
-import { rememberTags } from './needed-tags.ts';
-import { planWith, type PlanPorts } from './plan-with.ts';
-import { isHealedBySecret, type SecretVersions } from './needs-reconcile.ts';
-import { verifyCandidate, type VerifyPorts } from './verify-candidate.ts';
+import { rememberTags } from './examine-tag.ts';
+import { planWith, type PlanPorts } from './plan.ts';
+import { isHealedBySecret, type SecretVersions } from './enqueue/needs-reconcile.ts';
+import { verifyCandidate, type VerifyPorts } from './verify.ts';
 
 export interface ReconcileRequest extends ChoiceRequest {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };

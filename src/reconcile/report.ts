@@ -10,14 +10,12 @@ import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
-import { workloadKey } from '../model/workload.ts';
+import { workloadKey, type Workload } from '../model/workload.ts';
 import type { EventLog, PolicyResult } from '../queue/event-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { toObject, type ObjectEvent } from './object-event.ts';
-import { reportNotWatched } from './report-rollouts.ts';
-import { reportBlocked } from './report-blocked.ts';
-import type { Decision, DecisionObserver } from './decision-observer.ts';
+import { toObject, type ObjectEvent, reportBlocked } from './report-events.ts';
+import { reportNotWatched } from './rollouts/report-rollouts.ts';
 
 export interface ReportPorts extends WorkloadView, ConsentRules {
   /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. */
@@ -193,4 +191,19 @@ function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outc
     // A policy may change hundreds of workloads; the message counts them.
     ...(changes !== undefined && { changes: changes.slice(0, maxChanges) }),
   };
+}
+
+/** How the reconcile of a policy ended: with an outcome, or with the reason why it is requeued. */
+export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'blocked'> {
+  readonly kind: Outcome['kind'] | 'retrying';
+}
+
+/** Receives decisions as they are reported, for traces; must not throw. */
+export interface DecisionObserver {
+  /** The policies that watch the repository of a push; may be empty. */
+  readonly matched?: (policies: readonly string[]) => void;
+  /** `policy` is `namespace/name`. */
+  readonly decided?: (policy: string, decision: Decision) => void;
+  /** A rollout has completed or failed. */
+  readonly rolledOut?: (policy: string, workload: Workload, result: { readonly reason: Reason; readonly message: string }) => void;
 }

@@ -4,7 +4,7 @@ import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
+import { rolloutJob } from '../../src/reconcile/rollouts/next-rollout-check.ts';
 import { policyOf } from '../model/samples.ts';
 import { entryOf, watchedSpec } from '../rollout/rollout-samples.ts';
 import { contextOf, createWorld, startTime, type World } from './world.ts';

@@ -6,8 +6,8 @@ import type { ImagePolicy, PolicyTarget } from '../../src/model/image-policy.ts'
 import { strategies } from '../../src/select/strategies/index.ts';
 import { type Workload, workloadKey } from '../../src/model/workload.ts';
 import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { newTargetJob, neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
-import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
+import { newTargetJob, neededReconciles } from '../../src/reconcile/enqueue/needs-reconcile.ts';
+import { rolloutJob } from '../../src/reconcile/rollouts/next-rollout-check.ts';
 import { digestOf, policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../model/samples.ts';
 import { stuckRollout, rolledOut } from '../rollout/rollout-samples.ts';
 import { contextOf, createWorld, image, startTime, type World } from './world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
-import { createEnqueuer, type EnqueuerPorts } from '../../src/reconcile/enqueuer.ts';
+import { createEnqueuer, type EnqueuerPorts } from '../../src/reconcile/enqueue/enqueuer.ts';
 import { policyOf, workloadOf } from '../model/samples.ts';
 
 function start(t: TestContext, ports: Partial<EnqueuerPorts> = {}) {

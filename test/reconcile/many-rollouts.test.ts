@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { PodState } from '../../src/rollout/evaluate-pods.ts';
 import type { Workload, WorkloadRollout } from '../../src/model/workload.ts';
 import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
+import { rolloutJob } from '../../src/reconcile/rollouts/next-rollout-check.ts';
 import { image, rolledOut, rolloutOf, waitingPod, watchedSpec } from '../rollout/rollout-samples.ts';
 import { digestOf, policyOf, workloadOf } from '../model/samples.ts';
 import { contextOf, createWorld, startTime } from './world.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
 import type { Workload } from '../../src/model/workload.ts';
-import { rolloutJob } from '../../src/reconcile/next-rollout-check.ts';
+import { rolloutJob } from '../../src/reconcile/rollouts/next-rollout-check.ts';
 import { policyOf, webDeployment } from '../model/samples.ts';
 import { afterChange, changedWorkload, entryOf, stuckRollout, rolledOut, viewOf, watchedSpec } from '../rollout/rollout-samples.ts';
 

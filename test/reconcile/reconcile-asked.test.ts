@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { PolicyActions } from '../../src/model/policy-actions.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
-import { neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
+import { neededReconciles } from '../../src/reconcile/enqueue/needs-reconcile.ts';
 import { digestOf, policyOf } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, type World } from './world.ts';
 

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy, PolicySpec } from '../../src/model/image-policy.ts';
 import type { PolicyActions } from '../../src/model/policy-actions.ts';
-import { waitJob } from '../../src/reconcile/wait-job.ts';
+import { waitJob } from '../../src/reconcile/enqueue/wait-job.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
-import { actionJob } from '../../src/reconcile/requested-actions.ts';
+import { actionJob } from '../../src/reconcile/enqueue/requested-actions.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World, neededReconcile } from './world.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { WaitError } from '../../src/model/errors.ts';
-import { waitJob } from '../../src/reconcile/wait-job.ts';
+import { waitJob } from '../../src/reconcile/enqueue/wait-job.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';

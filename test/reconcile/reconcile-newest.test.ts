@@ -7,7 +7,7 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
-import { createTagMemory } from '../../src/reconcile/tag-memory.ts';
+import { createTagMemory } from '../../src/reconcile/creation-times.ts';
 import { appliedOnce, digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, type World } from './world.ts';
 

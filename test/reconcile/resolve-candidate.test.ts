@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaitError } from '../../src/model/errors.ts';
-import { resolveCandidate, type Hint } from '../../src/reconcile/resolve-candidate.ts';
+import { resolveCandidate, type Hint } from '../../src/reconcile/resolve-tag.ts';
 import { digestOf, web } from '../model/samples.ts';
 
 const [before, announced] = [digestOf('a'), digestOf('b')];

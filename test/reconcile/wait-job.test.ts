@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { policyJobId } from '../../src/queue/jobs.ts';
-import { waitJob } from '../../src/reconcile/wait-job.ts';
+import { waitJob } from '../../src/reconcile/enqueue/wait-job.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
 
 const until = '2026-03-01T12:30:00Z';

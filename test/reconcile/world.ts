@@ -22,11 +22,11 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createDeniedPushes } from '../../src/reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../src/async/serialize.ts';
-import type { ImageFacts } from '../../src/reconcile/read-images.ts';
+import type { ImageFacts } from '../../src/reconcile/examine-tag.ts';
 import { createSharedAnswers } from '../../src/reconcile/shared-answers.ts';
-import { createTagMemory } from '../../src/reconcile/tag-memory.ts';
-import type { ObjectEvent } from '../../src/reconcile/object-event.ts';
-import { neededReconciles } from '../../src/reconcile/needs-reconcile.ts';
+import { createTagMemory } from '../../src/reconcile/creation-times.ts';
+import type { ObjectEvent } from '../../src/reconcile/report-events.ts';
+import { neededReconciles } from '../../src/reconcile/enqueue/needs-reconcile.ts';
 import { digestOf, policyOf, web, workloadOf } from '../model/samples.ts';
 
 export const startTime = Date.parse('2026-03-01T12:00:00Z');

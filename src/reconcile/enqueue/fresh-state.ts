@@ -1,11 +1,11 @@
-import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
-import type { LabelSelector } from '../model/label-selector.ts';
-import { isNewer, kindKey, type KindRef, type Workload, workloadKey } from '../model/workload.ts';
-import { sameActions } from '../model/policy-actions.ts';
-import type { PolicyJob } from '../queue/jobs.ts';
-import type { ReconcilePorts } from './reconcile-policy.ts';
-import { untilSeen } from './until-seen.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../../model/image-policy.ts';
+import type { LabelSelector } from '../../model/label-selector.ts';
+import { isNewer, kindKey, type KindRef, type Workload, workloadKey } from '../../model/workload.ts';
+import { sameActions } from '../../model/policy-actions.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
+import type { ReconcilePorts } from '../reconcile-policy.ts';
 import { neededReconciles } from './needs-reconcile.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export interface FreshStatePorts extends ReconcilePorts {
   readonly clock: () => Date;
@@ -82,4 +82,12 @@ function newest(cached: ImagePolicy | undefined, read: ImagePolicy): ImagePolicy
 function newer<T extends { readonly uid: string; readonly generation: number }>(cached: T | undefined, read: T | undefined): T | undefined {
   if (cached === undefined || read === undefined) return cached ?? read;
   return cached.uid === read.uid && cached.generation >= read.generation ? cached : read;
+}
+
+const stepMs = 50;
+const maxSteps = 40;
+
+/** Gives our own watches up to two seconds to show what another replica has already seen; after that, their state is used as it is. */
+export async function untilSeen(isSeen: () => boolean, signal: AbortSignal): Promise<void> {
+  for (let step = 0; step < maxSteps && !isSeen(); step++) await delay(stepMs, undefined, { signal });
 }

@@ -5,7 +5,7 @@ import type { ImageReference, Candidate } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
 import type { VerificationResult, Verification } from '../model/verification.ts';
-import { formatTag, type HeadManifest } from './resolve-candidate.ts';
+import { formatTag, type HeadManifest } from './resolve-tag.ts';
 
 export interface VerifyPorts {
   /** Whether an image has the signatures that are demanded; throws PermanentError where nothing can be verified. */

@@ -1,9 +1,9 @@
-import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { policyJobId, type PolicyJob } from '../queue/jobs.ts';
+import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
+import { policyJobId, type PolicyJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
-import type { PlanPorts } from './plan-with.ts';
+import type { PlanPorts } from '../plan.ts';
 import { newTargetJob, neededReconciles, type SecretVersions } from './needs-reconcile.ts';
-import { rolloutJob } from './next-rollout-check.ts';
+import { rolloutJob } from '../rollouts/next-rollout-check.ts';
 
 export interface EnqueuerPorts extends PlanPorts {
   readonly policies: () => Iterable<ImagePolicy>;

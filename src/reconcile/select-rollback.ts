@@ -5,9 +5,9 @@ import type { Outcome } from '../plan/outcome.ts';
 import { parseRollback, releaseTime } from '../model/policy-actions.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { leftImages, rollbackImage } from '../plan/rollback.ts';
-import type { ChoosePorts, Chosen } from './choice.ts';
-import type { PlanPorts } from './plan-with.ts';
-import { formatTag } from './resolve-candidate.ts';
+import type { ChoosePorts, Chosen } from './select.ts';
+import type { PlanPorts } from './plan.ts';
+import { formatTag } from './resolve-tag.ts';
 
 export interface RollbackPorts extends Pick<ChoosePorts, 'headManifest' | 'sourceOf'>, Pick<PlanPorts, 'findWorkload' | 'aliases'> {
   readonly writeStatus: (

@@ -1,11 +1,12 @@
 /** Reads from the registry when images were created, for strategies that order by it: a bounded number of images in each reconcile. */
 import { PermanentError, WaitError, describeError } from '../model/errors.ts';
-import type { ImageSource } from '../model/image-source.ts';
+import { type ImageSource, accessKey } from '../model/image-source.ts';
 import { naturalOrder } from '../select/select-tag.ts';
 import type { LatestImage } from '../model/policy-status.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
-import type { ReadImage } from './read-images.ts';
-import type { TagMemory } from './tag-memory.ts';
+import type { ReadImage } from './examine-tag.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
+import { formatRepository } from '../model/image-reference.ts';
 
 export interface CreationTimePorts {
   readonly readImage: ReadImage;
@@ -131,4 +132,35 @@ function describe(failures: ReadonlyMap<string, unknown>): string[] {
   const [first] = failures;
   if (first === undefined) return [];
   return [`${failures.size} images could not be read, among them ${first[0]}: ${describeError(first[1])}`];
+}
+
+/** What was found about a tag when its image was last read. */
+export interface RememberedTag {
+  /** Undefined where the image does not state it. */
+  readonly created: Date | undefined;
+  /** Whether it is an artifact that cannot run as an image. */
+  readonly isArtifact: boolean;
+  /** In ms since 1970. */
+  readonly readAt: number;
+}
+
+/** The creation times of tagged images, as far as this process has read them, kept apart by what a reader may access. */
+export interface TagMemory {
+  get(source: ImageSource, tag: string): RememberedTag | undefined;
+  set(source: ImageSource, tag: string, found: RememberedTag): void;
+}
+
+const maxTags = 100_000;
+
+/** An empty memory. When it is full, it drops the least recently used entries. */
+export function createTagMemory(): TagMemory {
+  const tags = new BoundedMap<string, RememberedTag>(maxTags);
+  return {
+    get: (source, tag) => tags.get(keyOf(source, tag)),
+    set: (source, tag, found) => void tags.set(keyOf(source, tag), found),
+  };
+}
+
+function keyOf(source: ImageSource, tag: string): string {
+  return `${formatRepository(source)}:${tag} ${accessKey(source)}`;
 }

@@ -3,10 +3,11 @@ import type { Candidate } from '../model/image-reference.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
-import type { ListTags } from './choose-tag.ts';
-import type { CreationTimePorts } from './read-creation-times.ts';
-import type { ReadPlatforms, WhyNoImage } from './read-images.ts';
-import type { HeadManifest, Hint } from './resolve-candidate.ts';
+import type { ListTags } from './select-best.ts';
+import type { CreationTimePorts } from './creation-times.ts';
+import { type ReadPlatforms, type WhyNoImage, findLack } from './examine-tag.ts';
+import type { HeadManifest, Hint } from './resolve-tag.ts';
+import { isPending, isSameImage, type PendingCandidate } from '../plan/pending-candidate.ts';
 
 export interface ChoosePorts extends CreationTimePorts {
   readonly headManifest: HeadManifest;
@@ -55,4 +56,23 @@ export function withTime(candidate: Candidate, { created }: Pick<Chosen, 'create
 /** Whether a policy may downgrade: then a pushed tag may be older than the best one, and only a comparison with all tags can say. */
 export function mayGoBack({ allowDowngrade, strategy }: PolicySpec): boolean {
   return allowDowngrade && strategy.mutableTag === undefined;
+}
+
+/**
+ * The pending candidate, if it is still valid: the policy selects it, and the registry still gives the same digest. Costs one request to the registry unless it
+ * is the image that was just chosen.
+ */
+export async function confirmPending(
+  policy: ImagePolicy,
+  { candidate, spec }: Chosen,
+  ports: ChoosePorts,
+  signal: AbortSignal,
+): Promise<PendingCandidate | undefined> {
+  const { waiting } = policy.status;
+  if (spec.minAgeMs === undefined || !isPending(waiting) || spec.strategy.reject(waiting.tag) !== undefined) return undefined;
+  if (waiting.tag === candidate.tag) return isSameImage(waiting, candidate) ? waiting : undefined;
+  const source = ports.sourceOf(policy, spec);
+  const head = await ports.headManifest(source, waiting.tag, signal);
+  if (head === undefined || head.digest !== waiting.digest) return undefined;
+  return (await findLack(waiting.tag, head.digest, spec, source, ports, signal)) === undefined ? waiting : undefined;
 }

@@ -1,12 +1,11 @@
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { Outcome } from '../plan/outcome.ts';
-import { mayGoBack, type ChoiceRequest, type ChoosePorts, type Chosen } from './choice.ts';
-import { chooseBest } from './choose-best.ts';
-import { examineTag } from './examine-tag.ts';
-import { readSomeTimes } from './read-creation-times.ts';
-import { neededTags } from './needed-tags.ts';
-import type { PlanPorts } from './plan-with.ts';
-import { formatTag, resolveCandidate, toUse, type Hint } from './resolve-candidate.ts';
+import { mayGoBack, type ChoiceRequest, type ChoosePorts, type Chosen } from './select.ts';
+import { chooseBest } from './select-best.ts';
+import { examineTag, neededTags } from './examine-tag.ts';
+import { readSomeTimes } from './creation-times.ts';
+import type { PlanPorts } from './plan.ts';
+import { formatTag, resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
 
 /** Why a policy does not want a tag; undefined where it does. Costs no request. */
 export function rejectHint(spec: PolicySpec, tag: string): Outcome | undefined {

@@ -1,7 +1,7 @@
-import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import type { Reason } from '../model/reasons.ts';
-import { parseApproval, releaseTime } from '../model/policy-actions.ts';
-import { requestCause, type PolicyJob } from '../queue/jobs.ts';
+import { isUsable, type ImagePolicy } from '../../model/image-policy.ts';
+import type { Reason } from '../../model/reasons.ts';
+import { parseApproval, releaseTime } from '../../model/policy-actions.ts';
+import { requestCause, type PolicyJob } from '../../queue/jobs.ts';
 
 type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
 

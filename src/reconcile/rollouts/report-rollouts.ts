@@ -1,18 +1,18 @@
 /** Reports rollouts: Kubernetes Events on policy and workload, audit record, metrics, log. The status was written before. */
-import { whyNoRollback, type RefusedRollback, type Rollback } from '../rollout/automatic-rollback.ts';
-import { isRecorded } from '../rollout/current-rollouts.ts';
-import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { evaluateRollout } from '../rollout/evaluate-rollout.ts';
-import { listFew, toSeconds } from '../model/text.ts';
-import type { Outcome } from '../plan/outcome.ts';
-import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
-import { findRejection } from '../plan/rejections.ts';
-import type { Reason } from '../model/reasons.ts';
-import { isSameEntry, type Finding, type Refusal } from '../status/record-rollouts.ts';
-import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
-import type { PolicyResult } from '../queue/event-log.ts';
-import { toObject } from './object-event.ts';
-import type { ReportPorts } from './report.ts';
+import { whyNoRollback, type RefusedRollback, type Rollback } from '../../rollout/automatic-rollback.ts';
+import { isRecorded } from '../../rollout/current-rollouts.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../../model/image-policy.ts';
+import { evaluateRollout } from '../../rollout/evaluate-rollout.ts';
+import { listFew, toSeconds } from '../../model/text.ts';
+import type { Outcome } from '../../plan/outcome.ts';
+import type { HistoryEntry, PolicyStatus } from '../../model/policy-status.ts';
+import { findRejection } from '../../plan/rejections.ts';
+import type { Reason } from '../../model/reasons.ts';
+import { isSameEntry, type Finding, type Refusal } from '../../status/record-rollouts.ts';
+import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../../model/workload.ts';
+import type { PolicyResult } from '../../queue/event-log.ts';
+import { toObject } from '../report-events.ts';
+import type { ReportPorts } from '../report.ts';
 
 type Ports = Omit<ReportPorts, 'now'> & { readonly clock: () => Date };
 

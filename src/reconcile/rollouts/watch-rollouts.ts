@@ -2,22 +2,22 @@
  * One check of the rollouts of a policy: the state of the workloads and, while they are rolling out, of their new pods. The findings are written to the status
  * first, so that a failed image is rejected before it is rolled back, and the next check can continue after a crash at any point.
  */
-import { refusedRollbacks, rollbacksOf } from '../rollout/automatic-rollback.ts';
-import { asSeenBy } from '../plan/consent.ts';
-import { currentRollouts, type Rollout } from '../rollout/current-rollouts.ts';
-import { describeError } from '../model/errors.ts';
-import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../model/image-policy.ts';
-import { evidenceOf, evaluatePods, type PodState } from '../rollout/evaluate-pods.ts';
-import { evaluateRollout, type RolloutEvaluation } from '../rollout/evaluate-rollout.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
-import { recordFindings, withRolloutConditions, type Finding } from '../status/record-rollouts.ts';
-import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
-import type { PolicyJob } from '../queue/jobs.ts';
-import type { FreshStatePorts } from './fresh-state.ts';
-import type { ReportPorts } from './report.ts';
+import { refusedRollbacks, rollbacksOf } from '../../rollout/automatic-rollback.ts';
+import { asSeenBy } from '../../plan/consent.ts';
+import { currentRollouts, type Rollout } from '../../rollout/current-rollouts.ts';
+import { describeError } from '../../model/errors.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../../model/image-policy.ts';
+import { evidenceOf, evaluatePods, type PodState } from '../../rollout/evaluate-pods.ts';
+import { evaluateRollout, type RolloutEvaluation } from '../../rollout/evaluate-rollout.ts';
+import type { PolicyStatus } from '../../model/policy-status.ts';
+import { recordFindings, withRolloutConditions, type Finding } from '../../status/record-rollouts.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../../model/workload.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
+import type { FreshStatePorts } from '../enqueue/fresh-state.ts';
+import type { ReportPorts } from '../report.ts';
 import { reportFindings, reportCompleted } from './report-rollouts.ts';
-import { defaultParallel } from './apply-plan.ts';
-import { inParallel } from '../async/in-parallel.ts';
+import { defaultParallel } from '../apply.ts';
+import { inParallel } from '../../async/in-parallel.ts';
 import { rollBack, type Failed } from './roll-back.ts';
 import { checkStepMs, manyRollouts, maxExamined, rolloutJob } from './next-rollout-check.ts';
 

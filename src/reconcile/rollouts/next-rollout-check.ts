@@ -1,18 +1,18 @@
 /**
- * When the rollouts of a policy are to be checked next: a pure function like the predicate for policies (needs-reconcile.ts), called on every change of a
+ * When the rollouts of a policy are to be checked next: a pure function like the predicate for policies (enqueue/needs-reconcile.ts), called on every change of a
  * policy or workload, by the resync each minute, and at the end of each check. A missed event does no harm, and no worker waits.
  */
-import { refusedRollbacks, rollbacksOf } from '../rollout/automatic-rollback.ts';
-import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
-import { nextCompletion, rolloutStatesOf } from '../rollout/count-rollouts.ts';
-import { currentRollouts, isRecorded, newestOf, type Rollout } from '../rollout/current-rollouts.ts';
-import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
-import type { RegistryAliases } from '../model/image-reference.ts';
-import { deadlineOf, evaluateRollout } from '../rollout/evaluate-rollout.ts';
-import { hashId } from '../model/push-event.ts';
-import type { WorkloadView } from '../model/resolve-target.ts';
-import { workloadKey } from '../model/workload.ts';
-import type { PolicyJob } from '../queue/jobs.ts';
+import { refusedRollbacks, rollbacksOf } from '../../rollout/automatic-rollback.ts';
+import { asSeenBy, type ConsentRules } from '../../plan/consent.ts';
+import { nextCompletion, rolloutStatesOf } from '../../rollout/count-rollouts.ts';
+import { currentRollouts, isRecorded, newestOf, type Rollout } from '../../rollout/current-rollouts.ts';
+import { isUsable, type ImagePolicy, type RolloutSettings } from '../../model/image-policy.ts';
+import type { RegistryAliases } from '../../model/image-reference.ts';
+import { deadlineOf, evaluateRollout } from '../../rollout/evaluate-rollout.ts';
+import { hashId } from '../../model/push-event.ts';
+import type { WorkloadView } from '../../model/resolve-target.ts';
+import { workloadKey } from '../../model/workload.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
 
 /** While a rollout progresses, its pods are read at these times after the change, then every minute. */
 const lastEarlyMs = 75_000;

@@ -1,0 +1,56 @@
+import { type ImagePolicy, policyKey } from '../model/image-policy.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Outcome } from '../plan/outcome.ts';
+import { describeBlocked } from '../status/condition-states.ts';
+import type { ReportPorts } from './report.ts';
+import { describeGone } from '../plan/running-images.ts';
+
+/** A Kubernetes Event, about a policy or a workload. */
+export interface ObjectEvent {
+  readonly regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: Reason;
+  readonly action: string;
+  readonly message: string;
+}
+
+/** A policy as what an Event is about. */
+export function toObject({ apiVersion, namespace, name, uid }: ImagePolicy): ObjectEvent['regarding'] {
+  return { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
+}
+
+/** Records an Event when the guards block something new, not each time that they block it, and when a rollback could not be done. */
+export function reportBlocked(policy: ImagePolicy, outcome: Outcome, ports: Pick<ReportPorts, 'recordEvent' | 'logger'>): void {
+  const event = noticeOf(policy, outcome);
+  if (event === undefined) return;
+  ports.logger.info({ policy: policyKey(policy), reason: event.reason, why: event.message }, 'update blocked');
+  ports.recordEvent({ ...event, regarding: toObject(policy), action: 'Guard' });
+}
+
+function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 'type' | 'reason' | 'message'> | undefined {
+  const { reason, message } = outcome;
+  if (reason === 'NoEarlierImage') return { type: 'Warning', reason, message };
+  // A change that waits for a time is reported like every wait.
+  if (outcome.kind === 'waiting' || outcome.selection === undefined) return undefined;
+  const blocked = describeBlocked(outcome.blocked ?? []);
+  if (blocked === undefined) return undefined;
+  const isTold = status.conditions?.some((known) => known.reason === blocked.reason && known.message === blocked.message);
+  if (isTold === true) return undefined;
+  return { type: blocked.reason === 'TooManyChanges' ? 'Warning' : 'Normal', ...blocked };
+}
+
+/** Records an Event when running tags are found deleted, or other ones than before; not each time that they are found so. */
+export function reportGoneTags(
+  { apiVersion, namespace, name, uid, status }: ImagePolicy,
+  gone: readonly string[],
+  { recordEvent, logger }: Pick<ReportPorts, 'recordEvent' | 'logger'>,
+): void {
+  if (gone.length === 0) return;
+  const message = describeGone(gone);
+  const before = status.conditions?.find(({ type }) => type === 'TagGone');
+  // The condition's message may have been cut to the length of its field.
+  if (before?.status === 'True' && message.startsWith(before.message.replace(/…$/, ''))) return;
+  const regarding = { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
+  recordEvent({ regarding, type: 'Warning', reason: 'TagGone', action: 'Poll', message });
+  logger.info({ policy: policyKey({ namespace, name }), gone }, 'registry no longer has the running tag');
+}
