@@ -41,3 +41,32 @@ export function batchWrites<T>(write: (items: readonly T[]) => Promise<void>): (
     return next.written;
   };
 }
+
+/** A mutex that is held for a while, and not only while one function runs. */
+export interface HeldMutex {
+  /** Resolves when it is held; at once where it is held already. */
+  take(): Promise<void>;
+  /** Lets it go; does nothing where it is not held. */
+  release(): void;
+}
+
+/** The mutex of a key, not held yet. Whoever takes it must release it. */
+export function holdMutex(mutex: KeyedMutex, key: string): HeldMutex {
+  let release: (() => void) | undefined;
+  return {
+    async take() {
+      if (release !== undefined) return;
+      const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
+      const held = new Promise<void>((done) => (release = done));
+      const work = () => {
+        hold();
+        return held;
+      };
+      await Promise.race([isHeld, mutex.run(key, work)]);
+    },
+    release() {
+      release?.();
+      release = undefined;
+    },
+  };
+}

@@ -6,7 +6,7 @@ import { createKindWatches } from './kind-watches.ts';
 import type { KindWatchOptions } from './kind-watch.ts';
 import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
 import { createHealingIndex, createTargetIndex, type TargetIndex } from '../reconcile/enqueue/policy-indexes.ts';
-import type { TargetState } from '../reconcile/plan.ts';
+import type { TargetState } from '../reconcile/attempt.ts';
 import { abortable, within } from '../async/deadline.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;

@@ -1,6 +1,5 @@
 import { PermanentError } from '../model/errors.ts';
-import type { ListTags } from '../reconcile/select-best.ts';
-import type { HeadManifest } from '../reconcile/resolve-tag.ts';
+import type { ListTags, HeadManifest } from '../reconcile/resolve-tag.ts';
 
 /** The registry's answers about one repository, each requested once, however many policies need it. */
 export interface AskOnce {

@@ -3,19 +3,20 @@ import { tellGoneTags } from '../plan/running-images.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
-import type { ChoosePorts, Chosen } from '../reconcile/select.ts';
-import { chooseBest } from '../reconcile/select-best.ts';
-import { rememberTags } from '../reconcile/examine-tag.ts';
-import { planWith, type PlanPorts } from '../reconcile/plan.ts';
+import { type RegistryPorts, rememberTags } from '../reconcile/examine-tag.ts';
+import type { Selection } from '../reconcile/selection.ts';
+import { selectBest } from '../reconcile/select-best.ts';
+import { planWith } from '../reconcile/plan.ts';
+import type { PlanPorts } from '../reconcile/attempt.ts';
 import type { AskOnce } from './ask-once.ts';
 
 /** The evaluation of one policy: what it would do with the tags that the registry holds, or the error that prevented it. */
 export type PollEvaluation = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
 
-/** The plan, and the choice that it was made from. */
+/** The plan, and the selection that it was made for. */
 export interface Decision {
   readonly plan: UpdatePlan;
-  readonly chosen: Chosen;
+  readonly selection: Selection;
 }
 
 /** A policy whose plan changes something. */
@@ -30,16 +31,17 @@ export interface Find {
 export async function evaluatePolicies(
   policies: readonly ImagePolicy[],
   ask: AskOnce,
-  ports: ChoosePorts & PlanPorts,
+  ports: RegistryPorts & PlanPorts,
   signal: AbortSignal,
 ): Promise<PollEvaluation[]> {
   const evaluations: PollEvaluation[] = [];
   for (const policy of policies) {
     if (!isUsable(policy.spec)) continue;
     try {
-      const spec = await rememberTags(policy, policy.spec, ports, signal);
-      const chosen = await chooseBest(policy, spec, { announced: false, isOnlyFound: true }, { ...ports, ...ask }, signal);
-      if ('candidate' in chosen) evaluations.push({ policy, chosen, plan: planFor(policy, chosen, ask, ports) });
+      const request = { announced: false, isOnlyFound: true };
+      const reconcile = { policy, spec: policy.spec, request, cluster: ports, signal };
+      const selection = await selectBest({ ...reconcile, spec: await rememberTags(reconcile) }, { ...ports, ...ask });
+      if ('candidate' in selection) evaluations.push({ policy, selection, plan: planFor(policy, selection, ask, ports) });
     } catch (error) {
       evaluations.push({ policy, error });
       if (signal.aborted) break;
@@ -52,12 +54,18 @@ export async function evaluatePolicies(
 export async function findsOf(
   evaluations: readonly PollEvaluation[],
   ask: AskOnce,
-  { sourceOf }: Pick<ChoosePorts, 'sourceOf'>,
+  { sourceOf }: Pick<RegistryPorts, 'sourceOf'>,
   signal: AbortSignal,
 ): Promise<Find[]> {
   const found = evaluations.flatMap((evaluation) =>
     'plan' in evaluation && hasChanges(evaluation.plan)
-      ? [{ policy: evaluation.policy, candidate: evaluation.plan.candidate, source: sourceOf(evaluation.policy, evaluation.chosen.spec) }]
+      ? [
+          {
+            policy: evaluation.policy,
+            candidate: evaluation.plan.candidate,
+            source: sourceOf(evaluation.policy, evaluation.selection.spec),
+          },
+        ]
       : [],
   );
   const finds: Find[] = [];
@@ -69,9 +77,9 @@ export async function findsOf(
   return finds;
 }
 
-function planFor(policy: ImagePolicy, { spec, candidate }: Chosen, ask: AskOnce, ports: PlanPorts): UpdatePlan {
-  const plan = planWith(policy, spec, candidate, ports);
-  const tags = spec.strategy.mutableTag === undefined ? ask.listed() : undefined;
+function planFor(policy: ImagePolicy, selection: Selection, ask: AskOnce, ports: PlanPorts): UpdatePlan {
+  const plan = planWith(policy, selection, ports);
+  const tags = selection.spec.strategy.mutableTag === undefined ? ask.listed() : undefined;
   return tags === undefined ? plan : tellGoneTags(plan, tags, ports.aliases);
 }
 

@@ -83,7 +83,7 @@ async function report(evaluation: PollEvaluation, job: PollJob, context: JobCont
 
 async function reportUnchanged(
   policy: ImagePolicy,
-  { plan, chosen: { spec, notes } }: Decision,
+  { plan, selection: { spec, notes } }: Decision,
   cause: ReconcileCause,
   ports: ReportPorts,
   signal: AbortSignal,

@@ -1,12 +1,17 @@
-import { PermanentError, WaitError } from '../model/errors.ts';
-import { policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
+/** The stage `apply`: asks the owners of other namespaces, and sends one guarded patch for each workload. */
 import type { AppliedChange, TargetPlan, TargetProblem, UpdatePlan } from '../plan/plan-update.ts';
-import type { TriggerSource } from '../model/policy-status.ts';
+import type { PendingDecision } from '../plan/pending-candidate.ts';
+import { PermanentError, WaitError } from '../model/errors.ts';
+import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { withUpdates } from '../model/last-update.ts';
-import { findContainer, identityOf, workloadKey, type Workload, type WorkloadRef, type ContainerChange } from '../model/workload.ts';
+import { findContainer, identityOf, workloadKey, type ContainerChange, type Workload } from '../model/workload.ts';
 import { inParallel } from '../async/in-parallel.ts';
+import { imagesOf, withProgress, type Attempt, type Progress, type StartAgain } from './attempt.ts';
+import { gatherConsents, type ConsentPorts } from './consents.ts';
+import { planWith, type Planned } from './plan.ts';
+import type { Selected } from './selection.ts';
 
-export interface ApplyPorts {
+export interface ApplyPorts extends ConsentPorts {
   /** Whether the policy is still the one that the plan was made for, as the API server confirmed within the last seconds. */
   readonly isCurrent: (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean>;
   /** One guarded patch; `conflict`: the workload differs from the one that was planned with. */
@@ -16,107 +21,111 @@ export interface ApplyPorts {
     changeCause: string,
     signal: AbortSignal,
   ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' }>;
-  /** The workload as read from the API server. */
-  readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
   readonly onConflict: () => void;
-  readonly now: () => number;
+  /** Called with the changes that a failing reconcile had already made. */
+  readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
 }
 
-/** The result of the plans of one reconcile so far. */
-export interface Progress {
-  readonly applied: AppliedChange[];
-  /** The workloads that this reconcile has read, by key; undefined for one that is gone. */
-  readonly fresh: Map<string, Workload | undefined>;
-  /** Why the API server rejects a change, by workload; retrying would not help. */
-  readonly refused: Map<string, TargetProblem>;
-}
-
-/** The plan with rejected changes as problems, and whether more has to be done. */
-export interface Application {
+/** A plan after all of it was applied, except what is blocked, has a problem, or is not due. */
+export interface Applied {
+  readonly selected: Selected;
+  readonly decision: PendingDecision;
   readonly plan: UpdatePlan;
-  readonly conflicts: number;
-  /** A temporary failure: that of one workload, which represents all that failed. */
-  readonly failure?: { readonly reason: unknown };
+  /** The attempt that applied it, and knows the workloads as they are now. */
+  readonly attempt: Attempt;
 }
 
 /** How many workloads are patched at the same time unless the policy sets a number. */
 export const defaultParallel = 10;
 
-/** The policy of the plan, and the cause of the reconcile. */
-export interface Wish {
-  readonly policy: ImagePolicy;
-  readonly spec: Pick<PolicySpec, 'maxParallel'>;
-  readonly source?: TriggerSource | undefined;
-}
-
 type ChangingPlan = TargetPlan & { readonly workload: Workload };
 
-/** Patches the workloads of the plan, several at a time; a failure of one does not keep the others from being changed. */
-export async function applyPlan(
-  plan: UpdatePlan,
-  { policy, spec, source = 'TargetChange' }: Wish,
-  progress: Progress,
-  ports: ApplyPorts,
-  signal: AbortSignal,
-): Promise<Application> {
-  const { applied, refused } = progress;
-  const { maxParallel = defaultParallel } = spec;
-  const changing = withRefusals(plan, refused).targets.filter(isChanging);
-  const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${plan.candidate.tag}`;
-  const record = (target: ChangingPlan): ChangingPlan => {
-    const details = {
-      policy: policy.uid,
-      trigger: source,
-      at: new Date(ports.now()),
-      tag: plan.candidate.tag,
-      digest: plan.candidate.digest,
-    };
-    return { ...target, changes: withUpdates(target.workload, target.changes, details) };
-  };
-  const results = await inParallel(changing, maxParallel, async (target) =>
-    (await ports.isCurrent(policy, signal)) ? patch(record(target), cause, progress, ports, signal) : 'conflict',
-  );
-  const failures: unknown[] = [];
-  let conflicts = 0;
-  for (const [index, { target, workload, changes }] of changing.entries()) {
-    const result = results[index];
-    if (result?.status === 'rejected') failures.push(result.reason);
-    else if (result?.value === 'conflict') conflicts++;
-    else if (result?.value === 'patched')
-      applied.push(...changes.map((change) => toApplied(change, workload, progress.fresh.get(workloadKey(target)))));
+/** Applies a plan. Throws where a workload failed for the moment; the others are changed all the same. */
+export async function apply(attempt: Attempt, { selected, decision, plan }: Planned, ports: ApplyPorts): Promise<Applied | StartAgain> {
+  const { policy } = attempt;
+  const { selection, running } = selected;
+  const { consents, read } = await gatherConsents(attempt, plan, ports);
+  const { fresh, applied } = attempt.progress;
+  const asked = withProgress(attempt, { ...attempt.progress, selected, fresh: new Map([...fresh, ...read]) });
+  // These reads may show that another writer was faster, or that a consent was withdrawn.
+  if (imagesOf({ ...asked, spec: selection.spec }) !== running) return { again: 'TargetChanged', progress: asked.progress };
+  const candidate = plan.candidate;
+  const agreed = consents.size === 0 ? plan : planWith(policy, { ...selection, candidate }, asked.cluster, { applied, consents });
+  if (decision.apply === undefined) return { selected, decision, plan: agreed, attempt: asked };
+  const results = await patchAll(agreed, asked, ports);
+  const progress = recordResults(asked.progress, results);
+  const failures = results.flatMap(({ result }) => (result.kind === 'failed' ? [result.reason] : []));
+  if (failures.length > 0) {
+    ports.onPartlyApplied?.(progress.applied);
+    // One represents all; a wait says when to come back.
+    throw failures.find((reason) => reason instanceof WaitError) ?? failures[0];
   }
-  const [failure] = failures.toSorted((a, b) => Number(b instanceof WaitError) - Number(a instanceof WaitError));
-  return { plan: withRefusals(plan, refused), conflicts, ...(failures.length > 0 && { failure: { reason: failure } }) };
+  if (results.some(({ result }) => result.kind === 'conflict')) return { again: 'Conflict', progress };
+  return { selected, decision, plan: withRefusals(agreed, progress.refused), attempt: withProgress(asked, progress) };
 }
 
-async function patch(
-  { target, workload, changes }: ChangingPlan,
-  cause: string,
-  { fresh, refused }: Progress,
-  ports: ApplyPorts,
-  signal: AbortSignal,
-): Promise<'patched' | 'conflict' | 'refused'> {
-  const key = workloadKey(target);
+/** What became of one workload, as it is now; where it is the policy that is outdated, the workload is not read. */
+type PatchResult =
+  | { readonly kind: 'patched'; readonly workload: Workload }
+  | { readonly kind: 'conflict'; readonly workload?: Workload | undefined }
+  | { readonly kind: 'refused'; readonly problem: TargetProblem }
+  | { readonly kind: 'failed'; readonly reason: unknown };
+
+interface TargetResult {
+  readonly target: ChangingPlan;
+  readonly result: PatchResult;
+}
+
+/** Patches several workloads at a time. */
+async function patchAll(plan: UpdatePlan, attempt: Attempt, ports: ApplyPorts): Promise<TargetResult[]> {
+  const { policy, spec, signal } = attempt;
+  const changing = withRefusals(plan, attempt.progress.refused).targets.filter(isChanging);
+  const results = await inParallel(changing, spec.maxParallel ?? defaultParallel, async (target): Promise<TargetResult> => {
+    const result = (await ports.isCurrent(policy, signal)) ? await patch(target, plan, attempt, ports) : ({ kind: 'conflict' } as const);
+    return { target, result };
+  });
+  return changing.map((target, index) => {
+    const result = results[index];
+    return result?.status === 'fulfilled' ? result.value : { target, result: { kind: 'failed', reason: result?.reason } };
+  });
+}
+
+async function patch(planned: ChangingPlan, { candidate }: UpdatePlan, attempt: Attempt, ports: ApplyPorts): Promise<PatchResult> {
+  const { policy, request, cluster, signal } = attempt;
+  const { source: trigger = 'TargetChange' } = request;
+  const { target, workload } = planned;
+  const { tag, digest } = candidate;
+  const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${tag}`;
+  const changes = withUpdates(workload, planned.changes, { policy: policy.uid, trigger, at: new Date(cluster.now()), tag, digest });
   try {
     const result = await ports.patchImages(workload, changes, cause, signal);
-    if (result.kind === 'patched') {
-      fresh.set(key, result.workload);
-      return 'patched';
-    }
+    if (result.kind === 'patched') return result;
     ports.onConflict();
-    fresh.set(key, await ports.readWorkload(target, signal));
-    return 'conflict';
+    return { kind: 'conflict', workload: await ports.readWorkload(target, signal) };
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
-    refused.set(key, { reason: error.reason, message: error.message });
-    return 'refused';
+    return { kind: 'refused', problem: { reason: error.reason, message: error.message } };
   }
+}
+
+function recordResults({ applied, fresh, refused, ...progress }: Progress, results: readonly TargetResult[]): Progress {
+  const made = results.flatMap(({ target: { workload, changes }, result }) =>
+    result.kind === 'patched' ? changes.map((change) => toApplied(change, workload, result.workload)) : [],
+  );
+  const read = results.flatMap(({ target: { target }, result }): [string, Workload | undefined][] => {
+    if (result.kind === 'patched') return [[workloadKey(target), result.workload]];
+    return result.kind === 'conflict' && 'workload' in result ? [[workloadKey(target), result.workload]] : [];
+  });
+  const problems = results.flatMap(({ target: { target }, result }): [string, TargetProblem][] =>
+    result.kind === 'refused' ? [[workloadKey(target), result.problem]] : [],
+  );
+  return { ...progress, applied: [...applied, ...made], fresh: new Map([...fresh, ...read]), refused: new Map([...refused, ...problems]) };
 }
 
 /** Admission may have rewritten the image. Fields of custom resources are left to their controller. */
-function toApplied(change: ContainerChange, workload: Workload, patched: Workload | undefined): AppliedChange {
+function toApplied(change: ContainerChange, workload: Workload, patched: Workload): AppliedChange {
   const { container, fields, to } = change;
-  const became = fields === undefined && patched !== undefined ? findContainer(patched, container)?.image : undefined;
+  const became = fields === undefined ? findContainer(patched, container)?.image : undefined;
   return { ...change, workload: identityOf(workload), ...(became !== undefined && became !== to && { became }) };
 }
 

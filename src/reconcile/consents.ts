@@ -1,69 +1,81 @@
-import { evaluateConsent, needsConsent, type Consent, type ConsentRules } from '../plan/consent.ts';
-import { PermanentError } from '../model/errors.ts';
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+/** What the owners of targets in other namespaces allow, read from the API server. */
+import { evaluateConsent, needsConsent, type Asker, type Consent } from '../plan/consent.ts';
 import { wantsChange, type UpdatePlan } from '../plan/plan-update.ts';
+import { PermanentError } from '../model/errors.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
 import { inParallel } from '../async/in-parallel.ts';
+import type { Reconcile } from './attempt.ts';
 
 const maxParallel = 16;
 
-export interface ConsentPorts extends ConsentRules {
-  /** The workload as read from the API server. */
-  readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
-  /** A Namespace's consent annotation from the API server, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
-  readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
+export interface NamespaceConsentPorts {
   /** Brings `namespaceConsent` up to date for these Namespaces; does not fail when one may not be read. */
   readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
+export interface ConsentPorts {
+  /** The workload as read from the API server. */
+  readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
+  /** A Namespace's consent annotation from the API server, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
+  readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
+}
+
 /** Reads the consents of the Namespaces of a policy's targets, which decide what the policy may see. */
-export async function readConsents(policy: ImagePolicy, spec: PolicySpec, ports: ConsentPorts, signal: AbortSignal): Promise<void> {
-  const { crossNamespace, readNamespaceConsents } = ports;
-  const asked = spec.targets.filter((target) => needsConsent({ ...target, name: '' }, policy, crossNamespace));
+export async function readConsents(
+  { policy, spec, cluster, signal }: Reconcile,
+  { readNamespaceConsents }: NamespaceConsentPorts,
+): Promise<void> {
+  const asked = spec.targets.filter((target) => needsConsent({ ...target, name: '' }, policy, cluster.crossNamespace));
   if (asked.length > 0) await readNamespaceConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
 }
 
-interface Gathering {
-  /** The workloads that this reconcile has read; those read here are added. */
-  readonly fresh: Map<string, Workload | undefined>;
-  readonly ports: ConsentPorts;
-  readonly signal: AbortSignal;
+/** The policy that asks, and whether it has to. */
+type Asking = Pick<Reconcile, 'signal'> & { readonly policy: Asker; readonly cluster: Pick<Reconcile['cluster'], 'crossNamespace'> };
+
+/** The consents by workload, and the workloads as they were read for them. */
+interface Gathered {
+  readonly consents: ReadonlyMap<string, Consent>;
+  readonly read: ReadonlyMap<string, Workload | undefined>;
 }
 
 /**
  * The consents of the owners of targets in other namespaces. They are read anew for each patch, because a consent may have been withdrawn, and only for
  * workloads that the plan changes, whose owners had consented when it was made.
  */
-export async function gatherConsents(policy: ImagePolicy, plan: UpdatePlan, gathering: Gathering): Promise<ReadonlyMap<string, Consent>> {
-  const { crossNamespace } = gathering.ports;
-  const asked = plan.targets.filter((planned) => wantsChange(planned) && needsConsent(planned.target, policy, crossNamespace));
+export async function gatherConsents(asking: Asking, plan: UpdatePlan, ports: ConsentPorts): Promise<Gathered> {
+  const { policy, cluster } = asking;
+  const asked = plan.targets.filter((planned) => wantsChange(planned) && needsConsent(planned.target, policy, cluster.crossNamespace));
   // Hundreds of targets may be in one namespace, whose annotation is read once.
   const namespaces = new Map<string, Promise<string | null>>();
   const readNamespaceConsent: ConsentPorts['readNamespaceConsent'] = (namespace, signal) => {
-    const answer = namespaces.get(namespace) ?? gathering.ports.readNamespaceConsent(namespace, signal);
+    const answer = namespaces.get(namespace) ?? ports.readNamespaceConsent(namespace, signal);
     namespaces.set(namespace, answer);
     return answer;
   };
-  const sharing = { ...gathering, ports: { ...gathering.ports, readNamespaceConsent } };
-  const answers = await inParallel(asked, maxParallel, ({ target }) => ask(target, policy, sharing));
-  return new Map(
-    asked.flatMap(({ target }, index): [string, Consent][] => {
-      const answer = answers[index];
-      if (answer?.status === 'rejected') throw answer.reason;
-      return answer === undefined ? [] : [[workloadKey(target), answer.value]];
-    }),
-  );
+  const answers = await inParallel(asked, maxParallel, ({ target }) => ask(target, asking, { ...ports, readNamespaceConsent }));
+  const found = answers.map((answer) => {
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  });
+  return {
+    consents: new Map(found.map(({ key, consent }) => [key, consent])),
+    read: new Map(found.map(({ key, workload }) => [key, workload])),
+  };
 }
 
-async function ask(target: WorkloadRef, policy: ImagePolicy, { fresh, ports, signal }: Gathering): Promise<Consent> {
+async function ask(
+  target: WorkloadRef,
+  { policy, cluster: { crossNamespace }, signal }: Asking,
+  ports: ConsentPorts,
+): Promise<{ readonly key: string; readonly workload: Workload | undefined; readonly consent: Consent }> {
+  const key = workloadKey(target);
   const workload = await ports.readWorkload(target, signal);
-  fresh.set(workloadKey(target), workload);
   const onTarget = workload?.allowPoliciesFrom;
   try {
     const onNamespace = onTarget === undefined ? await ports.readNamespaceConsent(target.namespace, signal) : undefined;
-    return evaluateConsent(policy, target, { onTarget, onNamespace }, ports.crossNamespace);
+    return { key, workload, consent: evaluateConsent(policy, target, { onTarget, onNamespace }, crossNamespace) };
   } catch (error) {
-    if (error instanceof PermanentError) return { granted: false };
+    if (error instanceof PermanentError) return { key, workload, consent: { granted: false } };
     throw error;
   }
 }

@@ -4,14 +4,13 @@ import { type ImageSource, accessKey } from '../model/image-source.ts';
 import { naturalOrder } from '../select/select-tag.ts';
 import type { LatestImage } from '../model/policy-status.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
-import type { ReadImage } from './examine-tag.ts';
+import type { ReadImage } from './resolve-tag.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { formatRepository } from '../model/image-reference.ts';
 
 export interface CreationTimePorts {
   readonly readImage: ReadImage;
   readonly tagMemory: TagMemory;
-  readonly now: () => number;
 }
 
 export interface TimesRequest {
@@ -20,6 +19,8 @@ export interface TimesRequest {
   readonly needed: readonly string[];
   /** The image that was selected before: its time is known even when the registry no longer holds it. */
   readonly latest: LatestImage | undefined;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
 }
 
 /** The known times, and what a user should know about the missing ones. */
@@ -38,10 +39,10 @@ const parallelReads = 8;
 const freshMs = 10_000;
 
 /** The times of a few tags; remembered ones cost no request. */
-export async function readSomeTimes(timesRequest: TimesRequest, ports: CreationTimePorts, signal: AbortSignal): Promise<KnownTimes> {
+export async function readSomeTimes(timesRequest: TimesRequest, ports: CreationTimePorts): Promise<KnownTimes> {
   const { source, needed, latest } = timesRequest;
   const isUnknown = (tag: string) => ports.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
-  const failures = await readAll(needed.filter(isUnknown), source, ports, signal);
+  const failures = await readAll(needed.filter(isUnknown), timesRequest, ports);
   const created = recall(needed, timesRequest, ports);
   checkFailures(failures, created, needed);
   return { created, artifacts: [], notes: describe(failures) };
@@ -51,19 +52,14 @@ export async function readSomeTimes(timesRequest: TimesRequest, ports: CreationT
  * The times of all tags of a repository. One reconcile reads a limited number, in this order: needed tags; tags never read, the likely newest first; tags read
  * longest ago, because tags move; and artifacts. The next reconcile continues. Times read a moment ago are reused, except for needed tags.
  */
-export async function readAllTimes(
-  tags: readonly string[],
-  timesRequest: TimesRequest,
-  ports: CreationTimePorts,
-  signal: AbortSignal,
-): Promise<KnownTimes> {
-  const { source, needed } = timesRequest;
+export async function readAllTimes(tags: readonly string[], timesRequest: TimesRequest, ports: CreationTimePorts): Promise<KnownTimes> {
+  const { source, needed, now } = timesRequest;
   const recalled = (tag: string) => ports.tagMemory.get(source, tag);
   const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
-  const isFresh = (tag: string) => ports.now() - readAt(tag) < freshMs;
+  const isFresh = (tag: string) => now() - readAt(tag) < freshMs;
   const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
   const inTurn = tags.filter((tag) => !isFresh(tag)).sort((a, b) => rank(a) - rank(b) || readAt(a) - readAt(b) || naturalOrder(b, a));
-  const failures = await readAll(inTurn, source, ports, signal, maxReads);
+  const failures = await readAll(inTurn, timesRequest, ports, maxReads);
   const created = recall([...tags, ...needed], timesRequest, ports);
   checkFailures(failures, created, needed);
   const artifacts = tags.filter((tag) => recalled(tag)?.isArtifact === true);
@@ -75,9 +71,8 @@ export async function readAllTimes(
 /** Reads as many images as one reconcile may; also returns those that failed, and why. */
 async function readAll(
   tags: readonly string[],
-  source: ImageSource,
-  { readImage, tagMemory, now }: CreationTimePorts,
-  signal: AbortSignal,
+  { source, now, signal }: TimesRequest,
+  { readImage, tagMemory }: CreationTimePorts,
   reads = Infinity,
 ): Promise<ReadonlyMap<string, unknown>> {
   const failures = new Map<string, unknown>();

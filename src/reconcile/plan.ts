@@ -1,53 +1,80 @@
-import { asSeenBy, unseenProblem, type ConsentRules } from '../plan/consent.ts';
-import { guardPlan, rollbackGuards } from '../plan/guard-plan.ts';
-import { pastOf } from '../plan/guards/last-change.ts';
+/** The stage `plan`: what would change, and what blocks it. Computed from the caches; costs no request. */
+import { asSeenBy, unseenProblem } from '../plan/consent.ts';
+import { guardPlan } from '../plan/guard-plan.ts';
 import type { GuardContext } from '../plan/guards/guard.ts';
-import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
-import type { RegistryAliases, Candidate } from '../model/image-reference.ts';
-import { planUpdate, type TargetProblem, type UpdatePlan } from '../plan/plan-update.ts';
-import type { WorkloadView } from '../model/resolve-target.ts';
-import { strategies } from '../select/strategies/index.ts';
+import { pastOf } from '../plan/guards/last-change.ts';
+import { decidePending, type PendingDecision } from '../plan/pending-candidate.ts';
+import { hasChanges, planUpdate, type UpdatePlan } from '../plan/plan-update.ts';
+import type { ImagePolicy, PolicyTarget } from '../model/image-policy.ts';
+import type { Candidate } from '../model/image-reference.ts';
+import type { Attempt, PlanPorts } from './attempt.ts';
+import { mayGoBack, withTime, type Plannable, type Selected } from './selection.ts';
 
-/** The state of a target's kind: not listed yet; known since a time; or the reason why it cannot be known. */
-export type TargetState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
-
-/** What the caches hold about the cluster's workloads. */
-export interface PlanPorts extends WorkloadView, ConsentRules, Pick<GuardContext, 'repeatsPerHour'> {
-  readonly targetState: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
-  readonly aliases: RegistryAliases;
-  readonly now: () => number;
+/** What is to be done about a selection. */
+export interface Planned {
+  readonly selected: Selected;
+  /** Which candidate is applied now, if any: the selected or the pending one. And which one is pending afterwards. */
+  readonly decision: PendingDecision;
+  /** The plan for it; for the selected one where nothing is applied now. */
+  readonly plan: UpdatePlan;
 }
 
-/** What one reconcile knows in addition to the caches. */
-export interface PlanDetails extends Pick<GuardContext, 'consents' | 'applied'> {
-  /** Whether a user asked for exactly this image: then it replaces whatever runs, and few guards apply. */
-  readonly isRollback?: boolean;
+/** Decides between the selected and the pending candidate, and plans the change to it. Consents are read later. */
+export function plan(attempt: Attempt, selected: Selected): Planned {
+  const { selection } = selected;
+  const decision = decide(attempt, selected);
+  const candidate = withTime(decision.apply ?? selection.candidate, selection);
+  return { selected, decision, plan: planFor(attempt, { ...selection, candidate }) };
+}
+
+/** Without a minimum age, the selected candidate is applied now. */
+function decide(attempt: Attempt, { selection, status, pending }: Selected): PendingDecision {
+  const { candidate, spec } = selection;
+  const { minAgeMs } = spec;
+  if (minAgeMs === undefined) return { apply: candidate };
+  const isWanted = (image: Candidate) => hasChanges(planFor(attempt, { ...selection, candidate: image }));
+  // Where the best image runs already, applying the pending candidate would be a downgrade.
+  const mayStay = pending !== undefined && (!mayGoBack(spec) || isWanted(candidate));
+  return decidePending({ minAgeMs, candidate, status, isWanted, now: attempt.cluster.now(), ...(mayStay && { pending }) });
+}
+
+/** The plan of an attempt, which knows what it has changed already. */
+export function planFor({ policy, cluster, progress: { applied } }: Attempt, selection: Plannable): UpdatePlan {
+  return planWith(policy, selection, cluster, { applied });
 }
 
 /**
- * Plans a candidate from the caches, limited to what the policy may see; costs no request. Without `consents`, the plan must not be applied to targets in other
- * namespaces. Throws where a kind has not been listed yet: unknown workloads must not be taken for missing ones.
+ * Plans a change from the caches, limited to what the policy may see. Without `consents`, the plan must not be applied to targets in other namespaces. Throws
+ * where a kind has not been listed yet: unknown workloads must not be taken for missing ones.
  */
 export function planWith(
   policy: ImagePolicy,
-  spec: PolicySpec,
-  candidate: Candidate,
-  ports: PlanPorts,
-  { isRollback = false, ...known }: PlanDetails = {},
+  selection: Plannable,
+  cluster: PlanPorts,
+  known: Pick<GuardContext, 'consents' | 'applied'> = {},
 ): UpdatePlan {
-  const { targetState, aliases, crossNamespace, repeatsPerHour, now } = ports;
-  const { findWorkload, listWorkloads } = asSeenBy(policy, ports);
+  const { plan, context } = propose(policy, selection, cluster);
+  return guardPlan(plan, { ...context, ...known }, selection.rules?.guards);
+}
+
+/** The plan before guards narrow it, and what they decide by. */
+export function propose(
+  policy: ImagePolicy,
+  { spec, candidate, rules }: Plannable,
+  cluster: PlanPorts,
+): { readonly plan: UpdatePlan; readonly context: GuardContext } {
+  const { targetState, aliases, crossNamespace, repeatsPerHour, now } = cluster;
+  const { findWorkload, listWorkloads } = asSeenBy(policy, cluster);
   const { history = [], latest } = policy.status;
-  const wanted = isRollback ? { ...spec, strategy: strategies.digest({ tag: candidate.tag }), allowDowngrade: true } : spec;
   const kindProblem = (target: PolicyTarget) => {
     const state = targetState(target, policy);
     if (state === 'starting') throw new Error(`the workloads of kind ${target.kind} have not been listed yet`);
     return 'problem' in state ? state.problem : undefined;
   };
   const plan = planUpdate({
-    spec: wanted,
+    spec: { ...spec, ...rules?.comparison },
     candidate,
-    ...(isRollback ? { hasApplied: false } : pastOf(policy)),
+    ...(rules?.isFirst === true ? { hasApplied: false } : pastOf(policy)),
     aliases,
     digestOf: (tag) => (latest?.tag === tag ? latest : history.find((entry) => entry.tag === tag))?.digest,
     kindProblem,
@@ -55,6 +82,5 @@ export function planWith(
     listWorkloads,
     unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
   });
-  const context: GuardContext = { policy, spec, candidate, crossNamespace, repeatsPerHour, now: new Date(now()), ...known };
-  return isRollback ? guardPlan(plan, context, rollbackGuards) : guardPlan(plan, context);
+  return { plan, context: { policy, spec, candidate, crossNamespace, repeatsPerHour, now: new Date(now()) } };
 }

@@ -10,7 +10,8 @@ import { endWait } from './enqueue/wait-job.ts';
 import { withFreshState } from './enqueue/fresh-state.ts';
 import { heardAt, type DeniedPushes } from './denied-pushes.ts';
 import type { SharedAnswers } from './shared-answers.ts';
-import { reconcilePolicy, type ReconcileRequest } from './reconcile-policy.ts';
+import { reconcilePolicy } from './reconcile-policy.ts';
+import type { ReconcileRequest } from './attempt.ts';
 import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
 import { watchRollouts, type WatchPorts } from './rollouts/watch-rollouts.ts';
 

@@ -8,8 +8,8 @@ import { type Outcome, suspendedOutcome } from '../plan/outcome.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { rejectHint } from './select-hinted.ts';
 import { inSlices } from '../async/in-parallel.ts';
+import { rejectTag } from './selection.ts';
 import { isKnown } from './examine-tag.ts';
 import { announcedAt, reconcileAndReport, type PolicyPorts } from './process-policy.ts';
 import { reportOutcome, type ReportPorts } from './report.ts';
@@ -87,7 +87,7 @@ async function fanOut(push: PushJob, results: readonly EarlyResult[], context: J
 
 /** The outcome of a push for a policy that need not be reconciled; undefined for one that must be. */
 function endsEarly(policy: ImagePolicy, { tag }: PushJob): Outcome | undefined {
-  return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectHint(policy.spec, tag) : undefined);
+  return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectTag(policy.spec, tag) : undefined);
 }
 
 interface SourceGroup {

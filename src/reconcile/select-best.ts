@@ -1,18 +1,18 @@
 import { PermanentError } from '../model/errors.ts';
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 import { selectTag, naturalOrder } from '../select/select-tag.ts';
-import type { ChoiceRequest, ChoosePorts, Chosen } from './select.ts';
-import { examineTag, neededTags } from './examine-tag.ts';
+import { examineTag, neededTags, type RegistryPorts } from './examine-tag.ts';
 import { readAllTimes } from './creation-times.ts';
 import { inSlices } from '../async/in-parallel.ts';
-import type { PlanPorts } from './plan.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
+import type { Reconcile } from './attempt.ts';
+import type { ListTags } from './resolve-tag.ts';
+import type { Selection } from './selection.ts';
 
 /** How many images are examined before the search for a usable one is given up; artifacts are counted apart. */
-const maxLooks = 10;
+const maxExamined = 10;
 const maxArtifacts = 100;
 
 async function selectInSlices(
@@ -27,30 +27,25 @@ async function selectInSlices(
 }
 
 /** The best tag of all that the registry holds; where its image cannot be used, the next best. Throws PermanentError when there is none. */
-export async function chooseBest(
-  policy: ImagePolicy,
-  spec: PolicySpec,
-  request: ChoiceRequest,
-  ports: ChoosePorts & PlanPorts,
-  signal: AbortSignal,
-): Promise<Chosen | Outcome> {
+export async function selectBest(reconcile: Reconcile, ports: RegistryPorts): Promise<Selection | Outcome> {
+  const { policy, spec, request, cluster, signal } = reconcile;
   const source = ports.sourceOf(policy, spec);
   const tags = await listCandidates(spec.strategy, source, ports.listTags, signal, request.hint?.tag);
   const { knowing } = spec.strategy;
-  const pointedAt = [request.hint?.tag, request.chosenBefore].filter((tag) => tag !== undefined);
-  const needed = [...pointedAt, ...neededTags(policy, spec, ports)];
-  const timesRequest = { source, needed, latest: policy.status.latest };
-  const times = knowing === undefined ? undefined : await readAllTimes(tags, timesRequest, ports, signal);
+  const pointedAt = [request.hint?.tag, request.selectedBefore].filter((tag) => tag !== undefined);
+  const needed = [...pointedAt, ...neededTags(reconcile)];
+  const timesRequest = { source, needed, latest: policy.status.latest, now: cluster.now, signal };
+  const times = knowing === undefined ? undefined : await readAllTimes(tags, timesRequest, ports);
   const known = knowing === undefined || times === undefined ? spec : { ...spec, strategy: knowing(times.created) };
   const remaining = new Set(tags);
   for (const tag of times?.artifacts ?? []) remaining.delete(tag);
   const preferred = new Set(needed);
   const passedOver: { readonly reason: 'PlatformMissing' | 'NotAnImage' | 'NoMatchingTag'; readonly message: string }[] = [];
   const artifacts = () => passedOver.filter(({ reason }) => reason === 'NotAnImage').length;
-  while (passedOver.length - artifacts() < maxLooks && artifacts() < maxArtifacts) {
+  while (passedOver.length - artifacts() < maxExamined && artifacts() < maxArtifacts) {
     const tag = await selectInSlices(known.strategy, remaining, preferred, signal);
     if (tag === undefined) break;
-    const found = await examineTag(tag, { policy, spec: known, source, request }, ports, signal);
+    const found = await examineTag(tag, { ...reconcile, spec: known, source }, ports);
     if ('candidate' in found) {
       const { note } = known.strategy;
       const notes = [
@@ -58,7 +53,7 @@ export async function chooseBest(
         ...passedOver.map(({ message }) => `passed over: ${message}`),
         ...(times?.notes ?? []),
       ];
-      return { candidate: found.candidate, isComplete: true, spec: known, notes, ...(times && { created: times.created }) };
+      return { candidate: found.candidate, spec: known, basis: 'AllTags', notes, ...(times && { created: times.created }) };
     }
     if (request.hint?.tag === tag && found.reason === 'TagNotFound') return { kind: 'ignored', ...found, tag };
     remaining.delete(tag);
@@ -73,9 +68,6 @@ export async function chooseBest(
 
 /** Pattern instructions times characters of tags, at most; checked in slices, some seconds in all: 100,000 tags of 20 characters, 95 instructions. */
 const maxSteps = 200_000_000;
-
-/** All tags of a repository; undefined when the registry does not know the repository. */
-export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;
 
 /**
  * The tags among which a policy chooses: all that the registry lists, and the announced tag, which it may not list yet. Throws PermanentError when there are

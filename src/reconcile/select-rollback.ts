@@ -1,50 +1,55 @@
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
-import { formatRepository, type Candidate } from '../model/image-reference.ts';
+import { strategies } from '../select/strategies/index.ts';
 import { withRollback } from '../status/next-actions.ts';
+import { rollbackGuards } from '../plan/guard-plan.ts';
 import type { Outcome } from '../plan/outcome.ts';
+import { leftImages, rollbackImage } from '../plan/rollback.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
+import { formatRepository } from '../model/image-reference.ts';
 import { parseRollback, releaseTime } from '../model/policy-actions.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
-import { leftImages, rollbackImage } from '../plan/rollback.ts';
-import type { ChoosePorts, Chosen } from './select.ts';
-import type { PlanPorts } from './plan.ts';
+import type { Reconcile } from './attempt.ts';
+import type { RegistryPorts } from './examine-tag.ts';
 import { formatTag } from './resolve-tag.ts';
+import type { Selection } from './selection.ts';
 
-export interface RollbackPorts extends Pick<ChoosePorts, 'headManifest' | 'sourceOf'>, Pick<PlanPorts, 'findWorkload' | 'aliases'> {
+export interface RollbackPorts extends Pick<RegistryPorts, 'headManifest' | 'sourceOf'> {
+  /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. */
   readonly writeStatus: (
     policy: ImagePolicy,
     update: (status: PolicyStatus) => PolicyStatus | undefined,
     signal: AbortSignal,
   ) => Promise<void>;
-  readonly clock: () => Date;
 }
 
 /**
- * The image that a user wants to roll back to. The image that is left is recorded before anything is changed: otherwise the reconcile after a crash could apply
- * it again.
+ * Selects the image that a user wants to roll back to (`plan/rollback.ts` finds it in the history). It replaces whatever runs, at once, whatever the policy
+ * selects. The image that is left is recorded before anything is changed: otherwise the reconcile after a crash could apply it again.
  */
-export async function chooseRollback(
-  policy: ImagePolicy,
-  spec: PolicySpec,
+export async function selectRollback(
+  { policy, spec, cluster, signal }: Reconcile,
   wanted: string,
   ports: RollbackPorts,
-  signal: AbortSignal,
-): Promise<Chosen | Outcome> {
+): Promise<Selection | Outcome> {
+  if (policy.actions?.rollbackTo !== wanted)
+    return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${wanted} was taken back before it was its turn` };
   const name = parseRollback(wanted);
   if (name === undefined) return refuse(`"${wanted}" is neither a tag nor "previous"`);
-  const { findWorkload, aliases } = ports;
+  const { findWorkload, aliases } = cluster;
   const past = { spec, status: policy.status, findWorkload, aliases };
   const image = rollbackImage(past, name);
   if (image === undefined)
     return refuse(`the history of the policy holds no earlier image of ${formatRepository(spec.repository)} on its targets: name a tag`);
-  const head = await ports.headManifest(ports.sourceOf(policy, spec), image.tag, signal);
-  if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, image.tag)} any more`);
+  const { tag } = image;
+  const head = await ports.headManifest(ports.sourceOf(policy, spec), tag, signal);
+  if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, tag)} any more`);
   // A pinned digest is what ran; a tag is resolved anew.
-  const digest = spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest;
-  const candidate: Candidate = { tag: image.tag, digest };
+  const candidate = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
   const left = leftImages(past, candidate);
-  const when = { now: ports.clock(), released: releaseTime(policy.actions) };
+  const when = { now: new Date(cluster.now()), released: releaseTime(policy.actions) };
   await ports.writeStatus(policy, (status) => withRollback(status, left, when), signal);
-  return { candidate, isComplete: false, spec, notes: [] };
+  const comparison = { strategy: strategies.digest({ tag }), allowDowngrade: true };
+  const { minAgeMs: _, ...atOnce } = spec;
+  return { candidate, spec: atOnce, basis: 'UserRequest', rules: { comparison, isFirst: true, guards: rollbackGuards }, notes: [] };
 }
 
 function refuse(why: string): Outcome {

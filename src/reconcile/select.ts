@@ -1,78 +1,83 @@
-/** What an image is chosen with, and the choice. */
-import type { Candidate } from '../model/image-reference.ts';
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
-import type { ImageSource } from '../model/image-source.ts';
-import type { CreationTimes } from '../model/tag-strategy.ts';
-import type { ListTags } from './select-best.ts';
-import type { CreationTimePorts } from './creation-times.ts';
-import { type ReadPlatforms, type WhyNoImage, findLack } from './examine-tag.ts';
-import type { HeadManifest, Hint } from './resolve-tag.ts';
+/**
+ * The stage `select`: which image should run. All ways to it lead to the same value: what a push names (`select-hinted.ts`), the best of all tags
+ * (`select-best.ts`), and the earlier image that a user asked for (`select-rollback.ts`).
+ */
+import type { Outcome } from '../plan/outcome.ts';
 import { isPending, isSameImage, type PendingCandidate } from '../plan/pending-candidate.ts';
+import { hasChanges } from '../plan/plan-update.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import { imagesOf, type Attempt, type End, type Reconcile } from './attempt.ts';
+import { readConsents, type NamespaceConsentPorts } from './consents.ts';
+import { findLack, rememberTags, type RegistryPorts } from './examine-tag.ts';
+import { planFor } from './plan.ts';
+import { selectBest } from './select-best.ts';
+import { selectAgain, selectHinted } from './select-hinted.ts';
+import { selectRollback, type RollbackPorts } from './select-rollback.ts';
+import { mayGoBack, rejectTag, type Selected, type Selection } from './selection.ts';
 
-export interface ChoosePorts extends CreationTimePorts {
-  readonly headManifest: HeadManifest;
-  readonly whyNoImage: WhyNoImage;
-  readonly listTags: ListTags;
-  readonly readPlatforms: ReadPlatforms;
-  /** Where a policy's images come from, and on whose behalf the registry is asked. */
-  readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
+export interface SelectPorts extends RegistryPorts, RollbackPorts, NamespaceConsentPorts {
+  /** Resolves when the workloads of these kinds are known, or when waiting longer is pointless. */
+  readonly awaitTargets: (policy: Pick<ImagePolicy, 'namespace'>, spec: PolicySpec, signal: AbortSignal) => Promise<void>;
 }
 
-/** Which image to consider, and how far the hint is trusted. */
-export interface ChoiceRequest {
-  /** Without a hint, the whole repository is listed. */
-  readonly hint?: Hint;
-  /** Whether a webhook announced the hint, so that the registry may still be about to show it. */
-  readonly announced: boolean;
-  /** When it was announced, in ms since 1970. */
-  readonly announcedAt?: number;
-  /** What the registry answered about the hint a moment ago. */
-  readonly resolved?: Candidate;
-  /** The tag that was chosen before the running images changed: a tag of equal rank does not replace it. */
-  readonly chosenBefore?: string;
-  /** Whether the image is only to be found and not yet applied: then a name is enough where policies pin names. */
-  readonly isOnlyFound?: boolean;
+/** Selects an image. A later attempt keeps it, unless the running images changed and it would change them. */
+export async function select(attempt: Attempt, ports: SelectPorts): Promise<Selected | End> {
+  const { progress } = attempt;
+  if (progress.selected !== undefined) return reconsider(attempt, progress.selected, ports);
+  const selected = await selectAnew(attempt, ports);
+  if ('kind' in selected || isVerifiedAhead(selected.selection)) return selected;
+  return { again: 'Prepared', progress: { ...progress, selected } };
 }
 
-/** The image that should run. */
-export interface Chosen {
-  readonly candidate: Candidate;
-  /** Whether it is the best of all tags, not just the one in the hint. */
-  readonly isComplete: boolean;
-  /** The policy's spec that it was chosen with, including all that its strategy has to know. */
-  readonly spec: PolicySpec;
-  /** Creation times, for strategies that order by them. */
-  readonly created?: CreationTimes;
-  /** Remarks that a user needs to understand the choice. */
-  readonly notes: readonly string[];
+/** Whether signatures can be verified before the mutex is held. With a minimum age, only images of that age are verified, which is decided later. */
+function isVerifiedAhead({ spec }: Selection): boolean {
+  return spec.verification !== undefined && spec.minAgeMs === undefined;
 }
 
-/** The candidate, with the time of its image where that is known. */
-export function withTime(candidate: Candidate, { created }: Pick<Chosen, 'created'>): Candidate {
-  const at = created?.get(candidate.tag);
-  return at === undefined ? candidate : { ...candidate, createdAt: at.toISOString() };
+async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selected | Outcome> {
+  const { policy, spec, signal } = attempt;
+  await Promise.all([ports.awaitTargets(policy, spec, signal), readConsents(attempt, ports)]);
+  const reconcile = { ...attempt, spec: await rememberTags(attempt) };
+  const running = imagesOf(reconcile);
+  const selection = await selectImage(reconcile, ports);
+  if ('kind' in selection) return selection;
+  const pending = await confirmPending(reconcile, selection, ports);
+  return { selection, running, generation: policy.generation, status: policy.status, ...(pending && { pending }) };
 }
 
-/** Whether a policy may downgrade: then a pushed tag may be older than the best one, and only a comparison with all tags can say. */
-export function mayGoBack({ allowDowngrade, strategy }: PolicySpec): boolean {
-  return allowDowngrade && strategy.mutableTag === undefined;
+/** The image, or the result where there is none; throws PermanentError where no tag of the repository can be selected. */
+async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Selection | Outcome> {
+  const { spec, request } = reconcile;
+  const { hint, rollbackTo } = request;
+  if (rollbackTo !== undefined) return selectRollback(reconcile, rollbackTo, ports);
+  if (hint === undefined) return selectBest(reconcile, ports);
+  return rejectTag(spec, hint.tag) ?? (mayGoBack(spec) ? selectBest(reconcile, ports) : selectHinted(reconcile, hint, ports));
+}
+
+async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected> {
+  const { selection } = selected;
+  const reconcile = { ...attempt, spec: selection.spec };
+  const running = imagesOf(reconcile);
+  if (running === selected.running) return selected;
+  const isCompared = selection.basis !== 'UserRequest' && hasChanges(planFor(attempt, selection));
+  return { ...selected, running, selection: isCompared ? await selectAgain(reconcile, selection, ports) : selection };
 }
 
 /**
  * The pending candidate, if it is still valid: the policy selects it, and the registry still gives the same digest. Costs one request to the registry unless it
- * is the image that was just chosen.
+ * is the image that was just selected.
  */
-export async function confirmPending(
-  policy: ImagePolicy,
-  { candidate, spec }: Chosen,
-  ports: ChoosePorts,
-  signal: AbortSignal,
+async function confirmPending(
+  reconcile: Reconcile,
+  { candidate, spec }: Selection,
+  ports: RegistryPorts,
 ): Promise<PendingCandidate | undefined> {
+  const { policy, signal } = reconcile;
   const { waiting } = policy.status;
   if (spec.minAgeMs === undefined || !isPending(waiting) || spec.strategy.reject(waiting.tag) !== undefined) return undefined;
   if (waiting.tag === candidate.tag) return isSameImage(waiting, candidate) ? waiting : undefined;
   const source = ports.sourceOf(policy, spec);
   const head = await ports.headManifest(source, waiting.tag, signal);
   if (head === undefined || head.digest !== waiting.digest) return undefined;
-  return (await findLack(waiting.tag, head.digest, spec, source, ports, signal)) === undefined ? waiting : undefined;
+  return (await findLack(waiting.tag, head.digest, { spec, source, signal }, ports)) === undefined ? waiting : undefined;
 }

@@ -1,52 +1,61 @@
+/** The stage `verify`: whether the image that is about to be applied has the signatures that the policy demands. */
 import { hasWaitedForSignature, nextSignatureCheck } from '../plan/await-signature.ts';
+import { hasChanges } from '../plan/plan-update.ts';
 import { PermanentError, WaitError } from '../model/errors.ts';
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
-import type { ImageReference, Candidate } from '../model/image-reference.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
+import type { Candidate, ImageReference } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
-import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
-import type { VerificationResult, Verification } from '../model/verification.ts';
+import type { Verification, VerificationResult } from '../model/verification.ts';
+import type { Attempt, Reconcile, StartAgain } from './attempt.ts';
+import type { RegistryPorts } from './examine-tag.ts';
+import type { Planned } from './plan.ts';
 import { formatTag, type HeadManifest } from './resolve-tag.ts';
 
-export interface VerifyPorts {
+export interface VerifyPorts extends Pick<RegistryPorts, 'headManifest' | 'sourceOf'> {
   /** Whether an image has the signatures that are demanded; throws PermanentError where nothing can be verified. */
   readonly verifyImage: (
     request: { source: ImageSource; digest: string; verification: Verification; namespace: string },
     signal: AbortSignal,
   ) => Promise<VerificationResult>;
-  readonly headManifest: HeadManifest;
-  readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
-  readonly now: () => number;
-}
-
-/** The plan, and since when the image could have been signed: the time of the push, or of another cause of the reconcile. */
-export interface VerifyRequest {
-  readonly plan: UpdatePlan;
-  readonly sinceMs?: number | undefined;
 }
 
 /**
- * Checks that the candidate of a plan has the signatures that the policy demands, and returns the digest that was verified. A plan that changes nothing is not
- * verified. Not signed: WaitError for some minutes, because signatures follow their image, then PermanentError; wrong signatures: PermanentError.
+ * Lets a plan pass whose image is verified or need not be. The policy's author chooses the registry, which may be slow: after it has answered, the reconcile
+ * starts again, so that policy and consents are read later. Before the mutex is held, nothing may be applied, and it starts again in any case.
  */
-export async function verifyCandidate(
-  policy: ImagePolicy,
-  spec: PolicySpec,
-  { plan, sinceMs }: VerifyRequest,
+export async function verify(attempt: Attempt, planned: Planned, ports: VerifyPorts): Promise<Planned | StartAgain> {
+  const { progress } = attempt;
+  const { selected, decision, plan } = planned;
+  const isVerified = progress.verified !== undefined && progress.verified === plan.candidate.digest;
+  const verified = decision.apply === undefined || isVerified ? undefined : await verifyCandidate(attempt, planned, ports);
+  if (progress.selected === undefined) return { again: 'Prepared', progress: { ...progress, selected, verified } };
+  return verified === undefined ? planned : { again: 'Verified', progress: { ...progress, selected, verified } };
+}
+
+/**
+ * The digest of a plan's candidate, once it was verified; undefined for a plan that changes nothing, which is not verified. Not signed: WaitError for some
+ * minutes, because signatures follow their image, then PermanentError; wrong signatures: PermanentError.
+ */
+async function verifyCandidate(
+  { policy, request, cluster, signal }: Attempt,
+  { selected, plan }: Planned,
   ports: VerifyPorts,
-  signal: AbortSignal,
 ): Promise<string | undefined> {
+  const { spec } = selected.selection;
   const { verification } = spec;
   if (verification === undefined || !hasChanges(plan)) return undefined;
   const { tag, digest } = plan.candidate;
   const name = formatTag(spec.repository, tag);
-  // The running images changed after the choice: the next try asks for the digest.
+  // The running images changed after the selection: the next try asks for the digest.
   if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
   const source = ports.sourceOf(policy, spec);
   const result = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
   if (result.kind === 'invalid') throw notUsed(name, digest, result.why);
   if (result.kind === 'unsigned') {
-    const nowMs = ports.now();
-    throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${result.why}`, { sinceMs: sinceMs ?? nowMs, nowMs });
+    const nowMs = cluster.now();
+    // The image could have been signed since the push, or another cause of the reconcile.
+    const { sinceMs = nowMs } = request;
+    throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${result.why}`, { sinceMs, nowMs });
   }
   if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.headManifest, signal);
   return digest;
@@ -57,11 +66,9 @@ export async function verifyCandidate(
  * demanded, or may no longer be trusted. Throws PermanentError where they are missing: an old image is not waited for.
  */
 export async function verifyEarlier(
-  policy: ImagePolicy,
-  spec: PolicySpec,
+  { policy, spec, signal }: Pick<Reconcile, 'policy' | 'spec' | 'signal'>,
   { name, tag = 'latest', digest: pinned }: ImageReference,
   ports: VerifyPorts,
-  signal: AbortSignal,
 ): Promise<void> {
   const { verification } = spec;
   if (verification === undefined) return;

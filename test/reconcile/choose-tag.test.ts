@@ -5,7 +5,8 @@ import { PermanentError } from '../../src/model/errors.ts';
 import { filterTags } from '../../src/select/filter-tags.ts';
 import { selectTag } from '../../src/select/select-tag.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
-import { listCandidates, type ListTags } from '../../src/reconcile/select-best.ts';
+import { listCandidates } from '../../src/reconcile/select-best.ts';
+import type { ListTags } from '../../src/reconcile/resolve-tag.ts';
 import { latestSpec, specOf } from '../model/samples.ts';
 
 const candidates = (spec = specOf(), tags?: string[], announced?: string) => {

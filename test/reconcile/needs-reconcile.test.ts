@@ -4,7 +4,7 @@ import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import type { ContainerState } from '../../src/model/policy-status.ts';
 import type { Reason } from '../../src/model/reasons.ts';
 import type { Workload } from '../../src/model/workload.ts';
-import type { TargetState } from '../../src/reconcile/plan.ts';
+import type { TargetState } from '../../src/reconcile/attempt.ts';
 import { newTargetJob, type NeedsView } from '../../src/reconcile/enqueue/needs-reconcile.ts';
 import { createTargetIndex } from '../../src/reconcile/enqueue/policy-indexes.ts';
 import { strategies } from '../../src/select/strategies/index.ts';

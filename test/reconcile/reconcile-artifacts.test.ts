@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
-import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
 import { contextOf, createWorld, image, setWorkload, type World } from './world.ts';
 

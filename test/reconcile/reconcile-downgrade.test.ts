@@ -1,7 +1,8 @@
 /** update.allowDowngrade: what is selected is the best of all tags, and a push of an older one is still only a hint. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, latestSpec, policyOf, specOf } from '../model/samples.ts';
 import { createWorld, image, setWorkload, type World } from './world.ts';
 

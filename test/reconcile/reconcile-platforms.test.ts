@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { processPush } from '../../src/reconcile/process-push.ts';
-import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../src/model/errors.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
-import { reconcilePolicy, type ReconcilePorts, type ReconcileRequest } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, latestSpec, policyOf, specOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
 import { change, createWorld, image, setWorkload, type World } from './world.ts';
 
@@ -168,7 +169,7 @@ test('a policy that never stands still is tried again later', async () => {
     world.put(policyOf({ generation: ++generation }));
     return { digest: digestOf('b') };
   };
-  await assert.rejects(reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest }), /changed under 5 attempts/);
+  await assert.rejects(reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest }), /changed during 5 attempts in a row: its spec/);
 });
 
 test('conflict: the workload is read and planned again, and the higher version of somebody else stays', async () => {
@@ -230,7 +231,7 @@ test('five conflicts in a row are a failure', async () => {
   const world = createWorld();
   let conflicts = 0;
   const ports: Partial<ReconcilePorts> = { patchImages: async () => ({ kind: 'conflict' }), onConflict: () => conflicts++ };
-  await assert.rejects(reconcile(world, {}, ports), /targets of shop\/web changed under 5 plans/);
+  await assert.rejects(reconcile(world, {}, ports), /shop\/web changed during 5 attempts in a row: its targets/);
   assert.equal(conflicts, 5);
 });
 

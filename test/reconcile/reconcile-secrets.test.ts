@@ -34,6 +34,6 @@ test('while they change again and again it comes back later', async () => {
   let changes = 0;
   await assert.rejects(
     reconcileWithSecrets(() => String(changes++)),
-    /changed under 5 attempts in a row/,
+    /changed during 5 attempts in a row: its Secrets/,
   );
 });

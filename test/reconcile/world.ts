@@ -22,7 +22,7 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createDeniedPushes } from '../../src/reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../src/async/serialize.ts';
-import type { ImageFacts } from '../../src/reconcile/examine-tag.ts';
+import type { ImageFacts } from '../../src/reconcile/resolve-tag.ts';
 import { createSharedAnswers } from '../../src/reconcile/shared-answers.ts';
 import { createTagMemory } from '../../src/reconcile/creation-times.ts';
 import type { ObjectEvent } from '../../src/reconcile/report-events.ts';

@@ -1,7 +1,7 @@
 import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
-import type { PlanPorts } from '../plan.ts';
+import type { PlanPorts } from '../attempt.ts';
 import { newTargetJob, neededReconciles, type SecretVersions } from './needs-reconcile.ts';
 import { rolloutJob } from '../rollouts/next-rollout-check.ts';
 

@@ -13,7 +13,8 @@ import { actionJob } from './requested-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan } from '../../plan/plan-update.ts';
-import { planWith, type PlanPorts, type TargetState } from '../plan.ts';
+import { planWith } from '../plan.ts';
+import type { PlanPorts, TargetState } from '../attempt.ts';
 
 /** Reasons that a change of the target may clear. */
 const healedByTarget: ReadonlySet<string> = new Set<Reason>([
@@ -157,7 +158,7 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
   const { latest } = status;
   if (!isUsable(spec) || spec.suspended || latest === undefined || spec.strategy.reject(latest.tag) !== undefined) return undefined;
   if (spec.targets.some((target) => ports.targetState(target, policy) === 'starting')) return undefined;
-  const { targets } = planWith(policy, spec, latest, ports);
+  const { targets } = planWith(policy, { spec, candidate: latest }, ports);
   // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
   const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, ports.aliases)?.tag !== latest.tag;
   const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.unchanged.some(isOther));

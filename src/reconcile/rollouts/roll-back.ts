@@ -118,11 +118,11 @@ async function tryPatch(
 /** Why the owners of the workload or the configuration do not allow the rollback now; undefined where they do. */
 async function whyNotAllowed(
   plan: UpdatePlan,
-  { policy, spec, fresh }: Watched,
+  { policy, spec }: Watched,
   ports: WatchPorts,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const consents = await gatherConsents(policy, plan, { fresh, ports, signal });
+  const { consents } = await gatherConsents({ policy, cluster: ports, signal }, plan, ports);
   const { crossNamespace, repeatsPerHour } = ports;
   const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: ports.clock(), consents };
   const [target] = guardPlan(plan, context, rollbackGuards).targets;
@@ -138,7 +138,7 @@ async function whyNotVerified(
 ): Promise<string | undefined> {
   try {
     for (const from of new Set(open.map(({ entry }) => entry.from))) {
-      await verifyEarlier(policy, spec, parseImageReference(from, ports.aliases), ports, signal);
+      await verifyEarlier({ policy, spec, signal }, parseImageReference(from, ports.aliases), ports);
     }
     return undefined;
   } catch (error) {

@@ -1,0 +1,95 @@
+/** The image that a reconcile brings its targets to, as a value: what it was selected for, and the rules for the change to it. */
+import type { Guard } from '../plan/guards/guard.ts';
+import type { Outcome } from '../plan/outcome.ts';
+import type { PendingCandidate } from '../plan/pending-candidate.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import type { Candidate } from '../model/image-reference.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import type { CreationTimes } from '../model/tag-strategy.ts';
+import type { Hint } from './resolve-tag.ts';
+
+/** Which image to consider, and how far the hint is trusted. */
+export interface SelectRequest {
+  /** Without a hint, the whole repository is listed. */
+  readonly hint?: Hint;
+  /** Whether a webhook announced the hint, so that the registry may still be about to show it. */
+  readonly announced: boolean;
+  /** When it was announced, in ms since 1970. */
+  readonly announcedAt?: number;
+  /** What the registry answered about the hint a moment ago. */
+  readonly resolved?: Candidate;
+  /** The tag that was selected before the running images changed: a tag of equal rank does not replace it. */
+  readonly selectedBefore?: string;
+  /** Whether the image is only to be found and not yet applied: then a name is enough where policies pin names. */
+  readonly isOnlyFound?: boolean;
+  /** `previous` or a tag: a user asked to roll back to that image, which then replaces what the policy selects. */
+  readonly rollbackTo?: string;
+}
+
+/** The image that should run, and the rules for the change to it. */
+export interface Selection {
+  readonly candidate: Candidate;
+  /** The policy's spec, with all that its strategy must know to compare the image. */
+  readonly spec: PolicySpec;
+  /**
+   * AllTags: it is the best that the registry holds · OneTag: it was only compared with what runs · UserRequest: a user asked for it by name, so it says nothing
+   * about what the policy selects, and no pending candidate is in its way.
+   */
+  readonly basis: 'AllTags' | 'OneTag' | 'UserRequest';
+  /** How it is planned; where absent, as the policy's spec and history say, with all guards. */
+  readonly rules?: PlanRules;
+  /** Creation times, for strategies that order by them. */
+  readonly created?: CreationTimes;
+  /** Remarks that a user needs to understand the selection. */
+  readonly notes: readonly string[];
+}
+
+/** Rules for an image that replaces whatever runs. */
+export interface PlanRules {
+  /** How it compares with what runs. */
+  readonly comparison: Pick<PolicySpec, 'strategy' | 'allowDowngrade'>;
+  /** Whether it is planned as the policy's first change. */
+  readonly isFirst: boolean;
+  /** The guards that its changes must pass. */
+  readonly guards: readonly Guard[];
+}
+
+/** What is planned: the rules of the policy apply to a candidate that brings none. */
+export type Plannable = Pick<Selection, 'candidate' | 'spec'> & Partial<Selection>;
+
+/** A selection, and what it was based on. */
+export interface Selected {
+  readonly selection: Selection;
+  /** What the targets run, as far as the selection was compared with it. */
+  readonly running: string;
+  /** Of the policy, before the registry was asked. */
+  readonly generation: number;
+  readonly status: PolicyStatus;
+  /** The pending candidate of that status, if it is still valid. */
+  readonly pending?: PendingCandidate;
+}
+
+/** Why a policy does not want a tag; undefined where it does. Costs no request. */
+export function rejectTag({ strategy }: PolicySpec, tag: string): Outcome | undefined {
+  const why = strategy.reject(tag);
+  return why === undefined ? undefined : { kind: 'ignored', reason: 'NotSelected', message: why, tag };
+}
+
+/** The selection as far as it is known without asking the registry: the hint, or what the policy selected last; undefined where it has selected nothing yet. */
+export function selectKnown({ status: { latest } }: ImagePolicy, spec: PolicySpec, hint?: Hint): Selection | Outcome | undefined {
+  const tag = hint?.tag ?? latest?.tag;
+  if (tag === undefined) return undefined;
+  const digest = hint?.digest ?? (latest?.tag === tag ? latest.digest : undefined);
+  return rejectTag(spec, tag) ?? { candidate: { tag, ...(digest !== undefined && { digest }) }, spec, basis: 'OneTag', notes: [] };
+}
+
+/** The candidate, with the time of its image where that is known. */
+export function withTime(candidate: Candidate, { created }: Pick<Selection, 'created'>): Candidate {
+  const at = created?.get(candidate.tag);
+  return at === undefined ? candidate : { ...candidate, createdAt: at.toISOString() };
+}
+
+/** Whether a policy may downgrade: then a pushed tag may be older than the best one, and only a comparison with all tags can say. */
+export function mayGoBack({ allowDowngrade, strategy }: PolicySpec): boolean {
+  return allowDowngrade && strategy.mutableTag === undefined;
+}
