@@ -1,8 +1,7 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
 import { readConfig, registryAliases, processSource } from '../config.ts';
-import { pastOf } from '../plan/guards/last-change.ts';
 import { explainPlan, isAllowed, type TargetExplanation } from '../plan/guard-plan.ts';
-import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import {
   formatRepository,
   sameRepository,
@@ -10,10 +9,10 @@ import {
   type RegistryAliases,
   type Candidate,
 } from '../model/image-reference.ts';
-import { planUpdate } from '../plan/plan-update.ts';
-import { suspendedOutcome } from '../plan/outcome.ts';
 import { formatWorkload } from '../model/workload.ts';
 import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
+import { propose } from '../reconcile/plan.ts';
+import { selectKnown, usableSpec, type Selection } from '../reconcile/selection.ts';
 import { gatherForExplain } from './explain/gather.ts';
 import { policyHelp, policyNameOf, policyOptions, withPolicy } from './policy-client.ts';
 
@@ -40,16 +39,16 @@ ${policyHelp}`,
     const pushed = values.push === undefined ? undefined : readPush(values.push, aliases);
     return withPolicy(policyNameOf(positionals), values, terminal, async ({ client, read }) => {
       const policy = readPolicy(await read(), { aliases, customTargets, defaultPollIntervalMs: config.poll.interval });
-      const selected = selectPushed(policy, pushed);
-      if ('why' in selected) {
-        terminal.out(output === 'json' ? `${JSON.stringify({ allowed: false, why: selected.why })}\n` : `${selected.why}\n`);
+      const selection = select(policy, pushed);
+      if ('why' in selection) {
+        terminal.out(output === 'json' ? `${JSON.stringify({ allowed: false, why: selection.why })}\n` : `${selection.why}\n`);
         return 1;
       }
-      const { spec, candidate } = selected;
+      const { spec, candidate } = selection;
       const { crossNamespace, guards } = config;
-      const view = await gatherForExplain(client, policy, spec, { crossNamespace, customTargets });
-      const plan = planUpdate({ spec, candidate, ...pastOf(policy), aliases, ...view });
-      const targets = explainPlan(plan, { policy, spec, candidate, crossNamespace, now: new Date(), ...guards });
+      const cluster = await gatherForExplain(client, policy, spec, { crossNamespace, customTargets, aliases, ...guards });
+      const { plan, context } = propose(policy, selection, cluster);
+      const targets = explainPlan(plan, context);
       const allowed = isAllowed(targets);
       const { note } = spec.strategy;
       const report = { allowed, candidate, targets, ...(note !== undefined && { note }) };
@@ -66,33 +65,20 @@ function readPush(text: string, aliases: RegistryAliases) {
 }
 
 /** The image that the guards are asked about, or why it does not come so far. */
-function selectPushed(
-  policy: ImagePolicy,
-  pushed: ReturnType<typeof readPush> | undefined,
-): { why: string } | { spec: PolicySpec; candidate: Candidate } {
-  const { spec, status } = policy;
-  if (!isUsable(spec)) return { why: `${spec.problem.reason}: ${spec.problem.message}` };
-  const suspended = suspendedOutcome(policy);
-  if (suspended !== undefined) return { why: suspended.message };
-  if (pushed === undefined) {
-    if (status.latest === undefined) return { why: notLooked(policy) };
-    const { selectedAt: _, ...candidate } = status.latest;
-    return { spec, candidate };
-  }
-  const { repository, tag, digest } = pushed;
-  if (!sameRepository(repository, spec.repository))
-    return { why: `the policy watches ${formatRepository(spec.repository)}, not ${formatRepository(repository)}` };
-  const rejection = spec.strategy.reject(tag);
-  if (rejection !== undefined) return { why: `not selected: ${rejection}` };
-  const known = status.latest?.tag === tag ? status.latest.digest : undefined;
-  const found = digest ?? known;
-  return { spec, candidate: { tag, ...(found !== undefined && { digest: found }) } };
+function select(policy: ImagePolicy, pushed: ReturnType<typeof readPush> | undefined): Selection | { readonly why: string } {
+  const spec = usableSpec(policy);
+  if ('kind' in spec) return { why: spec.kind === 'stalled' ? `${spec.reason}: ${spec.message}` : spec.message };
+  if (pushed !== undefined && !sameRepository(pushed.repository, spec.repository))
+    return { why: `the policy watches ${formatRepository(spec.repository)}, not ${formatRepository(pushed.repository)}` };
+  const hint = pushed && { tag: pushed.tag, ...(pushed.digest !== undefined && { digest: pushed.digest }) };
+  const selection = selectKnown(policy, spec, hint) ?? { why: notReconciled(policy) };
+  return 'kind' in selection ? { why: `not selected: ${selection.message}` } : selection;
 }
 
-function notLooked({ status }: ImagePolicy): string {
+function notReconciled({ status }: ImagePolicy): string {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   return ready === undefined
-    ? 'the policy has not been looked at yet: does image-watcher run?'
+    ? 'the policy has not been reconciled yet: does image-watcher run?'
     : `nothing is selected: ${ready.reason}: ${ready.message}`;
 }
 

@@ -2,10 +2,11 @@
  * The one path to a patch: select → plan → verify → apply → result, each a function from a value to a value. It reads all state itself and takes a job only as a
  * hint, so lost, repeated and reordered events do no harm.
  */
-import { suspendedOutcome, type Outcome } from '../plan/outcome.ts';
+import type { Outcome } from '../plan/outcome.ts';
 import { PermanentError } from '../model/errors.ts';
-import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { type ApplyPorts, apply } from './apply.ts';
+import { holdMutex, type KeyedMutex } from '../async/serialize.ts';
 import {
   type Progress,
   type PlanPorts,
@@ -17,11 +18,11 @@ import {
   type End,
   type ReconcileRequest,
 } from './attempt.ts';
-import { type KeyedMutex, holdMutex } from '../async/serialize.ts';
 import { isHealedBySecret, type SecretVersions } from './enqueue/needs-reconcile.ts';
 import { plan } from './plan.ts';
 import { resultOf } from './result.ts';
 import { select, type SelectPorts } from './select.ts';
+import { usableSpec } from './selection.ts';
 import { verify, type VerifyPorts } from './verify.ts';
 
 /** What the stages reach the world through. */
@@ -69,10 +70,8 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
 async function attemptOnce(request: ReconcileRequest, progress: Progress, ports: ReconcilePorts, signal: AbortSignal): Promise<End> {
   const policy = findSame(request, ports);
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
-  const { spec } = policy;
-  const suspended = suspendedOutcome(policy);
-  if (suspended !== undefined) return suspended;
-  if (!isUsable(spec)) return { kind: 'stalled', ...spec.problem };
+  const spec = usableSpec(policy);
+  if ('kind' in spec) return spec;
   const { selected } = progress;
   if (selected !== undefined && selected.generation !== policy.generation) return { again: 'PolicyChanged', progress: noProgress };
   const { secrets = ports.secretVersions(policy, spec) } = progress;

@@ -1,10 +1,10 @@
 /** The image that a reconcile brings its targets to, as a value: what it was selected for, and the rules for the change to it. */
 import type { Guard } from '../plan/guards/guard.ts';
-import type { Outcome } from '../plan/outcome.ts';
+import { suspendedOutcome, type Outcome } from '../plan/outcome.ts';
 import type { PendingCandidate } from '../plan/pending-candidate.ts';
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
+import type { LatestImage, PolicyStatus } from '../model/policy-status.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
 import type { Hint } from './resolve-tag.ts';
 
@@ -75,12 +75,24 @@ export function rejectTag({ strategy }: PolicySpec, tag: string): Outcome | unde
   return why === undefined ? undefined : { kind: 'ignored', reason: 'NotSelected', message: why, tag };
 }
 
-/** The selection as far as it is known without asking the registry: the hint, or what the policy selected last; undefined where it has selected nothing yet. */
+/** The spec to select with, or the result of a policy that is not reconciled at all. */
+export function usableSpec(policy: ImagePolicy): PolicySpec | Outcome {
+  const { spec } = policy;
+  return suspendedOutcome(policy) ?? (isUsable(spec) ? spec : { kind: 'stalled', ...spec.problem });
+}
+
+/**
+ * A fourth way to select (see `select.ts`), without any request: the hint or, without one, what the policy selected last. Undefined where that is nothing yet.
+ */
 export function selectKnown({ status: { latest } }: ImagePolicy, spec: PolicySpec, hint?: Hint): Selection | Outcome | undefined {
-  const tag = hint?.tag ?? latest?.tag;
-  if (tag === undefined) return undefined;
-  const digest = hint?.digest ?? (latest?.tag === tag ? latest.digest : undefined);
-  return rejectTag(spec, tag) ?? { candidate: { tag, ...(digest !== undefined && { digest }) }, spec, basis: 'OneTag', notes: [] };
+  const isLatest = latest !== undefined && (hint ?? latest).tag === latest.tag && (hint?.digest ?? latest.digest) === latest.digest;
+  const candidate = isLatest ? toCandidate(latest) : hint;
+  if (candidate === undefined) return undefined;
+  return rejectTag(spec, candidate.tag) ?? { candidate, spec, basis: 'OneTag', notes: [] };
+}
+
+function toCandidate({ selectedAt: _, ...candidate }: LatestImage): Candidate {
+  return candidate;
 }
 
 /** The candidate, with the time of its image where that is known. */

@@ -1,15 +1,18 @@
-import { asSeenBy, needsConsent, unseenProblem, type ConsentRules } from '../../plan/consent.ts';
+import { needsConsent } from '../../plan/consent.ts';
 import { PermanentError } from '../../model/errors.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../model/image-policy.ts';
-import type { PlanInput, TargetProblem } from '../../plan/plan-update.ts';
+import type { TargetProblem } from '../../plan/plan-update.ts';
 import type { CustomTarget } from '../../model/field-rules.ts';
 import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../model/workload.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/kube-error.ts';
 import type { TargetKind } from '../../kube/targets.ts';
+import type { PlanPorts } from '../../reconcile/attempt.ts';
 
-/** What of the cluster an explanation needs. */
-export type Gathered = Pick<PlanInput, 'findWorkload' | 'listWorkloads' | 'kindProblem' | 'unseenProblem'>;
+/** What the configuration says. */
+interface Rules extends Pick<PlanPorts, 'crossNamespace' | 'aliases' | 'repeatsPerHour'> {
+  readonly customTargets: readonly CustomTarget[];
+}
 
 /**
  * Reads the targets of a policy, and what their owners say, with the caller's own rights; shows of them what the service would plan with. What the caller may
@@ -19,8 +22,9 @@ export async function gatherForExplain(
   client: KubeClient,
   policy: ImagePolicy,
   spec: PolicySpec,
-  { crossNamespace, customTargets }: Pick<ConsentRules, 'crossNamespace'> & { readonly customTargets: readonly CustomTarget[] },
-): Promise<Gathered> {
+  { customTargets, ...rules }: Rules,
+): Promise<PlanPorts> {
+  const { crossNamespace } = rules;
   const { readNamespaceConsent } = await import('../../kube/namespace-consent.ts');
   const workloads = new Map<string, Workload>();
   const namespaces = new Map<string, string | null>();
@@ -39,17 +43,17 @@ export async function gatherForExplain(
       problems.set(target, { reason: error.reason, message: error.message });
     }
   }
-  const view = asSeenBy(policy, {
-    crossNamespace,
+  return {
+    ...rules,
     namespaceConsent: (namespace: string) => namespaces.get(namespace),
     findWorkload: (ref) => workloads.get(workloadKey(ref)),
     listWorkloads: (kind, namespace) =>
       [...workloads.values()].filter((workload) => workload.namespace === namespace && kindKey(workload) === kindKey(kind)),
-  });
-  return {
-    ...view,
-    kindProblem: (target) => problems.get(target),
-    unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
+    targetState(target) {
+      const problem = problems.get(target);
+      return problem === undefined ? { since: 0 } : { problem };
+    },
+    now: Date.now,
   };
 }
 

@@ -14,6 +14,7 @@ import type { PolicyJob } from '../../queue/jobs.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan } from '../../plan/plan-update.ts';
 import { planWith } from '../plan.ts';
+import { selectKnown, usableSpec } from '../selection.ts';
 import type { PlanPorts, TargetState } from '../attempt.ts';
 
 /** Reasons that a change of the target may clear. */
@@ -154,24 +155,25 @@ function healingJob(
  * itself finds out what the policy selects by now.
  */
 export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, ports: PlanPorts, now: Date): PolicyJob | undefined {
-  const { spec, status, generation } = policy;
-  const { latest } = status;
-  if (!isUsable(spec) || spec.suspended || latest === undefined || spec.strategy.reject(latest.tag) !== undefined) return undefined;
+  const { generation } = policy;
+  const spec = usableSpec(policy);
+  const selection = 'kind' in spec ? undefined : selectKnown(policy, spec);
+  if ('kind' in spec || selection === undefined || 'kind' in selection) return undefined;
+  const { tag, digest } = selection.candidate;
   if (spec.targets.some((target) => ports.targetState(target, policy) === 'starting')) return undefined;
-  const { targets } = planWith(policy, { spec, candidate: latest }, ports);
+  const { targets } = planWith(policy, selection, ports);
   // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
-  const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, ports.aliases)?.tag !== latest.tag;
+  const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, ports.aliases)?.tag !== tag;
   const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.unchanged.some(isOther));
   const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
   const versions = changed.filter(({ uid }) => newTargets.has(uid)).map((workload) => versionOf(workload, ''));
   if (versions.length === 0) return undefined;
-  const hint = { tag: latest.tag, ...(latest.digest !== undefined && { digest: latest.digest }) };
   return {
     ...jobOf(policy, now),
     generation,
     source: 'TargetChange',
-    cause: `new-targets:${generation}:${latest.tag}@${latest.digest ?? ''}:${shorten(versions.join(','))}`,
-    hint,
+    cause: `new-targets:${generation}:${tag}@${digest ?? ''}:${shorten(versions.join(','))}`,
+    hint: { tag, ...(digest !== undefined && { digest }) },
   };
 }
 
