@@ -91,8 +91,8 @@ export function selectKnown({ status: { latest } }: ImagePolicy, spec: PolicySpe
   return rejectTag(spec, candidate.tag) ?? { candidate, spec, basis: 'OneTag', notes: [] };
 }
 
-function toCandidate({ selectedAt: _, ...candidate }: LatestImage): Candidate {
-  return candidate;
+function toCandidate({ tag, digest, createdAt }: LatestImage): Candidate {
+  return { tag, ...(digest !== undefined && { digest }), ...(createdAt !== undefined && { createdAt }) };
 }
 
 /** The candidate, with the time of its image where that is known. */
