@@ -5,6 +5,7 @@ import { logParts } from './logs.ts';
 import { metricsParts } from './metrics.ts';
 import { securityParts } from './permissions.ts';
 import { policyParts } from './policies.ts';
+import { reasonParts } from './reasons.ts';
 import { renderTemplate } from './template.ts';
 
 /** A file of the repository whose content follows from the code. */
@@ -23,6 +24,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },
     { path: 'docs/logs.md', content: renderTemplate('logs.md', logParts) },
     { path: 'docs/metrics.md', content: renderTemplate('metrics.md', metricsParts) },
+    { path: 'docs/reasons.md', content: renderTemplate('reasons.md', reasonParts) },
     { path: 'docs/security.md', content: renderTemplate('security.md', securityParts) },
   ];
 }

@@ -28,7 +28,7 @@ export const policyParts: Parts = {
   reasons: () =>
     table(
       ['Reason', 'Meaning'],
-      Object.entries(reasons).map(([reason, meaning]) => [code(reason), meaning]),
+      Object.entries(reasons).map(([reason, meaning]) => [`[${code(reason)}](reasons.md#${reason.toLowerCase()})`, meaning]),
     ),
 };
 

@@ -1,6 +1,7 @@
 import { eventOutcomes, type EventView } from '../operations/event-view.ts';
 import { ApiError, apiHelp, apiOptions, callApi } from './api-client.ts';
 import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
+import { reasonLinks } from './reason-links.ts';
 
 const options = { ...apiOptions, limit: { type: 'string' }, repository: { type: 'string' }, outcome: { type: 'string' } } as const;
 
@@ -73,5 +74,7 @@ function describe(event: EventView, details: boolean): string {
   });
   const times = event.count === undefined || event.count === 1 ? '' : ` (${event.count} times)`;
   const why = [event.reason, event.message].filter((part) => part !== undefined).join(': ');
-  return [head, ...(why === '' ? [] : [`    ${why}${times}`]), ...policies].join('\n');
+  const own = event.outcome === 'unwatched' ? 'NoPolicy' : event.reason;
+  const pages = details ? reasonLinks([own, ...event.policies.map(({ reason }) => reason)]) : [];
+  return [head, ...(why === '' ? [] : [`    ${why}${times}`]), ...policies, ...pages].join('\n');
 }

@@ -5,6 +5,7 @@ import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { parseOptions, parseOutput, type Terminal, UsageError } from './command.ts';
 import { setTimeout as delay } from 'node:timers/promises';
+import { reasonLinks } from './reason-links.ts';
 import { readStatus, type PolicyStatus } from '../model/policy-status.ts';
 
 /** The options of every command that accesses policies in the cluster, with the caller's own rights. */
@@ -163,7 +164,7 @@ export function describeStatus({ latest, conditions = [], targets = [] }: Policy
     const what = [container, image].filter((part) => part !== undefined).join(' runs ');
     return `${kind} ${namespace}/${name}: ${[what, state, message].filter((part) => part !== undefined && part !== '').join(', ')}`;
   });
-  return [selected, ...states, ...running];
+  return [selected, ...states, ...running, ...reasonLinks(conditions.map(({ reason }) => reason))];
 }
 
 /** Whether the policy is Ready. */

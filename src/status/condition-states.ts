@@ -8,8 +8,13 @@ import { describeRejection, findRejection } from '../plan/rejections.ts';
 import { formatWorkload, isSameObject } from '../model/workload.ts';
 import type { Blocked } from '../plan/plan-update.ts';
 
+/** Every type of condition that image-watcher sets; a policy may have conditions of other writers too. */
+export const conditionTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', 'Held', 'ApprovalRequired'] as const;
+
+export type ConditionType = (typeof conditionTypes)[number];
+
 /** A condition to report, before it is merged with the previous conditions. */
-export type ConditionState = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
+export type ConditionState = Pick<Condition, 'status' | 'message'> & { readonly type: ConditionType; readonly reason: Reason };
 
 /** What the rollouts mean for the conditions of a policy. */
 export interface RolloutConditions {
@@ -87,10 +92,6 @@ function progressing(message: string): ConditionState[] {
   ];
 }
 
-type BlockedCondition = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
-
-/** The types of the conditions that say what is blocked; each is present only while something is. */
-export const blockedTypes: readonly string[] = ['Held', 'ApprovalRequired'];
 const holds: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'TargetPaused']);
 
 /** Whether guards set this condition: the same type may also be set for other reasons. */
@@ -99,7 +100,7 @@ export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>):
 }
 
 /** One condition of each type, covering what is blocked across all targets. */
-export function blockedConditions(blocked: readonly Blocked[]): BlockedCondition[] {
+export function blockedConditions(blocked: readonly Blocked[]): ConditionState[] {
   const held = conditionOf(
     'Held',
     blocked.filter(({ reason }) => holds.has(reason)),
@@ -119,7 +120,7 @@ export function describeBlocked(blocked: readonly Blocked[]): { readonly reason:
   return { reason: first.reason, message: cut([...messages].join('; '), maxLengths.message) };
 }
 
-function conditionOf(type: string, blocked: readonly Blocked[]): BlockedCondition[] {
+function conditionOf(type: ConditionType, blocked: readonly Blocked[]): ConditionState[] {
   const found = describeBlocked(blocked);
   return found === undefined ? [] : [{ type, status: 'True', ...found }];
 }

@@ -4,8 +4,8 @@ import type { ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import {
   blockedConditions,
-  blockedTypes,
   type ConditionState,
+  conditionTypes,
   describeBlocked,
   isBlocked,
   type RolloutConditions,
@@ -18,7 +18,7 @@ import { formatWorkload } from '../model/workload.ts';
 
 type PolicyPart = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
 
-const ownTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', ...blockedTypes];
+const ownTypes: readonly string[] = conditionTypes;
 
 /**
  * The conditions after a result (kstatus: Ready is always present, the others only while they are true). Conditions of other writers are not changed.

@@ -77,6 +77,7 @@ describe('metrics', () => {
       'metadata_read',
       'event_types',
       'auth_header',
+      'runbook_url',
       'id_tokens',
       ...[...sharedIssuers.values()].flatMap(({ customerClaims }) => customerClaims),
       ...Object.keys(logFields),

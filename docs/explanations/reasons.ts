@@ -1,0 +1,29 @@
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Explanation } from './explanation.ts';
+import { findings, problems, temporary } from './problems.ts';
+import { ignoredEvents, inOrder, unchanged } from './pushes.ts';
+import { blocked, rollouts } from './rollouts.ts';
+
+/** The sections of the page, by the argument of `{{reasons}}` in its template. */
+export const reasonSections: Readonly<Record<string, Readonly<Partial<Record<Reason, Explanation>>>>> = {
+  inOrder,
+  ignoredEvents,
+  unchanged,
+  rollouts,
+  blocked,
+  problems,
+  findings,
+  temporary,
+};
+
+/** Every reason: one without an explanation does not compile. */
+export const explanations: Readonly<Record<Reason, Explanation>> = {
+  ...inOrder,
+  ...ignoredEvents,
+  ...unchanged,
+  ...rollouts,
+  ...blocked,
+  ...problems,
+  ...findings,
+  ...temporary,
+};

@@ -1,0 +1,148 @@
+/** Explanations of the reasons why a rollout failed, and why an update is blocked or delayed. */
+import type { Reason } from '../../src/model/reasons.ts';
+import { shownAs, type Explanation } from './explanation.ts';
+
+type Explanations = Readonly<Partial<Record<Reason, Explanation>>>;
+
+export const rollouts = {
+  RolloutFailed: {
+    shown:
+      '[`Stalled`](#condition-stalled), and [`Held`](#condition-held) with `onFailure: Hold`; a Warning Event of the policy and of the workload; the alert ' +
+      '`ImageWatcherRolloutFailed`. After a rollback, only the Event remains, and the condition is [`RejectedDigest`](#rejecteddigest).',
+    cause:
+      'A workload that image-watcher changed did not come up, and still runs the failed image: `onFailure` is `Hold` or `Ignore` (the default of a policy ' +
+      'without `spec.rollout`), or it could not be rolled back. The message contains that of the pod or of the controller.',
+    action:
+      'Fix the image and push a newer one, or run `image-watcher rollback NS/NAME`. The condition also clears if the rollout completes after all, for example ' +
+      'because a missing Secret was created.',
+  },
+  ProgressDeadlineExceeded: {
+    shown: shownAs.rejected,
+    cause:
+      'The controller of the Deployment gave up the rollout after `progressDeadlineSeconds`. Pods that an admission webhook denies end here too; a quota ' +
+      'does not count.',
+    action:
+      'Run `kubectl describe` for the Deployment and its new pods. Then push a fixed image. If starting takes long, raise the deadline of the Deployment.',
+  },
+  RolloutTimedOut: {
+    shown: shownAs.rejected,
+    cause:
+      'A new pod has existed for longer than `spec.rollout.timeout` without becoming ready, and the time since the change is longer too.',
+    action:
+      'Look at the readiness probe and the log of the new pod. Push a fixed image, or raise `spec.rollout.timeout` if the program starts slowly.',
+  },
+  ImagePullFailed: {
+    shown: shownAs.rejected,
+    cause:
+      'The kubelet could not pull the image of a new pod for 20 s, or the name of the image is invalid. image-watcher could read the image, but the node ' +
+      'cannot: it lacks credentials, a route to the registry, or trust in its certificate.',
+    action:
+      'Read the message of the pod. Check the `imagePullSecrets` of the workload, the platform of the image and the network of the nodes. Then push a newer ' +
+      'image, or run `image-watcher release NS/NAME` to try the same one again.',
+  },
+  CrashLoop: {
+    shown: shownAs.rejected,
+    cause:
+      'A changed container of a new pod is in `CrashLoopBackOff` for the second time, or has terminated three times without becoming ready.',
+    action:
+      'Read the log of the container: `kubectl logs POD --previous`. Push a fixed image. If the cause was something else, such as a database, run ' +
+      '`image-watcher release NS/NAME` to try the same image again.',
+  },
+  RolledBack: {
+    shown:
+      'A Warning Event of the policy and of the workload, `status.history[].result`; the push has the outcome `stalled`. The condition has the reason ' +
+      '[`RejectedDigest`](#rejecteddigest).',
+    cause:
+      'The rollout of a new image failed, and the policy has `spec.rollout.onFailure: Rollback`. The workload runs the previous image again.',
+    action: 'Fix the image and push a newer one; the same digest is not tried again. The Event contains the message of the failed pod.',
+  },
+  RollbackFailed: {
+    shown:
+      'A Warning Event of the policy and of the workload, the alert `ImageWatcherRollbackFailed`, and `status.history[].rollbackRefused` if the API server ' +
+      'rejected the patch. The condition has the reason [`RolloutFailed`](#rolloutfailed).',
+    cause:
+      'The previous image is unknown or had the same tag, the failed change was itself a rollback, or the API server rejected the patch. The message says ' +
+      'which. The failed image stays in place.',
+    action: 'Run `image-watcher rollback NS/NAME --to TAG` with a tag that works, set the image yourself, or push a fixed image.',
+  },
+  RollbackRefused: {
+    shown:
+      'A Warning Event of the policy, `status.history[].rollbackRefused`, the alert `ImageWatcherRollbackFailed`. The condition has the reason ' +
+      '[`RolloutFailed`](#rolloutfailed).',
+    cause:
+      'The policy no longer allows the change: the previous image is of another repository or lacks the signatures that the policy requires, the workload ' +
+      'is no longer a target, its owners do not consent, or `spec.update.mode` is `DryRun`.',
+    action:
+      'Read the message. If consent or a signature is missing, add it: the rollback is retried with growing pauses for a day. Otherwise run ' +
+      '`image-watcher rollback NS/NAME --to TAG`, or push a fixed image.',
+  },
+} as const satisfies Explanations;
+
+export const blocked = {
+  DryRun: {
+    shown: '`Ready` is True; a Normal Event for each new plan. The message lists what would be changed.',
+    cause: '`spec.update.mode` is `DryRun`, and an update is available.',
+    action: 'Set `spec.update.mode: Automatic` to let image-watcher apply it.',
+  },
+  ApprovalRequired: {
+    shown: 'The condition [`ApprovalRequired`](#condition-approvalrequired), `Ready` is True, `status.pendingApproval`, a Normal Event.',
+    cause: '`spec.update.mode` is `Approval`, and the selected tag and digest are not approved. An approval applies to exactly one digest.',
+    action:
+      'Run `image-watcher approve NS/NAME`. If a newer image was pushed meanwhile, that one is pending instead, and an approval of the older one has no effect.',
+  },
+  Window: {
+    shown: shownAs.pending,
+    cause: 'The time is outside `spec.update.windows`.',
+    action: 'Wait: the update is applied when the window opens. To update earlier, change `spec.update.windows`.',
+  },
+  Held: {
+    shown: 'The condition [`Held`](#condition-held), `Ready` is True, a Normal Event. The message names who changed the image.',
+    cause:
+      'Somebody changed an image that image-watcher had applied, and the policy selects nothing newer than the image that was replaced.',
+    action:
+      'Nothing if the manual change should stay: the next newer image replaces it. Run `image-watcher release NS/NAME` to apply the selected image now. A ' +
+      'release with a time in the future is shown in `status.waiting`.',
+  },
+  RejectedDigest: {
+    shown:
+      '[`Stalled`](#condition-stalled) after a failed rollout; [`Held`](#condition-held) after a rollback that a user requested. An Event says which image.',
+    cause:
+      'The selected image failed its rollout, or a user rolled back from it. It is listed in `status.rejected` with its digest and is not applied again. ' +
+      'After a rollback by a user, that includes everything that is not newer.',
+    action:
+      'Push a newer image; the same tag with a new digest is sufficient after a failed rollout. If the image is good after all, run ' +
+      '`image-watcher release NS/NAME`.',
+  },
+  RollbackRequested: {
+    shown: '`status.rejected[].reason`. The condition has the reason [`RejectedDigest`](#rejecteddigest).',
+    cause:
+      'A user rolled back with `image-watcher rollback` or the annotation. The image that ran before the rollback is recorded, so that it is not applied again.',
+    action: 'Push a newer image, or run `image-watcher release NS/NAME` to return to the selected one.',
+  },
+  NoEarlierImage: {
+    shown: 'A Warning Event of the policy; `image-watcher rollback` exits with code 1. No workload is changed.',
+    cause:
+      'A rollback was requested, but `status.history` has no earlier image that has not failed, the registry no longer has the tag, or the annotation is ' +
+      'neither a tag nor `previous`. The message says which.',
+    action: 'Name a tag that the registry has: `image-watcher rollback NS/NAME --to TAG`.',
+  },
+  Withdrawn: {
+    shown: 'The log message `policy reconciled` at `debug`, `image_watcher_reconciles_total`. The conditions do not change.',
+    cause: 'The annotation that requested a rollback was removed or replaced before a worker processed it.',
+    action: 'Nothing. If the annotation was replaced, the new request is processed.',
+  },
+  TargetPaused: {
+    shown: 'The condition [`Held`](#condition-held), `Ready` is True, a Normal Event.',
+    cause: 'The rollouts of the Deployment are paused (`kubectl rollout pause`), and an update is available.',
+    action: 'Run `kubectl rollout resume` for the Deployment. The update is applied as soon as image-watcher sees that.',
+  },
+  TooManyChanges: {
+    shown: shownAs.pending,
+    cause:
+      'The same image was written to a container `guards.repeatsPerHour` times within an hour (5 by default), because something else replaces it each time: ' +
+      'another policy, a script or a controller.',
+    action:
+      'Find out what else writes the image: `kubectl get -o yaml --show-managed-fields` shows who. The next change is allowed at the time in ' +
+      '`status.waiting`. A newer image is applied at once; `image-watcher release` does not end this wait.',
+  },
+} as const satisfies Explanations;

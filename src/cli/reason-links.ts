@@ -1,0 +1,22 @@
+/** Links from the output of commands to the pages for users. */
+import { reasons, type Reason } from '../model/reasons.ts';
+
+/** The pages, where the repository of the project shows them. */
+export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';
+
+/** Reasons of a policy that is in order: nobody needs their explanation after a command. */
+const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);
+
+/** The section that explains a reason. Its anchor is part of the promise that reasons are stable. */
+export function pageOf(reason: Reason): string {
+  return `${documentation}/reasons.md#${reason.toLowerCase()}`;
+}
+
+/** Lines that say where these reasons are explained, each once. Reasons that are in order, and those of other writers, have none. */
+export function reasonLinks(found: readonly (string | undefined)[]): string[] {
+  return [...new Set(found)].flatMap((reason) => (isReason(reason) && !inOrder.has(reason) ? [`see ${pageOf(reason)}`] : []));
+}
+
+function isReason(text: string | undefined): text is Reason {
+  return text !== undefined && Object.hasOwn(reasons, text);
+}

@@ -1,0 +1,68 @@
+/** docs/reasons.md explains each reason, condition and log message, under the anchors that commands and conditions lead to. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { conditions } from '../../docs/explanations/conditions.ts';
+import { explanations, reasonSections } from '../../docs/explanations/reasons.ts';
+import { logActions } from '../../docs/explanations/log-messages.ts';
+import { documentation, pageOf } from '../../src/cli/reason-links.ts';
+import { reasons, type Reason } from '../../src/model/reasons.ts';
+import { conditionTypes } from '../../src/status/condition-states.ts';
+import { logMessages } from '../../src/telemetry/log-messages.ts';
+import { anchorsOf, root } from './markdown.ts';
+
+const page = readFileSync(join(root, 'docs/reasons.md'), 'utf8');
+const anchors = anchorsOf(page);
+const names = Object.keys(reasons) as Reason[];
+
+/** The text of a section, without its heading. */
+function sectionOf(heading: string): string {
+  const [, rest = ''] = page.split(`\n### ${heading}\n`);
+  return rest.split(/\n#{2,3} /)[0] ?? '';
+}
+
+for (const reason of names) {
+  test(`${reason} has a section with what it means, where it shows, its cause and what to do`, () => {
+    const anchor = pageOf(reason).slice(`${documentation}/reasons.md#`.length);
+    assert.ok(anchors.has(anchor), anchor);
+    const text = sectionOf(reason);
+    for (const part of ['- **Where**: ', '- **Cause**: ', '- **What to do**: ']) assert.ok(text.includes(part), part);
+    assert.ok(text.trim().toLowerCase().startsWith(reasons[reason].toLowerCase()));
+  });
+}
+
+test('each reason is in one section of the page', () => {
+  const listed = Object.values(reasonSections).flatMap((section) => Object.keys(section));
+  assert.deepEqual(listed.toSorted(), names.toSorted());
+  for (const name of Object.keys(reasonSections))
+    assert.match(readFileSync(join(root, 'docs/templates/reasons.md'), 'utf8'), new RegExp(`^\\{\\{reasons ${name}\\}\\}$`, 'm'));
+});
+
+test('each condition has a section of its own, beside the reason of the same name', () => {
+  for (const type of conditionTypes) {
+    assert.ok(anchors.has(`condition-${type.toLowerCase()}`), type);
+    assert.ok(sectionOf(`Condition ${type}`).includes('- **What to do**: '), type);
+  }
+});
+
+describe('log messages', () => {
+  for (const [message, { levels }] of Object.entries(logMessages)) {
+    test(message, () => {
+      const row = page.split('\n').find((line) => line.startsWith(`| \`${message}\` |`));
+      assert.ok(row !== undefined, 'docs/reasons.md has no row for it');
+      const isProblem = levels.some((level) => level === 'warn' || level === 'error');
+      assert.ok(!isProblem || !row.endsWith('| Nothing. |'), 'a warning or an error says what to do');
+    });
+  }
+  test('no others', () => assert.deepEqual(Object.keys(logActions).toSorted(), Object.keys(logMessages).toSorted()));
+});
+
+test('the texts are short sentences', () => {
+  for (const [name, { shown, cause, action }] of [...Object.entries(explanations), ...Object.entries(conditions)])
+    for (const text of [shown, cause, action]) {
+      assert.match(text, /^(?:[A-Z`[]|image-watcher ).*[.]$/s, `${name}: ${text}`);
+      assert.ok(text.length <= 450, `${name}: ${text.length} characters`);
+      assert.doesNotMatch(text, / {2}/, name);
+    }
+});
