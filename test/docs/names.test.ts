@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { fieldsOf, type JsonSchema } from '../../docs/generate/json-schema.ts';
 import { builtInTargets } from '../../src/model/built-in-targets.ts';
@@ -14,7 +15,8 @@ import { reasons } from '../../src/model/reasons.ts';
 import { sharedIssuers } from '../../src/receive/issuers.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { codeSpansOf, pages as allPages, root } from './markdown.ts';
+import { documentation } from '../../src/cli/reason-links.ts';
+import { anchorsOf, codeSpansOf, pages as allPages, root } from './markdown.ts';
 
 // What was is told in the changelog.
 const pages = allPages.filter(({ path }) => path !== 'CHANGELOG.md');
@@ -57,6 +59,23 @@ describe('alerts', () => {
   test('of the chart are all in docs/operations.md, and no others', { skip: !existsSync(file) && 'the chart is not here' }, () => {
     const alerts = [...readFileSync(file, 'utf8').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);
     assert.deepEqual([...named].sort(), alerts.sort());
+  });
+  test('each lead to a section of docs/alerts.md with what it means, what to check and what to do', { skip: !existsSync(file) }, () => {
+    const { groups } = parse(readFileSync(file, 'utf8')) as {
+      groups: { rules: { alert: string; annotations: Record<string, string> }[] }[];
+    };
+    const text = readFileSync(join(root, 'docs/alerts.md'), 'utf8');
+    const rules = groups.flatMap(({ rules }) => rules);
+    assert.ok(rules.length > 10);
+    for (const { alert, annotations } of rules) {
+      const anchor = alert.toLowerCase();
+      assert.equal(annotations['runbook_url'], `${documentation}/alerts.md#${anchor}`);
+      assert.ok(anchorsOf(text).has(anchor), alert);
+      const [, section = ''] = text.split(`\n## ${alert}\n`);
+      const own = section.split('\n## ')[0] ?? '';
+      for (const part of ['**Means**: ', '**Check**: ', '**Do**: '])
+        assert.ok(own.includes(part.trimEnd()), `${alert} does not say ${part}`);
+    }
   });
 });
 
