@@ -1,8 +1,5 @@
 /** Links from the output of commands to the pages for users. */
-import { reasons, type Reason } from '../model/reasons.ts';
-
-/** The pages, where the repository of the project shows them. */
-export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';
+import { documentation, reasons, type Reason } from '../model/reasons.ts';
 
 /** Reasons of a policy that is in order: nobody needs their explanation after a command. */
 const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);

@@ -3,6 +3,7 @@
  * the conversion are derived. Whoever writes a status keeps to these limits: the API server rejects the whole status for one value that is too long.
  */
 import { z } from 'zod';
+import { documentation } from './reasons.ts';
 
 /** The maximum length of the lists of changes and of images, which would otherwise grow with every change. */
 export const maxListed = 10;
@@ -51,7 +52,7 @@ export const conditionSchema = z
   .object({
     type: text(316, 'Ready, which is always present, or Reconciling, Stalled and others while they are true.'),
     status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
-    reason: text(1_024, 'The reason, as a stable word for programs.'),
+    reason: text(1_024, `The reason, as a stable word for programs; ${documentation}/reasons.md explains each.`),
     message: text(32_768, 'The state and what to do about it, for people.'),
     lastTransitionTime: foreignTime('When the status of the condition last changed.'),
     observedGeneration: z.int().min(0).exactOptional().describe('The generation of the policy that the condition describes.'),

@@ -94,6 +94,9 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons;
 
+/** The pages for users, where the repository of the project shows them: reasons.md has a section for each reason. */
+export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';
+
 /** Reasons why a receiver ignores a webhook event: the labels of `image_watcher_ignored_pushes_total`. */
 export const ignoredReasons = [
   'OtherEvent',

@@ -11,11 +11,10 @@ import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts'
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { reasons } from '../../src/model/reasons.ts';
+import { documentation, reasons } from '../../src/model/reasons.ts';
 import { sharedIssuers } from '../../src/receive/issuers.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { documentation } from '../../src/cli/reason-links.ts';
 import { anchorsOf, codeSpansOf, pages as allPages, root } from './markdown.ts';
 
 // What was is told in the changelog.

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { parse } from 'yaml';
 import { conditions } from '../../docs/explanations/conditions.ts';
 import { explanations, reasonSections } from '../../docs/explanations/reasons.ts';
 import { logActions } from '../../docs/explanations/log-messages.ts';
-import { documentation, pageOf } from '../../src/cli/reason-links.ts';
-import { reasons, type Reason } from '../../src/model/reasons.ts';
+import { pageOf } from '../../src/cli/reason-links.ts';
+import { documentation, reasons, type Reason } from '../../src/model/reasons.ts';
 import { conditionTypes } from '../../src/status/condition-states.ts';
 import { logMessages } from '../../src/telemetry/log-messages.ts';
 import { anchorsOf, root } from './markdown.ts';
@@ -45,6 +46,25 @@ test('each condition has a section of its own, beside the reason of the same nam
     assert.ok(sectionOf(`Condition ${type}`).includes('- **What to do**: '), type);
   }
 });
+
+test('the definition names the page: kubectl explain ipol.status.conditions.reason', () => {
+  const { spec } = parse(readFileSync(join(root, 'crd/imagepolicies.yaml'), 'utf8')) as { spec: { versions: Version[] } };
+  assert.deepEqual(
+    spec.versions.map(({ schema }) => {
+      const { reason } = schema.openAPIV3Schema.properties.status.properties.conditions.items.properties;
+      return reason.description.includes(`${documentation}/reasons.md`);
+    }),
+    spec.versions.map(() => true),
+  );
+});
+
+interface Version {
+  schema: {
+    openAPIV3Schema: {
+      properties: { status: { properties: { conditions: { items: { properties: { reason: { description: string } } } } } } };
+    };
+  };
+}
 
 describe('log messages', () => {
   for (const [message, { levels }] of Object.entries(logMessages)) {
