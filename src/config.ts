@@ -1,5 +1,6 @@
 /** The configuration: a YAML file and a few variables of the environment, checked as a whole, frozen. Nothing else reads process.env. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { configSchema, readableReceivers } from './config/schema.ts';
@@ -34,6 +35,7 @@ export class ConfigError extends Error {
 
 /** Where a configuration comes from; process.env and the file system outside of tests. */
 export interface ConfigSource {
+  /** A file, or a folder whose `*.yaml` files are merged. */
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What a pod knows of its namespace. */
@@ -65,7 +67,7 @@ export interface Settings {
 export function loadSettings(source: ConfigSource): Settings {
   const file = source.file ?? source.env['IMAGE_WATCHER_CONFIG'];
   const label = file ?? 'configuration';
-  const raw = withEnvironment(file === undefined ? {} : readYaml(file), source.env, label);
+  const raw = withEnvironment(file === undefined ? {} : readFiles(file), source.env, label);
   const parsed = configSchema.safeParse(raw);
   const secrets = openSecrets(readableReceivers.parse(raw).receivers.map(toSecretHolder), source.env);
   const traces = openTraceSettings(parsed.data?.traces, source.env);
@@ -111,7 +113,7 @@ function openProxySecret(operations: Config['operations'] | undefined, env: Conf
 export function readConfig(source: ConfigSource): Config {
   const file = source.file ?? source.env['IMAGE_WATCHER_CONFIG'];
   const label = file ?? 'configuration';
-  const parsed = configSchema.safeParse(withEnvironment(file === undefined ? {} : readYaml(file), source.env, label));
+  const parsed = configSchema.safeParse(withEnvironment(file === undefined ? {} : readFiles(file), source.env, label));
   if (!parsed.success) throw new ConfigError(label, parsed.error.issues.flatMap(toProblems));
   return deepFreeze(parsed.data);
 }
@@ -147,6 +149,27 @@ function toSecretHolder({ name, provider, secrets }: z.output<typeof readableRec
   return { name, secrets, isUrlOnly: providers.some(({ id, verify }) => id === provider && verify === provesNothing) };
 }
 
+/** A file, or the `*.yaml` files of a folder in the order of their names: later mappings are merged over earlier ones, everything else replaces them. */
+function readFiles(path: string): unknown {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!isFolder) return readYaml(path);
+  const names = readdirSync(path).filter((name) => /^[^.].*\.yaml$/.test(name));
+  return names
+    .sort()
+    .map((name) => readYaml(join(path, name)))
+    .reduce(mergeOver, {});
+}
+
+function mergeOver(below: unknown, above: unknown): unknown {
+  if (!isMapping(below) || !isMapping(above)) return above;
+  const merged = Object.entries(above).map(([key, value]) => [key, Object.hasOwn(below, key) ? mergeOver(below[key], value) : value]);
+  return { ...below, ...Object.fromEntries(merged) };
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function readYaml(file: string): unknown {
   let text: string;
   try {
@@ -165,7 +188,7 @@ function readYaml(file: string): unknown {
 }
 
 function withEnvironment(raw: unknown, env: ConfigSource['env'], label: string): unknown {
-  if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
+  if (!isMapping(raw)) {
     throw new ConfigError(label, [{ path: '(file)', message: 'must hold settings as keys and values' }]);
   }
   const merged: Record<string, unknown> = { ...raw };

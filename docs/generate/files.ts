@@ -1,5 +1,6 @@
 import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
 import { configurationParts } from './configuration.ts';
+import { filesWithCoordinates } from './coordinates.ts';
 import { differencesParts } from './differences.ts';
 import { logParts } from './logs.ts';
 import { metricsParts } from './metrics.ts';
@@ -15,9 +16,10 @@ export interface GeneratedFile {
   readonly content: string;
 }
 
-/** Every generated file, as it should be. */
+/** Every generated file, as it should be; those of charts/install, which need Helm, are in install.ts. */
 export function generatedFiles(): readonly GeneratedFile[] {
   return [
+    ...filesWithCoordinates(),
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
     { path: 'docs/policies.md', content: renderTemplate('policies.md', policyParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },

@@ -22,8 +22,8 @@ Runs until SIGTERM or SIGINT, then accepts no new requests and jobs, finishes or
 
   --roles   the roles of this process: receive (webhooks; needs Redis only), work (everything else), convert (policies
             between their versions, for the API server; needs no Redis). Default: all
-  --config  the configuration file; also IMAGE_WATCHER_CONFIG. REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and
-            OTEL_EXPORTER_OTLP_ENDPOINT override it
+  --config  the configuration file, or a folder: its *.yaml files are merged in the order of their names. Also
+            IMAGE_WATCHER_CONFIG. REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORTER_OTLP_ENDPOINT override it
 `,
   async run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import type { Manifest } from '../harness/helm.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
-const clusterWide = new Set(['ClusterRole', 'ClusterRoleBinding', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']);
+const clusterWide = new Set([
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'CustomResourceDefinition',
+  'Namespace',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+]);
 
 /** The collection that an object belongs to: `/apis/apps/v1/namespaces/shop/deployments`. */
 export function resourceOf({ apiVersion, kind, metadata }: Manifest, defaultNamespace: string): string {

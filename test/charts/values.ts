@@ -54,6 +54,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
     prometheusRule: { enabled: true },
     dashboard: { enabled: true },
   },
+  'a ConfigMap beside the chart': { configFrom: 'settings', envFrom: [{ secretRef: { name: 'receivers', optional: true } }] },
   'a Redis of your own': { redis: { embedded: { enabled: false }, external: { secretName: 'redis' } } },
   'a Redis of your own, without a secret': {
     redis: { embedded: { enabled: false } },

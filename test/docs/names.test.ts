@@ -127,6 +127,8 @@ describe('settings and fields', () => {
     'spec.source.helm.valuesObject',
     'spec.workflowSpec',
     'status.storedVersions',
+    // A key of the ConfigMap image-watcher-settings.
+    'receivers.yaml',
     ...builtInTargets.flatMap(({ fields }) => fields.map(({ path }) => path)),
   ]);
 

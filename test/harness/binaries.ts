@@ -42,9 +42,19 @@ export async function findHelm(): Promise<string> {
   return (await once(tools.helm, helmSources)).path;
 }
 
+/** Finds or builds Kustomize. */
+export async function findKustomize(): Promise<string> {
+  return (await once(tools.kustomize, kustomizeSources)).path;
+}
+
 /** Why tests of the chart have to be skipped; undefined where Helm can be had. */
-export async function lacksHelm(): Promise<string | undefined> {
-  return findHelm().then(
+export const lacksHelm = (): Promise<string | undefined> => lacks(findHelm);
+
+/** Why tests of the overlays have to be skipped; undefined where Kustomize can be had. */
+export const lacksKustomize = (): Promise<string | undefined> => lacks(findKustomize);
+
+async function lacks(find: () => Promise<string>): Promise<string | undefined> {
+  return find().then(
     () => undefined,
     (error: unknown) => (error as Error).message,
   );
@@ -118,6 +128,24 @@ function helmSources(tool: tools.Tool): Source[] {
       package: `${module}/cmd/helm`,
       ldflags: `-X ${module}/internal/version.version=${version}`,
       about: 'about 4 minutes',
+    }),
+  ];
+}
+
+function kustomizeSources(tool: tools.Tool): Source[] {
+  const version = tools.kustomizeVersion;
+  const cached = new CachedBinary(tool, version);
+  const module = 'sigs.k8s.io/kustomize/kustomize/v5';
+  return [
+    onPath(tool),
+    { name: 'cache', find: () => cached.find() },
+    goBuild(cached, {
+      name: tool.id,
+      module,
+      version,
+      package: module,
+      ldflags: `-X sigs.k8s.io/kustomize/api/provenance.version=${version}`,
+      about: 'about 1 minute',
     }),
   ];
 }

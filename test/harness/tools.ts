@@ -17,6 +17,7 @@ export const kubernetesVersion = 'v1.36.3';
 export const etcdVersion = 'v3.6.16';
 export const distributionVersion = 'v3.1.2';
 export const helmVersion = 'v4.3.1';
+export const kustomizeVersion = 'v5.8.1';
 
 const kubeAdvice = 'install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kube-controller-manager';
 
@@ -69,4 +70,14 @@ export const helm: Tool = {
   versionPattern: /^v(\d+)\.(\d+)/m,
   oldest: { major: 3, minor: 18 },
   advice: 'install Helm 3.18 or newer so that helm is on the PATH, or install Go 1.24 or newer',
+};
+
+/** Kustomize, which builds the overlays of the manifests. */
+export const kustomize: Tool = {
+  id: 'kustomize',
+  names: ['kustomize'],
+  versionArguments: ['version'],
+  versionPattern: /v(\d+)\.(\d+)\.\d+/,
+  oldest: { major: 5, minor: 0 },
+  advice: 'install Kustomize 5.0 or newer so that kustomize is on the PATH, or install Go 1.24 or newer',
 };
