@@ -18,29 +18,28 @@ const places = [
   'Dockerfile',
 ];
 
-/** `technomad/image-watcher`, of the URL in package.json. */
-export function repositoryOf(packageJson: string): string {
+/** Who publishes the project: `technomad`, by the URL in package.json. */
+export function ownerOf(packageJson: string): string {
   const { repository } = JSON.parse(packageJson) as { repository?: { url?: string } };
-  const [, path] = /^git\+https:\/\/github\.com\/([\w.-]+\/[\w.-]+)\.git$/.exec(repository?.url ?? '') ?? [];
-  if (path === undefined) throw new Error('package.json: repository.url is not git+https://github.com/OWNER/NAME.git');
-  return path;
+  const [, owner] = /^git\+https:\/\/github\.com\/([\w.-]+)\/image-watcher\.git$/.exec(repository?.url ?? '') ?? [];
+  if (owner === undefined) throw new Error('package.json: repository.url is not git+https://github.com/<owner>/image-watcher.git');
+  return owner;
 }
 
-/** The text with the coordinates of the repository in the place of any other owner's. Names of images are in lower case. */
-export function withCoordinates(text: string, repository: string): string {
-  const [owner = ''] = repository.toLowerCase().split('/');
+/** The text with this owner in the place of any other. Names of images are in lower case, those of owners need not be. */
+export function withOwner(text: string, owner: string): string {
   return text
-    .replaceAll(/\bghcr\.io\/[\w.-]+\/((?:charts\/)?image-watcher)\b/g, `ghcr.io/${owner}/$1`)
-    .replaceAll(/\bgithub\.com\/[\w.-]+\/image-watcher\b/g, `github.com/${repository}`);
+    .replaceAll(/\bghcr\.io\/[\w.-]+\/((?:charts\/)?image-watcher)\b/g, `ghcr.io/${owner.toLowerCase()}/$1`)
+    .replaceAll(/\bgithub\.com\/[\w.-]+\/image-watcher\b/g, `github.com/${owner}/image-watcher`);
 }
 
 /** Every file that names the project, as it should be. */
 export function filesWithCoordinates(): readonly GeneratedFile[] {
-  const repository = repositoryOf(read('package.json'));
+  const owner = ownerOf(read('package.json'));
   return places
     .flatMap((pattern) => globSync(pattern, { cwd: root }))
     .map((path) => ({ path: path.replaceAll('\\', '/'), text: read(path) }))
     .filter(({ text }) => /(?:ghcr\.io|github\.com)\/[\w.-]+\/(?:charts\/)?image-watcher\b/.test(text))
     .filter(({ text }) => !text.startsWith('<!-- Generated'))
-    .map(({ path, text }) => ({ path, content: withCoordinates(text, repository) }));
+    .map(({ path, text }) => ({ path, content: withOwner(text, owner) }));
 }
