@@ -153,7 +153,7 @@ function toSecretHolder({ name, provider, secrets }: z.output<typeof readableRec
 function readFiles(path: string): unknown {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   if (!isFolder) return readYaml(path);
-  const names = readdirSync(path).filter((name) => /^[^.].*\.yaml$/.test(name));
+  const names = reading(path, () => readdirSync(path)).filter((name) => /^[^.].*\.yaml$/.test(name));
   return names
     .sort()
     .map((name) => readYaml(join(path, name)))
@@ -170,14 +170,16 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function readYaml(file: string): unknown {
-  let text: string;
+function reading<T>(path: string, read: () => T): T {
   try {
-    text = readFileSync(file, 'utf8');
+    return read();
   } catch (error) {
-    throw new ConfigError(file, [{ path: '(file)', message: `cannot be read: ${error instanceof Error ? error.message : String(error)}` }]);
+    throw new ConfigError(path, [{ path: '(file)', message: `cannot be read: ${error instanceof Error ? error.message : String(error)}` }]);
   }
-  const document = parseDocument(text);
+}
+
+function readYaml(file: string): unknown {
+  const document = parseDocument(reading(file, () => readFileSync(file, 'utf8')));
   if (document.errors.length > 0) {
     throw new ConfigError(
       file,
