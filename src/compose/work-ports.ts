@@ -158,7 +158,6 @@ export function createWorkPorts(
     repeatsPerHour: settings.config.guards.repeatsPerHour,
     onConflict: () => metrics.patchConflicts.inc(),
     now: Date.now,
-    clock: () => new Date(),
     aliases,
     logger,
     metrics,

@@ -66,17 +66,16 @@ async function askRegistry(
 async function report(evaluation: PollEvaluation, job: PollJob, context: JobContext, ports: PollPorts): Promise<unknown> {
   const { policy } = evaluation;
   const cause: ReconcileCause = { source: 'Poll', receivedAt: job.receivedAt };
-  const reportPorts: ReportPorts = { ...ports, now: ports.clock };
   try {
     if ('error' in evaluation) throw evaluation.error;
-    await reportUnchanged(policy, evaluation, cause, reportPorts, context.signal);
+    await reportUnchanged(policy, evaluation, cause, ports, context.signal);
     return undefined;
   } catch (error) {
     if (error instanceof PermanentError) {
-      await reportOutcome(policy, { kind: 'stalled', reason: error.reason, message: error.message }, cause, reportPorts, context.signal);
+      await reportOutcome(policy, { kind: 'stalled', reason: error.reason, message: error.message }, cause, ports, context.signal);
       return undefined;
     }
-    await reportFailure(policy, error, cause, { ...context, key: policyKey(policy) }, reportPorts, context.signal);
+    await reportFailure(policy, error, cause, { ...context, key: policyKey(policy) }, ports, context.signal);
     return error;
   }
 }

@@ -15,7 +15,8 @@ export interface UnannouncedPorts {
   /** The name of a registry in metrics. It is limited because tenants choose hosts and could create any number of labels. */
   readonly registryLabel: (registry: string) => string;
   readonly logger: Logger;
-  readonly clock: () => Date;
+  /** In ms since 1970. */
+  readonly now: () => number;
 }
 
 const firstToldAt = 3;
@@ -24,7 +25,7 @@ const firstToldAt = 3;
 export async function reportUnannounced(finds: readonly Find[], repository: Repository, ports: UnannouncedPorts): Promise<void> {
   for (const { policy, candidate } of onePerImage(finds.filter(isNews))) {
     if (await ports.finds.isAnnounced(repository, candidate)) continue;
-    const count = await ports.finds.add(repository, candidate, ports.clock());
+    const count = await ports.finds.add(repository, candidate, new Date(ports.now()));
     if (count === undefined) continue;
     ports.metrics.unannouncedFinds.inc({ registry: ports.registryLabel(repository.registry) });
     if (isWorthReporting(count)) report(policy, formatTag(repository, candidate.tag), { repository, count }, ports);

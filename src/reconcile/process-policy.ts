@@ -12,7 +12,7 @@ import { heardAt, type DeniedPushes } from './denied-pushes.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
-import { reportFailure, reportGone, reportOutcome, type ReportPorts } from './report.ts';
+import { reportFailure, reportGone, reportOutcome } from './report.ts';
 import { watchRollouts, type WatchPorts } from './rollouts/watch-rollouts.ts';
 
 export interface PolicyPorts extends WatchPorts {
@@ -47,7 +47,6 @@ async function attemptAndReport(
 ): Promise<Outcome> {
   const { namespace, name } = request.policy;
   const key = policyKey(request.policy);
-  const report: ReportPorts = { ...ports, now: ports.clock };
   let policy = ports.findPolicy(namespace, name);
   let applied: readonly AppliedChange[] = [];
   try {
@@ -64,8 +63,8 @@ async function attemptAndReport(
       context.signal,
     );
     const outcome = ports.deniedPushes.recordResult(found, request.policy.uid, cause, context.isLastTry);
-    if (policy === undefined) await reportGone(key, outcome, cause, report);
-    else await reportOutcome(policy, outcome, onlyAsked(cause, policy), report, context.signal);
+    if (policy === undefined) await reportGone(key, outcome, cause, ports);
+    else await reportOutcome(policy, outcome, onlyAsked(cause, policy), ports, context.signal);
     return outcome;
   } catch (error) {
     await reportFailure(
@@ -73,7 +72,7 @@ async function attemptAndReport(
       error,
       cause,
       { ...context, key, applied, ...(request.hint !== undefined && { hint: request.hint }) },
-      report,
+      ports,
       context.signal,
     );
     throw error;
@@ -84,8 +83,8 @@ async function attemptAndReport(
 const clockSkewMs = 10_000;
 
 /** When the registry announced the image of a job, in ms since 1970. A time in the future is not believed: the registry would be asked until then. */
-export function announcedAt(receivedAt: string, { clock }: Pick<PolicyPorts, 'clock'>): number {
-  const now = clock().getTime();
+export function announcedAt(receivedAt: string, ports: Pick<PolicyPorts, 'now'>): number {
+  const now = ports.now();
   const at = Date.parse(receivedAt);
   return at <= now + clockSkewMs ? at : now - clockSkewMs;
 }

@@ -12,7 +12,7 @@ import { inSlices } from '../async/in-parallel.ts';
 import { rejectTag } from './selection.ts';
 import { isKnown } from './examine-tag.ts';
 import { announcedAt, reconcileAndReport, type PolicyPorts } from './process-policy.ts';
-import { reportOutcome, type ReportPorts } from './report.ts';
+import { reportOutcome } from './report.ts';
 import { resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
 
 export interface PushPorts extends PolicyPorts {
@@ -46,7 +46,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
     ports.metrics.unwatched.inc();
     const { registry, path } = push.repository;
     ports.logger.debug({ event: push.id, registry, repository: path, tag: push.tag, reason: 'NoPolicy' }, 'push not watched');
-    await ports.eventLog.unwatched(push, ports.clock());
+    await ports.eventLog.unwatched(push, new Date(ports.now()));
     return;
   }
   const [first] = policies;
@@ -68,7 +68,6 @@ async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobCont
 }
 
 async function fanOut(push: PushJob, results: readonly EarlyResult[], context: JobContext, ports: PushPorts): Promise<void> {
-  const report: ReportPorts = { ...ports, now: ports.clock };
   const interested = results.flatMap(({ policy, outcome }) => (outcome === undefined ? [policy] : []));
   const jobs = await Promise.all(
     bySource(push, interested, ports).map(async ({ source, policies }) => {
@@ -80,7 +79,7 @@ async function fanOut(push: PushJob, results: readonly EarlyResult[], context: J
   // Policies that do not want the push must not delay those that do.
   await Promise.all(
     results.flatMap(({ policy, outcome }) =>
-      outcome === undefined ? [] : [reportOutcome(policy, outcome, causeOf(push), report, context.signal)],
+      outcome === undefined ? [] : [reportOutcome(policy, outcome, causeOf(push), ports, context.signal)],
     ),
   );
 }

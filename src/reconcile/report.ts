@@ -30,7 +30,8 @@ export interface ReportPorts extends WorkloadView, ConsentRules {
   readonly eventLog: EventLog;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  readonly now: () => Date;
+  /** In ms since 1970. */
+  readonly now: () => number;
   readonly observer?: DecisionObserver;
 }
 
@@ -49,7 +50,7 @@ export async function reportOutcome(
   ports: ReportPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  const now = ports.now();
+  const now = new Date(ports.now());
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
   let replaced = policy.status;
@@ -103,7 +104,7 @@ export async function reportFailure(
 ): Promise<void> {
   if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports);
   const isWait = error instanceof WaitError;
-  const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.now().getTime() < shortWaitMs;
+  const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.now() < shortWaitMs;
   const reason: Reason = isWait ? error.reason : 'Retrying';
   const message = describeError(error);
   count(key, { kind: isWait ? 'waiting' : 'retrying', reason, message }, cause, ports);
@@ -119,7 +120,7 @@ export async function reportFailure(
     isWrittenToStatus &&
       ports.writeStatus(
         policy,
-        (status) => nextStatus({ ...policy, status }, postponement, cause, ports.now(), asSeenBy(policy, ports)),
+        (status) => nextStatus({ ...policy, status }, postponement, cause, new Date(ports.now()), asSeenBy(policy, ports)),
         signal,
       ),
   ]);
@@ -148,7 +149,7 @@ function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, c
     ports.metrics.changes.inc({ kind: change.workload.kind, source: cause.source });
   }
   if (outcome.changes === undefined || outcome.changes.length === 0) return;
-  ports.metrics.pushToPatchSeconds.observe((ports.now().getTime() - Date.parse(cause.receivedAt)) / 1_000);
+  ports.metrics.pushToPatchSeconds.observe((ports.now() - Date.parse(cause.receivedAt)) / 1_000);
   const message = listFew(outcome.changes, describeChange);
   ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
 }
@@ -176,7 +177,7 @@ async function recordResult(
   ports: ReportPorts,
 ): Promise<void> {
   if (cause.eventId === undefined) return;
-  const at = ports.now();
+  const at = new Date(ports.now());
   const afterMs = at.getTime() - Date.parse(cause.receivedAt);
   await ports.eventLog.recordResult(cause.eventId, key, { ...result, at: at.toISOString(), afterMs });
 }

@@ -31,7 +31,7 @@ export function changedWorld(
 export function jobOf(world: World): PolicyJob {
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
-  const found = rolloutJob(policy, world.ports, world.ports.clock());
+  const found = rolloutJob(policy, world.ports, new Date(world.ports.now()));
   return (
     found ?? {
       schema: 1,

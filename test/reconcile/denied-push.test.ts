@@ -40,7 +40,6 @@ async function start(t: TestContext) {
   const there = (source: ImageSource): ImageSource => ({ ...source, registry: fake.host });
   const world = createWorld({
     now: () => state.now,
-    clock: () => new Date(state.now),
     secretVersions: () => state.versions,
     headManifest: (source, tag, signal) => client.headManifest(there(source), tag, signal),
     listTags: (source, signal) => client.listTags(there(source), signal),

@@ -17,7 +17,7 @@ function fight({
 }: { targets?: WorkloadRef[]; workload?: Partial<Workload> } = {}) {
   let at = startTime;
   let requests = 0;
-  const world = createWorld({ now: () => at, clock: () => new Date(at) });
+  const world = createWorld({ now: () => at });
   world.policies.clear();
   for (const target of targets) {
     const found = workloadOf({ web: `${image}:1.2.3` }, { ...target, uid: `uid-of-${target.name}`, ...workload });
@@ -36,7 +36,7 @@ function fight({
     const policy = world.policies.get(`shop/${name}`);
     assert.ok(policy);
     world.put({ ...policy, actions: { ...policy.actions, requestedAt: `${++requests}` } });
-    const job = neededReconcile(world.policies.get(`shop/${name}`) ?? policy, world.ports, world.ports.clock());
+    const job = neededReconcile(world.policies.get(`shop/${name}`) ?? policy, world.ports, new Date(world.ports.now()));
     assert.ok(job);
     await processPolicyJob(job, contextOf(), ports);
   };

@@ -22,7 +22,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
     const failed = { ...waitingPod('ImagePullBackOff', { message: 'not found' }), startedAt: new Date(startTime - 60_000).toISOString() };
     return workload.name === broken && world.workloads.get(key(broken))?.containers[0]?.image === `${image}:1.3.0` ? [failed] : [];
   };
-  const world = createWorld({ now: () => now, clock: () => new Date(now), readRolloutPods });
+  const world = createWorld({ now: () => now, readRolloutPods });
   const targets = [{ kind: 'Deployment', namespace: 'shop', selector: { matchLabels: labels } }];
   world.workloads.clear();
   for (let index = 0; index < size; index++) {

@@ -27,7 +27,7 @@ function policyIn(world: World): ImagePolicy {
 /** A user annotates the policy; what that wakes is done. Returns whether it woke anything. */
 async function requestAction(world: World, actions: PolicyActions): Promise<boolean> {
   world.put({ ...policyIn(world), actions });
-  const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
+  const job = neededReconcile(policyIn(world), world.ports, new Date(world.ports.now()));
   if (job !== undefined) await processPolicyJob(job, contextOf(), world.ports);
   return job !== undefined;
 }
@@ -100,7 +100,7 @@ test('approval: a failure keeps what is pending', async () => {
 test('window: an update waits for the next one, with a delayed job, and is applied then', async () => {
   let at = startTime;
   const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
-  const world = start({ windows }, { now: () => at, clock: () => new Date(at) });
+  const world = start({ windows }, { now: () => at });
   await push(world, '1.3.0', b);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   const { waiting, latest } = world.statusOf('web');
@@ -141,7 +141,7 @@ test('held: what a human put back stays until there is something newer, or it is
 
 test('held: a release for a time to come is told at once, may be moved, and lets go at its time', async () => {
   let at = startTime;
-  const world = start({}, { now: () => at, clock: () => new Date(at) });
+  const world = start({}, { now: () => at });
   await push(world, '1.3.0', b);
   setWorkload(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
   await push(world, '1.3.0', b);
@@ -167,7 +167,7 @@ test('held: a release for a time to come is told at once, may be moved, and lets
 
 test('reverted: a GitOps tool is not fought, and a release tries once more', async () => {
   let at = startTime;
-  const world = start({}, { now: () => at, clock: () => new Date(at) });
+  const world = start({}, { now: () => at });
   const changes = () => world.requests.filter((request) => request.startsWith('PATCH')).length;
   for (let round = 0; round < 5; round++) {
     await push(world, '1.3.0', b);
@@ -248,7 +248,7 @@ test('rollback: a crash between the patch and the status does not let the next l
   const world = start();
   await push(world, '1.3.0', b);
   world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
-  const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
+  const job = neededReconcile(policyIn(world), world.ports, new Date(world.ports.now()));
   assert.ok(job);
   let writes = 0;
   const { writeStatus } = world.ports;
@@ -310,7 +310,7 @@ test('a replica that has not seen the annotation yet asks for it', async () => {
   await push(world, '1.3.0', b);
   const older = policyIn(world);
   world.put({ ...older, resourceVersion: '2', actions: { approve: `1.3.0@${b}` } });
-  const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
+  const job = neededReconcile(policyIn(world), world.ports, new Date(world.ports.now()));
   assert.ok(job);
   await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: () => older });
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -322,7 +322,7 @@ test('paused: nothing is changed until it is resumed, and that wakes the policy'
   await push(world, '1.3.0', b);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True TargetPaused', 'Held=True TargetPaused']]);
   setWorkload(world, { web: `${image}:1.2.3` }, { generation: 2 });
-  const job = neededReconcile(policyIn(world), world.ports, world.ports.clock());
+  const job = neededReconcile(policyIn(world), world.ports, new Date(world.ports.now()));
   assert.equal(job?.source, 'TargetChange');
   await processPolicyJob(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);

@@ -16,7 +16,7 @@ const minute = 60_000;
 function start(spec: Partial<PolicySpec> = {}) {
   const clock = { minutes: 0 };
   const now = () => startTime + clock.minutes * minute;
-  const world = createWorld({ now, clock: () => new Date(now()) });
+  const world = createWorld({ now });
   world.tags.delete('1.3.0');
   world.put(policyOf({ spec: specOf({ minAgeMs: 30 * minute, ...spec }), status: { observedGeneration: 1 } }));
   return {

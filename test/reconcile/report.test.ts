@@ -19,7 +19,7 @@ const stalled: Outcome = { kind: 'stalled', reason: 'TargetNotFound', message: '
 
 async function report(world: World, outcome: Outcome, policy = policyOf()): Promise<void> {
   world.put(policy);
-  await reportOutcome(policy, outcome, cause, { ...world.ports, now: world.ports.clock }, new AbortController().signal);
+  await reportOutcome(policy, outcome, cause, world.ports, new AbortController().signal);
 }
 
 const eventsOf = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
@@ -54,8 +54,7 @@ test('what two looks find at the same time is one Event', async () => {
     const world = createWorld();
     const seenByBoth = policyOf();
     world.put(seenByBoth);
-    for (let look = 0; look < 2; look++)
-      await reportOutcome(seenByBoth, outcome, cause, { ...world.ports, now: world.ports.clock }, new AbortController().signal);
+    for (let look = 0; look < 2; look++) await reportOutcome(seenByBoth, outcome, cause, world.ports, new AbortController().signal);
     assert.equal(world.events.length, 1, outcome.kind);
   }
 });

@@ -21,7 +21,6 @@ function createVerifying(
   const time = { now: startTime };
   const world: World = createWorld({
     now: () => time.now,
-    clock: () => new Date(time.now),
     async verifyImage({ digest }) {
       world.requests.push(`VERIFY ${digest.slice(7, 8)}`);
       return results[digest] ?? { kind: 'unsigned', why: 'a signature by us is required' };

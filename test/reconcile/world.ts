@@ -155,7 +155,6 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
     repeatsPerHour: 5,
     onConflict: () => undefined,
     now: () => startTime,
-    clock: () => new Date(startTime),
     writeStatus: async (policy, update) => {
       const key = policyKey(policy);
       const current = policies.get(key);

@@ -11,7 +11,6 @@ export interface EnqueuerPorts extends PlanPorts {
   readonly secretVersions: SecretVersions;
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
   readonly onError: (error: unknown) => void;
-  readonly clock: () => Date;
 }
 
 export interface Enqueuer {
@@ -68,7 +67,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   };
   const compare = (policy: ImagePolicy, known: NewTargets): PolicyJob | undefined => {
     known.comparedWith = selectedBy(policy);
-    return newTargetJob(policy, new Set(known.since.keys()), ports, ports.clock());
+    return newTargetJob(policy, new Set(known.since.keys()), ports, new Date(ports.now()));
   };
   const expire = (key: string, { since }: NewTargets) => {
     for (const [uid, at] of since) if (ports.now() - at >= newTargetForMs) since.delete(uid);
@@ -85,9 +84,9 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     for (const [key, policy] of considered) {
       considered.delete(key);
       isolated(() => [
-        ...neededReconciles(policy, ports, ports.clock(), ports.secretVersions),
+        ...neededReconciles(policy, ports, new Date(ports.now()), ports.secretVersions),
         waitJob(policy),
-        rolloutJob(policy, ports, ports.clock()),
+        rolloutJob(policy, ports, new Date(ports.now())),
         followUp(policy),
       ]);
       if (performance.now() >= sliceEnd) return;

@@ -8,7 +8,6 @@ import { neededReconciles } from './needs-reconcile.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface FreshStatePorts extends ReconcilePorts {
-  readonly clock: () => Date;
   /** The policy as read from the API server. */
   readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
   /** The workloads that a selector matches, as read from the API server. */
@@ -48,7 +47,7 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
 
 /** The contents of Secrets are read again where the registry refuses them; which Secrets exist is known only from our watches. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
-  const own = neededReconciles(policy, ports, ports.clock(), ports.secretVersions).find(({ source }) => source === 'SecretChange');
+  const own = neededReconciles(policy, ports, new Date(ports.now()), ports.secretVersions).find(({ source }) => source === 'SecretChange');
   return own === undefined || own.cause === job.cause;
 }
 
@@ -59,7 +58,8 @@ async function readTargets(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Workload>> {
   const found = new Map<string, Workload>();
-  const isKnown = job.source !== 'TargetChange' || neededReconciles(policy, ports, ports.clock()).some(({ cause }) => cause === job.cause);
+  const isKnown =
+    job.source !== 'TargetChange' || neededReconciles(policy, ports, new Date(ports.now())).some(({ cause }) => cause === job.cause);
   if (isKnown || !isUsable(policy.spec)) return found;
   await ports.awaitTargets(policy, policy.spec, signal);
   const read = async (target: PolicyTarget) => {

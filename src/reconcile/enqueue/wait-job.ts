@@ -39,7 +39,7 @@ export async function endWait<P extends FreshStatePorts>(
   signal: AbortSignal,
 ): Promise<P | undefined> {
   const at = new Date(wait.at);
-  if (ports.clock() < at) throw new WaitError('MinAge', at, 'the job ran before the wait was over');
+  if (ports.now() < at.getTime()) throw new WaitError('MinAge', at, 'the job ran before the wait was over');
   const isAbout = (policy: ImagePolicy | undefined) => policy?.status.waiting?.until === wait.until;
   if (isAbout(ports.findPolicy(namespace, name))) return ports;
   const read = await ports.readPolicy(namespace, name, signal);

@@ -14,8 +14,6 @@ import type { PolicyResult } from '../../queue/event-log.ts';
 import { toObject } from '../report-events.ts';
 import type { ReportPorts } from '../report.ts';
 
-type Ports = Omit<ReportPorts, 'now'> & { readonly clock: () => Date };
-
 /** One write to the status, and the findings that it records. */
 export interface StatusChange {
   readonly policy: ImagePolicy;
@@ -25,7 +23,7 @@ export interface StatusChange {
 }
 
 /** Reports the entries that have a new result. */
-export async function reportFindings(change: StatusChange, ports: Ports): Promise<void> {
+export async function reportFindings(change: StatusChange, ports: ReportPorts): Promise<void> {
   const { policy, before, after, findings } = change;
   for (const { rollout, evaluation } of findings) {
     const completed = (after.history ?? []).filter(
@@ -50,7 +48,7 @@ export async function reportFindings(change: StatusChange, ports: Ports): Promis
 }
 
 /** Once all rollouts are over, reports the successful ones that the history does not hold. */
-export async function reportCompleted({ policy, before, after, findings }: StatusChange, ports: Ports): Promise<void> {
+export async function reportCompleted({ policy, before, after, findings }: StatusChange, ports: ReportPorts): Promise<void> {
   const { settledAt = '' } = after.rollouts ?? {};
   const known = before.rollouts?.settledAt;
   if (settledAt === '' || settledAt === known) return;
@@ -79,7 +77,7 @@ export async function reportRollback(
   { policy, before }: StatusChange,
   workload: Workload,
   rollbacks: readonly Rollback[],
-  ports: Ports,
+  ports: ReportPorts,
 ): Promise<void> {
   const entries = rollbacks.map(({ entry }) => entry);
   const why = before.rejected?.find(({ digest }) => entries.some((entry) => entry.digest === digest))?.message;
@@ -102,14 +100,14 @@ export function reportNoRollback(
   workload: Workload,
   entries: readonly HistoryEntry[],
   { reason, why }: Refusal,
-  ports: Ports,
+  ports: ReportPorts,
 ): void {
   const message = `${entries.map(({ to }) => to).join(' and ')} failed and is not rolled back: ${why}`;
   record(policy, workload, { type: 'Warning', reason, message }, ports);
 }
 
 /** Reports a change that must not be rolled back; the workload is not read, and the kind in its history entry is not counted. */
-export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { recordEvent, logger }: Ports): void {
+export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { recordEvent, logger }: ReportPorts): void {
   const message = `${formatWorkload(entry)}: ${entry.to} failed and is not rolled back: ${why}`;
   recordEvent({ regarding: toObject(policy), action: 'WatchRollout', type: 'Warning', reason: 'RollbackRefused', message });
   logger.info({ policy: policyKey(policy), workload: workloadKey(entry), reason: 'RollbackRefused', why }, 'rollout finished');
@@ -119,7 +117,7 @@ export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollba
 export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome, ports: ReportPorts): void {
   const { spec } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return;
-  const time = { since: ports.now(), timeoutMs: spec.rollout.timeoutMs };
+  const time = { since: new Date(ports.now()), timeoutMs: spec.rollout.timeoutMs };
   const changed = new Map<string, WorkloadRef>(changes.map(({ workload }) => [workloadKey(workload), workload]));
   for (const ref of changed.values()) {
     const workload = ports.findWorkload(ref);
@@ -134,7 +132,7 @@ function record(
   policy: ImagePolicy,
   workload: Workload,
   event: { readonly type: 'Normal' | 'Warning'; readonly reason: Reason; readonly message: string },
-  ports: Ports,
+  ports: ReportPorts,
 ): void {
   const message = `${formatWorkload(workload)}: ${event.message}`;
   ports.recordEvent({ regarding: toObject(policy), action: 'WatchRollout', ...event, message });
@@ -162,11 +160,11 @@ function isTriggered({ trigger }: PolicyStatus, entry: HistoryEntry): boolean {
 }
 
 /** A result that was found late, because no replica was running, is not measured. */
-function observeAvailable({ spec }: ImagePolicy, status: PolicyStatus, entry: HistoryEntry, { metrics, clock }: Ports): void {
+function observeAvailable({ spec }: ImagePolicy, status: PolicyStatus, entry: HistoryEntry, { metrics, now }: ReportPorts): void {
   const timeoutMs = isUsable(spec) ? (spec.rollout?.timeoutMs ?? 0) : 0;
-  if (clock().getTime() - Date.parse(entry.at) > timeoutMs) return;
+  if (now() - Date.parse(entry.at) > timeoutMs) return;
   const received = isTriggered(status, entry) ? status.trigger?.receivedAt : undefined;
-  metrics.pushToAvailableSeconds.observe((clock().getTime() - Date.parse(received ?? entry.at)) / 1_000);
+  metrics.pushToAvailableSeconds.observe((now() - Date.parse(received ?? entry.at)) / 1_000);
 }
 
 async function recordResult(
@@ -174,12 +172,12 @@ async function recordResult(
   status: PolicyStatus,
   entries: readonly HistoryEntry[],
   result: Pick<PolicyResult, 'kind' | 'reason' | 'message'>,
-  ports: Ports,
+  ports: ReportPorts,
 ): Promise<void> {
   const [entry] = entries;
   if (entry === undefined || status.trigger?.event === undefined || !isTriggered(status, entry)) return;
   const { tag, digest } = entry;
-  const at = ports.clock();
+  const at = new Date(ports.now());
   const changes = entries.flatMap((entry, index) => {
     const { container, from, to } = entry;
     return from === undefined ? [] : [{ workload: refOf(entry), container, index, from, to }];

@@ -93,7 +93,7 @@ async function tryPatch(
     from: container.image,
     to: entry.from,
   }));
-  const now = ports.clock();
+  const now = new Date(ports.now());
   const changes = planned.flatMap((change) => {
     const digest = tryParseImageReference(change.to)?.digest;
     return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest });
@@ -124,7 +124,7 @@ async function whyNotAllowed(
 ): Promise<string | undefined> {
   const { consents } = await gatherConsents({ policy, cluster: ports, signal }, plan, ports);
   const { crossNamespace, repeatsPerHour } = ports;
-  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: ports.clock(), consents };
+  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: new Date(ports.now()), consents };
   const [target] = guardPlan(plan, context, rollbackGuards).targets;
   return (target?.problem ?? target?.blocked?.[0])?.message;
 }
@@ -157,7 +157,7 @@ async function record(
   if (outcomes.length === 0 && refused.length === 0) return;
   let before: PolicyStatus = policy.status;
   let after: PolicyStatus = policy.status;
-  const now = ports.clock();
+  const now = new Date(ports.now());
   const back = outcomes.flatMap((outcome) => (outcome.kind === 'back' ? outcome.rollbacks : []));
   const update = (status: PolicyStatus) => {
     before = status;

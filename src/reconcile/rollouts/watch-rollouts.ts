@@ -21,7 +21,7 @@ import { inParallel } from '../../async/in-parallel.ts';
 import { rollBack, type Failed } from './roll-back.ts';
 import { checkStepMs, manyRollouts, maxExamined, rolloutJob } from './next-rollout-check.ts';
 
-export interface WatchPorts extends FreshStatePorts, Omit<ReportPorts, 'now'> {
+export interface WatchPorts extends FreshStatePorts, ReportPorts {
   /** Pods of the workload's newest revision; read only while it is rolling out. */
   readonly readRolloutPods: (workload: WorkloadRef, signal: AbortSignal) => Promise<readonly PodState[]>;
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
@@ -47,7 +47,7 @@ export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: A
     throw error;
   }
   const policy = findSame(job, ports);
-  const next = policy && rolloutJob(policy, ports, ports.clock());
+  const next = policy && rolloutJob(policy, ports, new Date(ports.now()));
   if (next !== undefined) await ports.addPolicyJobs([next]);
 }
 
@@ -56,7 +56,7 @@ export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: A
  */
 async function findNewest(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<ImagePolicy | undefined> {
   const cached = findSame(job, ports);
-  const sees = cached && rolloutJob(cached, ports, ports.clock());
+  const sees = cached && rolloutJob(cached, ports, new Date(ports.now()));
   if (job.notBefore !== undefined || (sees !== undefined && sees.notBefore === undefined)) return cached;
   const read = await ports.readPolicy(job.policy.namespace, job.policy.name, signal);
   if (read?.uid !== job.policy.uid) return undefined;
@@ -98,7 +98,7 @@ async function check(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, sig
 /** Evaluates all rollouts from the caches, and those that are not complete from the API server. */
 async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<Finding[]> {
   const { policy, spec } = watched;
-  const now = ports.clock();
+  const now = new Date(ports.now());
   const evaluated = currentRollouts(policy, ports).map((rollout) => {
     const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
     return { rollout, evaluation: evaluateRollout(rollout.workload, time, now), digests: new Map<string, string>() };
@@ -141,7 +141,7 @@ async function examine(
   });
   const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, evaluation: first, digests: none };
-  const second = evaluateRollout(current.workload, time, ports.clock());
+  const second = evaluateRollout(current.workload, time, new Date(ports.now()));
   const evaluation = second.kind === 'done' || second.kind === 'notWatched' ? second : await askPods(current, second, time, ports, signal);
   const digests = evaluation.kind === 'failed' ? await findDigests(current, policy, spec, ports, signal) : none;
   return { rollout: current, evaluation, digests };
@@ -156,7 +156,7 @@ async function askPods(
 ): Promise<RolloutEvaluation> {
   const pods = await readPods(workload, ports, signal);
   if (pods === undefined) return evaluation;
-  const now = ports.clock();
+  const now = new Date(ports.now());
   const evidence = evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
   const evaluated = evaluateRollout(workload, time, now, evidence);
   if (evaluated.kind !== 'failed' || evidence.failure !== undefined) return evaluated;
@@ -199,7 +199,7 @@ async function recordResult(
 ): Promise<PolicyStatus> {
   let before: PolicyStatus = policy.status;
   let after: PolicyStatus = policy.status;
-  const now = ports.clock();
+  const now = new Date(ports.now());
   const update = (status: PolicyStatus) => {
     before = status;
     const completed = recordFindings(status, findings, spec.rollout, now);
