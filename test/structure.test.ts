@@ -63,7 +63,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   registry: ['model', 'select', 'async'],
   verify: ['model', 'async'],
   kube: ['model', 'plan', 'rollout', 'async'],
-  cluster: ['model', 'plan', 'async', 'kube', 'telemetry', 'api-versions', 'reconcile'],
+  cluster: ['model', 'plan', 'async', 'kube', 'telemetry', 'api-versions'],
   queue: ['model', 'plan', 'async', 'registry'],
   operations: ['model', 'async', 'queue', 'telemetry'],
   reconcile: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry'],

@@ -8,7 +8,6 @@ import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { isNewer } from '../model/workload.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
-import type { ApplyPorts } from '../reconcile/apply.ts';
 
 /** For how long a policy is believed to be what was heard of it. */
 export const confirmedForMs = 3_000;
@@ -26,7 +25,7 @@ export interface PolicySources {
 }
 
 /** The check; what it reads is in the cache afterwards, and a watch that has not reported it is opened anew. */
-export function createPolicyCheck(sources: PolicySources): ApplyPorts['isCurrent'] {
+export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean> {
   const { policies, watchOf, readPolicy, monotonicNow = () => performance.now() } = sources;
   const reads = createTtlCache<void>({ ttlMs: confirmedForMs, limit: maxReads, now: monotonicNow });
 

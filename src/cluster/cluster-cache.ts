@@ -1,12 +1,11 @@
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
-import { createPolicyIndex } from './policy-index.ts';
+import { createHealingIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
 import { createKindQuota } from './kind-quota.ts';
 import type { Workload } from '../model/workload.ts';
 import { createKindWatches } from './kind-watches.ts';
 import type { KindWatchOptions } from './kind-watch.ts';
 import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
-import { createHealingIndex, createTargetIndex, type TargetIndex } from '../reconcile/enqueue/policy-indexes.ts';
-import type { TargetState } from '../reconcile/attempt.ts';
+import type { TargetState } from '../plan/plan-update.ts';
 import { abortable, within } from '../async/deadline.ts';
 
 export type ClusterCache = ReturnType<typeof createClusterCache>;

@@ -1,8 +1,8 @@
+import type { Reason } from './reasons.ts';
 import type { Repository } from './image-reference.ts';
 import type { LabelSelector } from './label-selector.ts';
 import type { PolicyActions } from './policy-actions.ts';
 import type { PolicyStatus } from './policy-status.ts';
-import type { Reason } from './reasons.ts';
 import type { TagStrategy } from './tag-strategy.ts';
 import type { Verification } from './verification.ts';
 import type { KindRef, WorkloadRef } from './workload.ts';
@@ -115,4 +115,19 @@ export interface UpdateWindow {
   readonly to: string;
   /** IANA name. */
   readonly timeZone: string;
+}
+
+/** Reasons that a changed Secret, or another choice of Secrets, may clear. Some registries hide what the credentials may not read, and keys are replaced. */
+export const healedBySecret: ReadonlySet<string> = new Set<Reason>([
+  'RegistryDenied',
+  'RepositoryNotFound',
+  'VerificationKeyInvalid',
+  'SignatureInvalid',
+]);
+
+/** Whether the policy is Stalled for a reason that a changed Secret may clear. */
+export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
+  return (
+    status.conditions?.some(({ type, status, reason }) => type === 'Stalled' && status === 'True' && healedBySecret.has(reason)) ?? false
+  );
 }

@@ -1,8 +1,8 @@
 /** What the stages of a reconcile work with: the policy and the cluster as they are, what earlier attempts have done, and why there is another one. */
+import type { TargetState, AppliedChange, TargetProblem } from '../plan/plan-update.ts';
 import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
 import type { GuardContext } from '../plan/guards/guard.ts';
 import type { Outcome } from '../plan/outcome.ts';
-import type { AppliedChange, TargetProblem } from '../plan/plan-update.ts';
 import { runningImages } from '../plan/running-images.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
 import type { RegistryAliases } from '../model/image-reference.ts';
@@ -10,9 +10,6 @@ import type { TriggerSource } from '../model/policy-status.ts';
 import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
 import type { Selected, SelectRequest } from './selection.ts';
-
-/** The state of a target's kind: not listed yet; known since a time; or the reason why it cannot be known. */
-export type TargetState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
 /** What the caches hold about the cluster's workloads, what the configuration allows, and the clock. */
 export interface PlanPorts extends WorkloadView, ConsentRules, Pick<GuardContext, 'repeatsPerHour'> {

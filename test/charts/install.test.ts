@@ -123,7 +123,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     const installing = runHelm('install', { mode: 'together' });
     const starting = startPod('image-watcher').then((service) => (converting = service));
     const [service] = await Promise.all([starting, installing]);
-    assert.match(await installing, /There is no Ingress|Nothing leads there from outside/);
+    assert.match(await installing, /not reachable\nfrom outside the cluster yet/);
     assert.deepEqual(
       kubelet.ran.map(({ name, code, err }) => [name, code, code === 0 ? '' : err]),
       [

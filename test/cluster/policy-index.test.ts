@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyKey, type ImagePolicy } from '../../src/model/image-policy.ts';
 import { parseImageReference } from '../../src/model/image-reference.ts';
-import { createPolicyIndex } from '../../src/cluster/policy-index.ts';
+import { createPolicyIndex } from '../../src/cluster/policy-indexes.ts';
 import { policyOf, specOf } from '../model/samples.ts';
 
 const watching = (name: string, image: string, namespace = 'shop') =>

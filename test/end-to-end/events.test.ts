@@ -139,7 +139,7 @@ describe('events', () => {
     const receiver = await world.start({ roles: 'receive' });
     const response = await fetch(`${receiver.operationsUrl}/api/events`, { headers: { authorization: `Bearer ${tokens.all}` } });
     assert.equal(response.status, 503);
-    assert.match(await response.text(), /has not the role work/);
+    assert.match(await response.text(), /does not have the role work/);
   });
 
   it('is there for the command line', async () => {

@@ -3,7 +3,7 @@ import { type ImagePolicy, policyKey } from '../../src/model/image-policy.ts';
 import { matchesSelector } from '../../src/model/label-selector.ts';
 import { formatRepository } from '../../src/model/image-reference.ts';
 import type { LastUpdate } from '../../src/model/last-update.ts';
-import { createPolicyIndex } from '../../src/cluster/policy-index.ts';
+import { createPolicyIndex } from '../../src/cluster/policy-indexes.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import {

@@ -2,8 +2,8 @@
  * The predicate for reconciles: which policies need one because they, or something that they refer to, changed. It is a pure function of the caches, called on
  * every change and once a minute for all policies, so a missed event does no harm.
  */
+import { healedBySecret, mayBeHealedBySecret, isUsable, type ImagePolicy, type PolicySpec } from '../../model/image-policy.ts';
 import { asSeenBy } from '../../plan/consent.ts';
-import { isUsable, type ImagePolicy, type PolicySpec } from '../../model/image-policy.ts';
 import { hashId } from '../../model/push-event.ts';
 import type { Outcome } from '../../plan/outcome.ts';
 import type { Reason } from '../../model/reasons.ts';
@@ -12,10 +12,10 @@ import { isSameObject, workloadKey, type Workload } from '../../model/workload.t
 import { actionJob } from './requested-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
-import { wantsChange, type UnchangedContainer, type TargetPlan } from '../../plan/plan-update.ts';
+import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../plan/plan-update.ts';
 import { planWith } from '../plan.ts';
 import { selectKnown, usableSpec } from '../selection.ts';
-import type { PlanPorts, TargetState } from '../attempt.ts';
+import type { PlanPorts } from '../attempt.ts';
 
 /** Reasons that a change of the target may clear. */
 const healedByTarget: ReadonlySet<string> = new Set<Reason>([
@@ -31,27 +31,12 @@ const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'ChangeReverted',
 ]);
 
-/** Reasons that a changed Secret, or another choice of Secrets, may clear. Some registries hide what the credentials may not read, and keys are replaced. */
-const healedBySecret: ReadonlySet<string> = new Set<Reason>([
-  'RegistryDenied',
-  'RepositoryNotFound',
-  'VerificationKeyInvalid',
-  'SignatureInvalid',
-]);
-
 /** The Secrets that a policy depends on, with their versions as far as they are known, as one text. */
 export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;
 
 /** Whether a reconcile ended with a reason that a changed Secret may clear. */
 export function isHealedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
   return kind === 'stalled' && healedBySecret.has(reason);
-}
-
-/** Whether the policy is Stalled for a reason that a changed Secret may clear. */
-export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
-  return (
-    status.conditions?.some(({ type, status, reason }) => type === 'Stalled' && status === 'True' && healedBySecret.has(reason)) ?? false
-  );
 }
 
 /** Reasons that are cleared once the kinds of the targets are known. */

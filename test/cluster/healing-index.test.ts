@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createHealingIndex } from '../../src/reconcile/enqueue/policy-indexes.ts';
+import { createHealingIndex } from '../../src/cluster/policy-indexes.ts';
 import { policyOf, stalledStatus } from '../model/samples.ts';
 
 const denied = { status: stalledStatus('RegistryDenied') };
