@@ -205,7 +205,7 @@ function withEnvironment(raw: unknown, env: ConfigSource['env'], label: string):
   return merged;
 }
 
-/** zod tells unknown keys of one object as one issue; a user wants each with its own path. */
+/** zod reports the unknown keys of an object as one issue; a user wants each with its own path. */
 function toProblems(issue: z.core.$ZodIssue): ConfigProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ path: formatPath([...issue.path, key]), message: 'is not a setting' }));

@@ -21,7 +21,7 @@ const options = { ...policyOptions, push: { type: 'string' }, config: { type: 's
 /** `image-watcher explain NS/NAME`. */
 export const explain: Command = {
   name: 'explain',
-  summary: 'tell why a policy does (not) update its workloads',
+  summary: 'explain why a policy does or does not update its workloads',
   help: `Usage: image-watcher explain NAMESPACE/NAME [--push IMAGE] [--config FILE] [--output text|json]
 
 Tells what would become of every target, and what each guard says of that. Asks only the API server: what the policy

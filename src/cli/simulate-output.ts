@@ -64,7 +64,7 @@ function formatPush({ event, idempotencyKey }: AcceptedPush): string[] {
     row('  registry', repository.registry),
     row('  repository', repository.path),
     row('  tag', tag),
-    row('  digest', digest ?? 'not told: the registry is asked'),
+    row('  digest', digest ?? 'not announced: the registry is asked'),
     ...(pushedAt === undefined ? [] : [row('  pushed at', pushedAt)]),
     row(
       '  idempotency',

@@ -24,12 +24,12 @@ const options = {
 /** `image-watcher simulate`. */
 export const simulate: Command = {
   name: 'simulate',
-  summary: 'tell what a payload of a registry would do, offline',
+  summary: 'show what a payload of a registry would do, offline',
   help: `Usage: image-watcher simulate --provider ID --file BODY [--header "Name: value"]... [--registry HOST]
        image-watcher simulate --config FILE --receiver NAME --file BODY [--header "Name: value"]...
        and [--secret-env NAME] [--output text|json]
 
-Reads a webhook's body as the receiver would, and tells which pushes it announces, in normal form, and what is ignored and
+Reads a webhook's body as the receiver would, and shows which pushes it announces, in normal form, and what is ignored and
 why. Nothing is sent, stored or fetched.
 
   --provider    who sent it: ${wrap(providerIds)}
@@ -37,7 +37,7 @@ why. Nothing is sent, stored or fetched.
   --header      a header of the request, as often as needed: some senders say in a header what happened
   --registry    the receiver's setting "registry"
   --config      a configuration file: provider, registry, repositories and aliases are those of --receiver; its secrets are not read
-  --secret-env  an environment variable with a secret: tells whether the request would be let in with it
+  --secret-env  an environment variable with a secret: shows whether the request would be accepted with it
 
 Exit codes: 0 a push would be accepted, 1 nothing would, 2 wrong usage.
 `,

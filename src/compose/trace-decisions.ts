@@ -1,4 +1,4 @@
-/** Decisions and endings as traces tell them. */
+/** Decisions and results as traces show them. */
 import { formatWorkload } from '../model/workload.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
@@ -34,7 +34,7 @@ export function traceDecisions(tracing: Tracing): DecisionObserver {
 /** Ended well; all other endings are failures. */
 const good = new Set<string>(['RolledOut']);
 
-/** A rollout is a span from the change to its end, beside the looks at it. */
+/** A rollout is a span from the change to its end, beside the checks of it. */
 export function traceRollouts({ traceparent, at }: TracedChange, tracing: Tracing): Required<Pick<DecisionObserver, 'rolledOut'>> {
   return {
     rolledOut(policy, workload, { reason, message }) {

@@ -15,7 +15,7 @@ export function traceWork(
   if (tracing === undefined) return { ports, runner: runDirectly(ports) };
   const memory = createTraceMemory(redis, settings.config.redis.prefix);
   const onError = (error: unknown) => logger.debug({ why: describeError(error) }, 'trace memory error');
-  // All workloads of a look belong to the same trace.
+  // All workloads of one check belong to the same trace.
   let last = '';
   const remember = (policyUid: string, change: TracedChange) => {
     const key = `${policyUid} ${change.traceparent}`;

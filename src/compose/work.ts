@@ -46,7 +46,7 @@ import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 const concurrency = { push: 256, policy: 256, poll: 32 } as const;
 /** A poll that fails is tried again no less often than its own interval, and than this. */
 const longestPollPauseMs = 3_600_000;
-/** Schedulers and forgotten policies are looked after this often: a wiped Redis loses the first, a crash may forget the second. */
+/** How often schedulers and policies are checked: a wiped Redis loses schedulers, and a crash may lose the job of a policy. */
 const sweepMs = 60_000;
 const maxKindsMs = 5_000;
 

@@ -59,7 +59,7 @@ interface Draft {
   readonly [key: string]: unknown;
 }
 
-/** Tokens tell one sender from all others, and their keys cannot be replaced on the way. Sees values that may be wrong in other ways. */
+/** Tokens must distinguish one sender from all others, and nobody may replace their keys in transit. The values may be wrong in other ways. */
 function namesItsSender(draft: Draft | null, context: z.RefinementCtx): void {
   if (typeof draft !== 'object' || draft === null || Array.isArray(draft)) return;
   const { issuer = googleIssuers[0], email, jwksUri } = draft;

@@ -1,4 +1,4 @@
-/** The rules between settings. They see values that may be wrong in other ways: all problems of a configuration are told at once. */
+/** The rules between settings. They check values that may be wrong in other ways: all problems of a configuration are reported at once. */
 import type { z } from 'zod';
 import { normaliseRegistry } from '../model/image-reference.ts';
 import { providers } from '../receive/providers/index.ts';

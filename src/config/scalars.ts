@@ -41,5 +41,5 @@ export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], { e
 /** A rate. */
 export const requestsPerMinute = z.int().min(1).max(100_000_000);
 
-/** Also where something else is wrong: all problems are told at once. */
+/** Checked also where something else is wrong: all problems are reported at once. */
 export const always = { when: () => true };

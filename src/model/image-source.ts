@@ -22,7 +22,7 @@ export interface PullSecret extends SecretRef {
 export interface ImageSource extends Repository {
   readonly access?: PullAccess;
   /**
-   * When the caller learned of the event that caused the request, in ms since 1970: a request that was refused after that is not repeated until its pause is over.
+   * When the caller received the event that caused the request, in ms since 1970: a request that was refused after that is not repeated until its pause is over.
    * Absent: the registry is asked in any case.
    */
   readonly heardAt?: number;

@@ -83,7 +83,7 @@ export type Blocked = { readonly reason: Reason; readonly message: string; reado
 );
 
 export interface TargetPlan {
-  /** The workload; for a selector that matches none, the selector stands in for its name. */
+  /** The workload; for a selector that matches none, the selector takes the place of its name. */
   readonly target: WorkloadRef;
   readonly workload?: Workload;
   readonly changes: readonly ContainerChange[];
@@ -116,7 +116,7 @@ export interface PlanInput extends WorkloadView {
   readonly digestOf?: (tag: string) => string | undefined;
   /** Why workloads of a target's kind cannot be found, or undefined. */
   readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
-  /** The problem to report for a target that the policy cannot see and must not learn anything about (`unseenProblem`). */
+  /** The problem to report for a target that the policy cannot see and must not be told anything about (`unseenProblem`). */
   readonly unseenProblem: (target: WorkloadRef) => TargetProblem | undefined;
 }
 

@@ -64,7 +64,7 @@ export async function readAllTimes(tags: readonly string[], timesRequest: TimesR
   checkFailures(failures, created, needed);
   const artifacts = tags.filter((tag) => recalled(tag)?.isArtifact === true);
   const unread = tags.filter((tag) => !created.has(tag)).length - failures.size;
-  const limit = `${unread} of ${tags.length} tags were not looked at yet (${maxReads} in each look): narrow them with tags.allow`;
+  const limit = `${unread} of ${tags.length} tags were not read yet (${maxReads} in each reconcile): narrow them with tags.allow`;
   return { created, artifacts, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
 }
 

@@ -102,7 +102,7 @@ function tooCostly(name: string, count: number): PermanentError {
   return new PermanentError('InvalidTagPolicy', `${what}: write smaller repetition counts, or remove tags from the registry`);
 }
 
-/** The error that says why no tag is selected. It explains the tag that looks newest, preferably one with a number in it. */
+/** The error that says why no tag is selected. It explains the tag that is probably the newest, preferably one with a number in it. */
 export function noneSelected(strategy: TagStrategy, source: ImageSource, tags: readonly string[]): PermanentError {
   const numbered = tags.filter((tag) => /[0-9]/.test(tag));
   const [example] = (numbered.length > 0 ? numbered : tags).toSorted((a, b) => naturalOrder(b, a));

@@ -72,7 +72,7 @@ function plainHost(hostname: string): string {
     .replace(/\.$/, '');
 }
 
-/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) when any of the answers is a forbidden address, and tells the others. */
+/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) when any of the answers is a forbidden address, and returns the others. */
 export function guardedLookup(
   lookup: LookupFunction = systemLookup,
   onAddresses: (hostname: string, addresses: readonly string[]) => void = () => undefined,

@@ -32,7 +32,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
   const challenges = new BoundedMap<string, Challenge | undefined>(maxChallenges);
   const scopes = new BoundedMap<string, TokenScope>(maxChallenges);
 
-  const learn = (source: ImageSource, request: HttpRequest, answer: HttpAnswer) => {
+  const remember = (source: ImageSource, request: HttpRequest, answer: HttpAnswer) => {
     const known = parseChallenges(answer.headers['www-authenticate']);
     const challenge = known.find(({ scheme }) => scheme === 'bearer') ?? known.find(({ scheme }) => scheme === 'basic');
     if (!challenge) return;
@@ -48,7 +48,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     const url = new URL('/v2/', registry.origin);
     const answer = await http({ registry, kind: 'token', what, method: 'GET', url, headers: {}, maxBytes, maxRedirects: 0, signal });
     if (answer.status < 500 && answer.status !== 429) challenges.set(registry.name, undefined);
-    learn(source, request, answer);
+    remember(source, request, answer);
   };
 
   const authorize = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, refused: string | undefined) => {
@@ -77,7 +77,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     if (last && last.authorization === authorization) return last;
     const headers = authorization === undefined ? request.headers : { ...request.headers, authorization };
     const answer = await http({ ...request, headers });
-    if (isRefusal(request, answer)) learn(source, request, answer);
+    if (isRefusal(request, answer)) remember(source, request, answer);
     return { authorization, answer };
   };
 

@@ -16,7 +16,7 @@ export interface AuthenticationOptions {
   credentials: CredentialSource;
   /** The versions of the credentials for a source, as far as they are known: with others another one may be the best. */
   credentialVersions: (source: ImageSource) => string;
-  /** Called with what the author of a policy is not told. */
+  /** Called with details that must not be shown to the author of a policy. */
   onDetails: (registry: string, why: string) => void;
 }
 
@@ -169,7 +169,7 @@ export function createAuthentication({
   };
 }
 
-/** As far as an error tells whose it was. */
+/** As far as an error shows whose it was. */
 type Offered = Pick<CredentialOffer, 'source' | 'isOwn'>;
 
 function whoseOf({ source, isOwn = false }: Offered): Pick<Try, 'source' | 'isOwn'> {

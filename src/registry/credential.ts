@@ -21,7 +21,7 @@ export interface NoCredential {
 export interface CredentialOffer {
   /** Where it comes from, in words for a user: `Secret operators/oci-registry-creds`. */
   readonly source: string;
-  /** Whether the policy itself names it: then its user, and what is wrong with it, may be told in the status of the policy. */
+  /** Whether the policy itself names it: then its user, and what is wrong with it, may be shown in the status of the policy. */
   readonly isOwn?: boolean;
   /**
    * The credential, or why there is none. `refresh: true` is asked once after the registry refused, and is not answered from a cache that may be older

@@ -12,7 +12,7 @@ import type { HttpRequest } from './http.ts';
  */
 export interface Denials {
   /**
-   * Begins a request and returns its time. Throws the known refusal instead if it is newer than `heardAt`, when the caller learned of a reason to ask;
+   * Begins a request and returns its time. Throws the known refusal instead if it is newer than `heardAt`, when the caller received a reason to ask;
    * without `heardAt`, the registry is always asked.
    */
   begin(key: string, heardAt?: number): number;

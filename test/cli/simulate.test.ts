@@ -84,7 +84,7 @@ push            registry.internal:5000/team/api:v1
   registry      registry.internal:5000
   repository    team/api
   tag           v1
-  digest        not told: the registry is asked
+  digest        not announced: the registry is asked
   idempotency   key build-1
 `,
   );

@@ -133,7 +133,7 @@ test('what runs is gone and was never selected: nobody can compare it, and the r
   assert.match(outcome.message, /of "a" it is not known when it was created/);
 });
 
-test('of a large repository so many are read in each look, the likely newest first, and the next look goes on', async () => {
+test('of a large repository so many are read in each reconcile, the likely newest first, and the next one goes on', async () => {
   const world = start({ 'build-1': 1 });
   for (let build = 2; build <= 250; build++) {
     const digest = `sha256:${String(build).padStart(64, '0')}`;
@@ -142,7 +142,7 @@ test('of a large repository so many are read in each look, the likely newest fir
   }
   const first = await reconcile(world);
   assert.deepEqual([first.tag, world.images()], ['build-250', [`${image}:build-250`]]);
-  assert.match(first.message, /150 of 250 tags were not looked at yet \(100 in each look\): narrow them with tags\.allow/);
+  assert.match(first.message, /150 of 250 tags were not read yet \(100 in each reconcile\): narrow them with tags\.allow/);
   const heads = () => world.requests.filter((request) => request.startsWith('HEAD')).map((request) => request.slice(5));
   assert.ok(heads().includes('build-1') && heads().includes('build-152') && !heads().includes('build-151'));
   await reconcile(world);

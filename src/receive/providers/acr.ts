@@ -97,7 +97,7 @@ function toPush({ type, id, source, time, data }: AcrEvent): ClaimedPush | Ignor
   };
 }
 
-/** `…/providers/Microsoft.ContainerRegistry/registries/NAME`: its login server, where the event does not tell the host. */
+/** `…/providers/Microsoft.ContainerRegistry/registries/NAME`: its login server, where the event does not name the host. */
 function hostOf(source: string | null | undefined): string | undefined {
   const name = /\/registries\/([a-z0-9]{5,50})$/i.exec(source ?? '')?.[1];
   return name && `${name}.azurecr.io`;

@@ -4,7 +4,7 @@ import { limitedText, optionalText, parseJsonBody, readEntries } from './read-pa
 import { headerOf } from './headers.ts';
 import { MalformedBody, type Delivery } from './provider.ts';
 
-/** The attributes that tell something, and the data as the sender wrote it. */
+/** The attributes that are used, and the data as the sender wrote it. */
 export interface CloudEvent {
   readonly type: string;
   readonly id?: string | undefined;

@@ -65,7 +65,7 @@ function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
 
 const artifactConfig = /^application\/(?:vnd\.(?:cncf\.helm|cncf\.notary|dev\.cosign|in-toto|oci\.empty|cyclonedx|syft)|spdx)/;
 
-/** Charts, signatures and the like are image manifests by media type; what they refer to tells (only sent with `includereferences`). */
+/** Charts, signatures and the like are image manifests by media type; only what they refer to shows what they are (sent with `includereferences` only). */
 function artifactConfigOf(references: unknown): string | undefined {
   if (!Array.isArray(references)) return undefined;
   for (const item of references.slice(0, maxReferences)) {

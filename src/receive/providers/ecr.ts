@@ -119,7 +119,7 @@ const domains: readonly [regions: string, domain: string][] = [
 
 /**
  * The host of an account's registry, `123456789012.dkr.ecr.eu-west-1.amazonaws.com`, or undefined for what is no account or region.
- * Its dual-stack and FIPS names are aliases, for the configuration to tell.
+ * Its dual-stack and FIPS names are aliases, which the configuration lists.
  */
 export function ecrHost(account: string, region: string): string | undefined {
   if (!/^\d{12}$/.test(account) || !/^[a-z]{2,4}(?:-[a-z]+)+-\d{1,2}$/.test(region)) return undefined;

@@ -88,7 +88,7 @@ function toPush({ package_version: version }: Package, repository: string, deliv
   };
 }
 
-/** GitHub Enterprise Server has a host of its own, which the package's URL tells: `containers.ghe.example.com/owner/name:tag`. */
+/** GitHub Enterprise Server has a host of its own, which the package's URL contains: `containers.ghe.example.com/owner/name:tag`. */
 function registryOf(url: string | null | undefined, repository: string): string {
   const [host, ...path] = (url ?? '')
     .toLowerCase()

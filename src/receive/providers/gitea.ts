@@ -23,7 +23,7 @@ const event = z.object({
 const maxSignedForm = 262_144;
 const scheme: HmacScheme = { headers: ['x-gitea-signature', 'x-forgejo-signature'], algorithm: 'sha256' };
 
-/** The container registry of Gitea and Forgejo. It tells tags in lower case and no digest. */
+/** The container registry of Gitea and Forgejo. It reports tags in lower case and no digest. */
 export const gitea: Provider = {
   id: 'gitea',
   documentation: 'https://docs.gitea.com/usage/repository/webhooks',
@@ -41,14 +41,14 @@ export const gitea: Provider = {
       pushes: [],
       ignored: [{ code, reason, ...(repository && { repository }), ...(tag && { tag }) }],
     });
-    const kind = told(delivery, 'event');
+    const kind = ownHeader(delivery, 'event');
     if (kind !== undefined && kind !== 'package') return ignore(`not a package event: ${kind.slice(0, 64)}`);
     if (!pushed) return ignore('the event names no package', 'Incomplete');
     if (type !== 'container') return ignore(`not an image: a package of type ${type?.slice(0, 64) ?? 'unknown'}`, 'NotAnImage');
     if (action !== 'created') return ignore(`not a push: ${action.slice(0, 64)}`);
     if (!repository) return ignore('the event names no repository', 'Incomplete');
     const registry = url && URL.canParse(url) ? new URL(url).host : undefined;
-    const idempotencyKey = told(delivery, 'delivery');
+    const idempotencyKey = ownHeader(delivery, 'delivery');
     return {
       pushes: [
         {
@@ -65,6 +65,6 @@ export const gitea: Provider = {
 };
 
 /** Forgejo says everything under both names. */
-function told(delivery: Delivery, name: string): string | undefined {
+function ownHeader(delivery: Delivery, name: string): string | undefined {
   return headerOf(delivery, `x-gitea-${name}`) ?? headerOf(delivery, `x-forgejo-${name}`);
 }

@@ -58,7 +58,7 @@ function readMessage(delivery: Delivery): Message | undefined {
       pushedAt: message.publishTime || message.publish_time || undefined,
     };
   }
-  // Unwrapped: the metadata are headers, if the subscription writes them at all. Without them nothing tells a repeated delivery
+  // Unwrapped: the metadata are headers, if the subscription writes them at all. Without them nothing distinguishes a repeated delivery
   // from a tag that was moved back to the same digest, so there is no key.
   return {
     data: body,

@@ -26,7 +26,7 @@ export interface Provider {
   /** It manages several repositories, and says of each push which of them was pushed to (`within`). */
   readonly hasRepositories?: true;
   /**
-   * Whether the sender proved that it knows one of the secrets; compares in constant time. Anybody can have it called with any request: it looks at headers
+   * Whether the sender proved that it knows one of the secrets; compares in constant time. Anybody can have it called with any request: it reads headers
    * and at the bytes of the body, and parses nothing.
    */
   verify(delivery: Delivery, secrets: readonly string[]): boolean;

@@ -11,7 +11,7 @@ const event = z.object({
   updated_tags: z.unknown().optional().transform(readTags),
 });
 
-/** Quay.io and Red Hat Quay: the notification "Push to Repository". No id, time or digest, so nothing tells two pushes of a tag apart. */
+/** Quay.io and Red Hat Quay: the notification "Push to Repository". It has no id, time or digest, so nothing distinguishes two pushes of a tag. */
 export const quay: Provider = {
   id: 'quay',
   documentation: 'https://docs.quay.io/guides/notifications.html',

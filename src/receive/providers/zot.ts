@@ -55,7 +55,7 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   };
 }
 
-/** What of the manifest tells images from other artifacts; nothing when it cannot be read. */
+/** The part of the manifest that distinguishes images from other artifacts; nothing when it cannot be read. */
 function readManifest(json: string): z.output<typeof manifest> | undefined {
   try {
     return parseJsonBody(manifest, Buffer.from(json));

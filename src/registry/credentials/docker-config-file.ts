@@ -4,7 +4,7 @@ import { SingleFlight } from '../../async/single-flight.ts';
 import { type DockerConfig, parseDockerConfig } from './docker-config.ts';
 import { pickCredential } from './secret-offer.ts';
 
-/** A config.json of Docker, as somebody mounts it; looked at again after `cacheMs`, and when the registry refused. */
+/** A config.json of Docker, mounted as a file; read again after `cacheMs`, and when the registry refused. */
 export interface DockerConfigFileOptions {
   file: string;
   cacheMs?: number;
