@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { didYouMean } from '../api-versions/validation/schema-problems.ts';
 
 /** The input and output of a command; not the process's own, so that tests can call it. */
 export interface Terminal {
@@ -29,13 +30,27 @@ export class UsageError extends Error {
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-/** node:util's parseArgs, with its errors as UsageErrors. */
+/** node:util's parseArgs, with errors of our own as UsageErrors. */
 export function parseOptions<T extends Options>(args: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UsageError(describeParseError(error, options), { cause: error });
   }
+}
+
+/** Node names the option in quotes: `'--limit <value>'`, `'-o, --output <value>'` or `'--limt'`. */
+function describeParseError(error: unknown, options: Options): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [option = ''] = /(?<=')--?[^'\s,]+(?= <value>'|')|(?<=, )--[^'\s]+/.exec(message) ?? [];
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const known = Object.entries(options).flatMap(([name, { short }]) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]);
+    return `there is no option ${option}${didYouMean(option, known)}`;
+  }
+  if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE')
+    return message.includes('does not take') ? `${option} takes no value` : `${option} needs a value`;
+  return message;
 }
 
 /** `--output text|json`. */

@@ -11,6 +11,7 @@ import { lint } from './lint.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
 import { simulate } from './simulate.ts';
+import { version } from './version.ts';
 
 export const commands: readonly Command[] = [
   serve,
@@ -29,4 +30,5 @@ export const commands: readonly Command[] = [
   release,
   importCommand,
   generatePassword,
+  version,
 ];

@@ -43,7 +43,12 @@ describe('the command line', () => {
 
   for (const [args, message] of [
     [[], /^Usage:/],
-    [['dance'], /there is no command "dance"/],
+    [['dance'], /^there is no command "dance"\nRun image-watcher --help for the list of commands\.\n$/],
+    [['expalin'], /there is no command "expalin"; did you mean "explain"\?/],
+    [['events', '--limt', '3'], /^there is no option --limt; did you mean "--limit"\?\nRun image-watcher events --help for its usage\.\n$/],
+    [['events', '--limit'], /^--limit needs a value\n/],
+    [['check', '-x'], /^there is no option -x/],
+    [['version', 'now'], /version takes no arguments/],
     [['serve', '--rolls', 'work'], /--rolls/],
     [['serve', '--roles', 'work,dance'], /there is no role "dance"; roles are receive, work, convert/],
     [['serve', 'now'], /takes no arguments/],
@@ -69,6 +74,13 @@ describe('the command line', () => {
       assert.doesNotMatch(err, /\n\s+at /, 'no stack traces for users');
     });
   }
+
+  it('shows its version', async () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    for (const args of [['--version'], ['version']])
+      assert.match((await run(args)).out, new RegExp(`^image-watcher ${version} \\(Node\\.js `));
+    assert.deepEqual(JSON.parse((await run(['version', '--output', 'json'])).out), { version, node: process.versions.node });
+  });
 
   it('tells every problem of a configuration at once, each with its path, and ends with 2', async () => {
     const file = writeConfig(
