@@ -24,7 +24,7 @@ such as version ranges and patterns. Unknown fields are problems too: the API se
   --output  text, or json for programs
 
 A valid spec that is probably a mistake is a warning. Objects of other kinds are skipped. Exit codes: 0 no problems,
-1 problems, 2 a file cannot be read.
+1 problems, 2 a file cannot be read, or there is no ImagePolicy in any of them.
 `,
   async run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);
@@ -41,6 +41,7 @@ A valid spec that is probably a mistake is a warning. Objects of other kinds are
     }
     report(linted, failed, positionals, output, terminal);
     if (failed.length > 0) return 2;
+    if (linted.every(({ policies, problems }) => policies === 0 && problems.length === 0)) return 2;
     return linted.some(({ problems }) => problems.length > 0) ? 1 : 0;
   },
 };

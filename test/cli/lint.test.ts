@@ -217,10 +217,10 @@ test('in folders only manifests are read, and what is no YAML only if it may be 
   assert.doesNotMatch(out, /service\.yaml|README|node_modules|\.git\/|circle/);
 });
 
-test('nothing to check is told', async () => {
+test('a folder without a policy is a mistake: it is named, and the exit code is 2', async () => {
   const folder = folderWith({ 'a.yaml': configMap, 'empty.yaml': '' });
   const { code, out, err } = await run([folder]);
-  assert.deepEqual([code, out, err], [0, '', `there is no ImagePolicy in ${folder}\n`]);
+  assert.deepEqual([code, out, err], [2, '', `there is no ImagePolicy in ${folder}\n`]);
 });
 
 test('what cannot be read: 2, and the rest is checked', async () => {
