@@ -114,40 +114,26 @@ function registrySources(tool: tools.Tool): Source[] {
   ];
 }
 
-function helmSources(tool: tools.Tool): Source[] {
-  const version = tools.helmVersion;
+/** A program of Go's module proxy: on the PATH, in the cache, or built. */
+function goSources(
+  tool: tools.Tool,
+  version: string,
+  build: Pick<Parameters<typeof goBuild>[1], 'module' | 'package' | 'ldflags' | 'about'>,
+): Source[] {
   const cached = new CachedBinary(tool, version);
+  return [onPath(tool), { name: 'cache', find: () => cached.find() }, goBuild(cached, { name: tool.id, version, ...build })];
+}
+
+function helmSources(tool: tools.Tool): Source[] {
   const module = 'helm.sh/helm/v4';
-  return [
-    onPath(tool),
-    { name: 'cache', find: () => cached.find() },
-    goBuild(cached, {
-      name: tool.id,
-      module,
-      version,
-      package: `${module}/cmd/helm`,
-      ldflags: `-X ${module}/internal/version.version=${version}`,
-      about: 'about 4 minutes',
-    }),
-  ];
+  const ldflags = `-X ${module}/internal/version.version=${tools.helmVersion}`;
+  return goSources(tool, tools.helmVersion, { module, package: `${module}/cmd/helm`, ldflags, about: 'about 4 minutes' });
 }
 
 function kustomizeSources(tool: tools.Tool): Source[] {
-  const version = tools.kustomizeVersion;
-  const cached = new CachedBinary(tool, version);
   const module = 'sigs.k8s.io/kustomize/kustomize/v5';
-  return [
-    onPath(tool),
-    { name: 'cache', find: () => cached.find() },
-    goBuild(cached, {
-      name: tool.id,
-      module,
-      version,
-      package: module,
-      ldflags: `-X sigs.k8s.io/kustomize/api/provenance.version=${version}`,
-      about: 'about 1 minute',
-    }),
-  ];
+  const ldflags = `-X sigs.k8s.io/kustomize/api/provenance.version=${tools.kustomizeVersion}`;
+  return goSources(tool, tools.kustomizeVersion, { module, package: module, ldflags, about: 'about 1 minute' });
 }
 
 function inAssets(tool: tools.Tool): Source {

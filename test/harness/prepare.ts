@@ -1,4 +1,4 @@
-import { findControlPlane, findHelm, findRedis, findRegistry, lacksHelm } from './binaries.ts';
+import { findControlPlane, findHelm, findKustomize, findRedis, findRegistry, lacksHelm, lacksKustomize } from './binaries.ts';
 
 /** Makes sure that the servers of the demo are there; returns their paths. */
 export async function prepareServers({ controllerManager }: { controllerManager: boolean }): Promise<string[]> {
@@ -10,10 +10,17 @@ export async function prepareServers({ controllerManager }: { controllerManager:
 
 /** Makes sure that every program the tests need is there; returns their paths. Once, before they start: parallel test files would each wait for the same build. */
 export async function prepare(): Promise<string[]> {
-  const servers = await prepareServers({ controllerManager: true });
-  const reason = await lacksHelm();
-  if (reason !== undefined) process.stderr.write(`the chart is not tested: ${reason}\n`);
-  return reason === undefined ? [...servers, await findHelm()] : servers;
+  const paths = await prepareServers({ controllerManager: true });
+  const tools = [
+    { what: 'the chart is', lacks: lacksHelm, find: findHelm },
+    { what: 'the overlays for kustomize are', lacks: lacksKustomize, find: findKustomize },
+  ];
+  for (const { what, lacks, find } of tools) {
+    const reason = await lacks();
+    if (reason === undefined) paths.push(await find());
+    else process.stderr.write(`${what} not tested: ${reason}\n`);
+  }
+  return paths;
 }
 
 if (import.meta.main) {
