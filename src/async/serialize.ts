@@ -42,11 +42,11 @@ export function batchWrites<T>(write: (items: readonly T[]) => Promise<void>): (
   };
 }
 
-/** A mutex that is held for a while, and not only while one function runs. */
+/** A mutex that can be held across several steps, not only while one function runs. */
 export interface HeldMutex {
   /** Resolves when it is held; at once where it is held already. */
   take(): Promise<void>;
-  /** Lets it go; does nothing where it is not held. */
+  /** Releases it; does nothing where it is not held. */
   release(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Tells runnable images from everything else in a registry: signatures, attestations, charts and whatever is pushed as an OCI artifact. */
+/** Distinguishes runnable images from everything else in a registry: signatures, attestations, charts and whatever is pushed as an OCI artifact. */
 
 /** What is known of a manifest, an index or a descriptor in it; the fields of the OCI image specification. */
 export interface ManifestKind {

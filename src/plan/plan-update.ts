@@ -76,7 +76,7 @@ export interface TargetProblem {
 /** The state of a target's kind: not listed yet; known since a time; or the reason why it cannot be known. */
 export type TargetState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
-/** Changes that a guard blocks, for now or for good. Their containers are among those that are unchanged. */
+/** Changes that a guard blocks, until a time or until something else changes. Their containers are among those that are unchanged. */
 export type Blocked = { readonly reason: Reason; readonly message: string; readonly changes: readonly ContainerChange[] } & (
   | { readonly kind: 'blocked' }
   | { readonly kind: 'waits'; readonly until: Date }

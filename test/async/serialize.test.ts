@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { batchWrites, createKeyedMutex } from '../../src/async/serialize.ts';
+import { batchWrites, createKeyedMutex, holdMutex } from '../../src/async/serialize.ts';
 
 test('one at a time for a key, in the order of arrival; other keys do not wait', async () => {
   const mutex = createKeyedMutex();
@@ -44,6 +44,41 @@ function start() {
   });
   return { writes, write };
 }
+
+test('a held mutex keeps others of its key waiting until it is released, and can be taken again', async () => {
+  const mutex = createKeyedMutex();
+  const held = holdMutex(mutex, 'a');
+  held.release();
+  await held.take();
+  await held.take();
+  const log: string[] = [];
+  const other = mutex.run('a', async () => void log.push('other'));
+  await mutex.run('b', async () => void log.push('another key'));
+  assert.deepEqual(log, ['another key']);
+  held.release();
+  held.release();
+  await other;
+  assert.deepEqual(log, ['another key', 'other']);
+  await held.take();
+  const last = mutex.run('a', async () => void log.push('last'));
+  await turn();
+  assert.deepEqual(log, ['another key', 'other']);
+  held.release();
+  await last;
+});
+
+test('two that hold the mutex of one key do so one after the other', async () => {
+  const mutex = createKeyedMutex();
+  const [first, second] = [holdMutex(mutex, 'a'), holdMutex(mutex, 'a')];
+  await first.take();
+  let isSecondHeld = false;
+  const taking = second.take().then(() => (isSecondHeld = true));
+  await turn();
+  assert.equal(isSecondHeld, false);
+  first.release();
+  await taking;
+  second.release();
+});
 
 test('what comes while a write is under way is written together, in order, as the next one', async () => {
   const { writes, write } = start();
