@@ -16,7 +16,8 @@ const root = join(import.meta.dirname, '../..');
 
 /** Runs the program as a user would. */
 async function run(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
-  const options = { env: { PATH: process.env['PATH'] ?? '', ...env }, timeout: 60_000 };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const options = { env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: 60_000 };
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(root, 'src/main.ts'), ...args], options);
     return { code: 0, out: stdout, err: stderr };

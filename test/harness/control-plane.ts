@@ -120,9 +120,9 @@ async function startControllers(endpoints: Endpoints): Promise<Server> {
   return startControllerManager(kubeControllerManager as string, endpoints);
 }
 
-// The latest first: an API server without its etcd takes much longer to end.
+// Killed: nothing is read from it any more, and an API server takes more than a second to end in order.
 async function stopAll(servers: Server[]): Promise<void> {
-  for (const server of servers) await server.stop();
+  await Promise.all(servers.map((server) => server.kill9()));
 }
 
 function kubeconfig(server: string, { caPem, token }: KubeKeys): string {

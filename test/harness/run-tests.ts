@@ -10,11 +10,17 @@ import { prepare } from './prepare.ts';
 const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith('-'));
 const chosen = args.filter((arg) => !arg.startsWith('-'));
+// Half of the CPU time of a short test file goes into loading modules, and a third of that of a starting API server into garbage collection.
+const saveTime = {
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(import.meta.dirname, '../../node_modules/.cache/node-compile'),
+  GOGC: process.env['GOGC'] ?? '300',
+};
 const files = (chosen.length ? chosen : ['test']).flatMap(testFilesIn);
 
 try {
   if (files.length === 0) throw new Error(`no test files in ${chosen.join(', ')}`);
   if (files.some(usesHarness)) process.stderr.write(`using ${(await prepare()).join(', ')}\n`);
+  Object.assign(process.env, saveTime);
   const pool = await startPool();
   try {
     process.exitCode = await runTests({ [poolVariable]: pool.path });
