@@ -1,11 +1,14 @@
-// npm test [FILE or FOLDER …] [option of node --test …]
-import { spawn } from 'node:child_process';
+// npm test [FILE or FOLDER …] [option of Node for each test file, such as --test-name-pattern=TEXT …]
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
 import { poolVariable } from './control-plane.ts';
 import { startPool } from './control-plane-pool.ts';
 import { prepare } from './prepare.ts';
+import slowFiles from './slow-files-reporter.ts';
 
 const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith('-'));
@@ -22,8 +25,9 @@ try {
   if (files.some(usesHarness)) process.stderr.write(`using ${(await prepare()).join(', ')}\n`);
   Object.assign(process.env, saveTime);
   const pool = await startPool();
+  process.env[poolVariable] = pool.path;
   try {
-    process.exitCode = await runTests({ [poolVariable]: pool.path });
+    if (!(await runTests())) process.exitCode = 1;
   } finally {
     await pool.stop();
   }
@@ -42,24 +46,30 @@ function usesHarness(file: string): boolean {
   return file.includes('harness/') || readFileSync(file, 'utf8').includes('/harness/');
 }
 
-function runTests(more: NodeJS.ProcessEnv): Promise<number> {
-  const node = [
-    '--test',
-    `--import=${join(import.meta.dirname, 'preload.ts')}`,
+// In the order of their names, files that wait for servers would run side by side, and so would those that keep a core busy.
+function mixed(paths: string[]): string[] {
+  const { waiting = [], busy = [] } = Object.groupBy(paths, (file) => (usesHarness(file) ? 'waiting' : 'busy'));
+  const spread = (group: string[]) => group.map((file, index) => ({ file, at: index / group.length }));
+  return [...spread(waiting), ...spread(busy)].toSorted((one, other) => one.at - other.at).map(({ file }) => file);
+}
+
+/** Resolves with whether all tests have passed. */
+async function runTests(): Promise<boolean> {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => interrupted.abort());
+  const events = run({
+    files: mixed(files),
+    execArgv: [`--import=${join(import.meta.dirname, 'preload.ts')}`, ...options],
     // Most test files wait for servers most of the time.
-    `--test-concurrency=${2 * availableParallelism()}`,
-    '--test-timeout=600000',
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    `--test-reporter=${join(import.meta.dirname, 'slow-files-reporter.ts')}`,
-    '--test-reporter-destination=stderr',
-  ];
-  const child = spawn(process.execPath, [...node, ...options, ...files], { stdio: 'inherit', env: { ...process.env, ...more } });
-  // The terminal sends Ctrl-C to the child too, which reports what was interrupted.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
+    concurrency: 2 * availableParallelism(),
+    timeout: 600_000,
+    signal: interrupted.signal,
   });
+  let passed = true;
+  events.on('test:fail', ({ todo }) => (passed &&= Boolean(todo)));
+  await Promise.all([
+    pipeline(events.compose(spec), process.stdout, { end: false }),
+    pipeline(events.compose(slowFiles), process.stderr, { end: false }),
+  ]);
+  return passed;
 }
