@@ -6,7 +6,7 @@ import type { AuthenticatedHttp } from './authentication.ts';
 import type { HttpAnswer } from './http.ts';
 import type { Registry } from './registries.ts';
 
-/** What a request about a repository needs: its registry, on whose behalf it is asked, and how it is sent. */
+/** Everything that requests for a repository share: its registry, the access on whose behalf they are sent, and the function that sends them. */
 export interface Session {
   readonly send: AuthenticatedHttp;
   readonly clock: Clock;
