@@ -42,7 +42,7 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
       else index.put(object);
     }
     if (type === 'deleted') return quota.remove(object);
-    // Statuses change a hundred times as often.
+    // The status changes far more often than the spec, and is not indexed here.
     if (previous?.spec === object.spec) return;
     quota.put(object);
     const kinds = quota.allowedOf(object);
@@ -61,7 +61,7 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
       return problem === undefined ? workloads.state(target, target.namespace) : { problem };
     },
     matchPolicies: byRepository.match,
-    /** Policies that a changed Secret may fix, in one namespace or (undefined) in all. */
+    /** The Stalled policies that a changed Secret may fix, in one namespace or (undefined) in all. */
     healedBySecretIn: (namespace: string | undefined) =>
       healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     policiesOf: (...asked: Parameters<TargetIndex['policiesOf']>) =>

@@ -65,7 +65,7 @@ export function rediscoveryPauseMs(attempt: number, now: number): number {
   return Math.ceil((now + discoveryFreshMs) / period) * period - now;
 }
 
-/** Discovers the kind, lists it and watches it. Retries after every problem. */
+/** Discovers the kind, lists it and watches it; retries after every failure. */
 export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWatch {
   const { client, discovery, namespaces, onChange, onReady, onError, now, random } = options;
   const stopping = new AbortController();

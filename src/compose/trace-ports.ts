@@ -3,18 +3,18 @@ import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { traceDecisions } from './trace-decisions.ts';
 
-/** Keeps in mind to which trace a policy's newest change belongs. Must not throw, and nothing waits for it. */
+/** Stores the trace of a policy's newest change, in the background. Must not throw. */
 export type RememberChange = (policyUid: string, change: TracedChange) => void;
 
-/** What the work asks of the world, as spans and events of the job that asks. */
+/** Wraps the ports so that requests and decisions become spans and events of the current job. */
 export function tracePorts(ports: PollPorts, tracing: Tracing, remember: RememberChange): PollPorts {
   return {
     ...ports,
     patchImages(workload, changes, ...rest) {
-      // Nobody follows what does not roll out.
+      // Workloads that do not roll out are never checked later.
       const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
       const traceparent = tracing.current();
-      // Before the patch: another replica may see the rollout before this one has its answer.
+      // Before the patch, because another replica may see the rollout before this one has the response.
       if (policyUid !== undefined && traceparent !== undefined) remember(policyUid, { traceparent, at: Date.now() });
       return ports.patchImages(workload, changes, ...rest);
     },
@@ -28,7 +28,7 @@ export function tracePorts(ports: PollPorts, tracing: Tracing, remember: Remembe
       };
       return tracing.step({ name: 'send policy', kind: 'producer', attributes }, () => {
         const traceparent = tracing.current();
-        // Looks at rollouts find their trace by the change that they are about.
+        // Rollout checks find the trace of their change by `RecallChange`.
         return ports.addPolicyJobs(
           traceparent === undefined ? jobs : jobs.map((job) => (job.task === 'rollout' ? job : { ...job, traceparent })),
         );

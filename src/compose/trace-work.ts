@@ -6,7 +6,7 @@ import type { Foundation } from './foundation.ts';
 import { type JobRunner, runDirectly, traceJobs } from './trace-jobs.ts';
 import { tracePorts } from './trace-ports.ts';
 
-/** The ports and what is around each job: traced where traces are on, else as they are. `redis` fails fast: no trace holds up the work. */
+/** Adds traces to the ports and to the runner of jobs, if traces are on. `redis` must be a connection that fails fast, so that no job waits for a trace. */
 export function traceWork(
   ports: PollPorts,
   { settings, logger, tracing }: Foundation,
@@ -15,7 +15,7 @@ export function traceWork(
   if (tracing === undefined) return { ports, runner: runDirectly(ports) };
   const memory = createTraceMemory(redis, settings.config.redis.prefix);
   const onError = (error: unknown) => logger.debug({ why: describeError(error) }, 'trace memory error');
-  // All workloads of one check belong to the same trace.
+  // Several workloads are patched in one trace, which is stored once.
   let last = '';
   const remember = (policyUid: string, change: TracedChange) => {
     const key = `${policyUid} ${change.traceparent}`;
@@ -25,7 +25,7 @@ export function traceWork(
   };
   const recall = async (policyUid: string) => {
     try {
-      // One late answer is no outage.
+      // A single timeout is no outage, so it is retried once.
       return await memory.recall(policyUid).catch(() => memory.recall(policyUid));
     } catch (error) {
       onError(error);

@@ -5,7 +5,7 @@ import { describeError } from '../model/errors.ts';
 import type { SecretRef } from '../model/image-source.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
-import { tickMs } from '../poll/poll-turn.ts';
+import { tickMs } from '../poll/poll-schedule.ts';
 import { processPoll } from '../poll/process-poll.ts';
 import { createTick, type TickPorts } from '../poll/tick.ts';
 import { connectWorker, type RedisConnection } from '../queue/connection.ts';
@@ -42,15 +42,15 @@ import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 
-/** So many that hundreds of images are out before the first status is written. */
+/** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
 const concurrency = { push: 256, policy: 256, poll: 32 } as const;
-/** A poll that fails is tried again no less often than its own interval, and than this. */
+/** The longest pause between the attempts of a failed poll, unless its interval is shorter. */
 const longestPollPauseMs = 3_600_000;
-/** How often schedulers and policies are checked: a wiped Redis loses schedulers, and a crash may lose the job of a policy. */
+/** How often all policies and schedulers are checked: a wiped Redis loses schedulers, and a crash may lose the job of a policy. */
 const sweepMs = 60_000;
 const maxKindsMs = 5_000;
 
-/** What the role reaches the world through, and what keyless signatures are verified with. */
+/** The connections that the role needs, and the trust root of keyless signatures. */
 export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
   /** A connection to Redis that fails fast. */
   readonly quick: RedisConnection;
@@ -91,10 +91,10 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const isWatching = () => areConnected(reflectors);
   const policyWatchOf: Adapters['policyWatchOf'] = (namespace) =>
     reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
-  // Watches live on when the job that began them is over: what they ask is nobody's span.
-  const asked = tracing === undefined ? client : traceCluster(client, tracing);
+  // Only the ports trace their requests: watches outlive the job that starts them, and must not belong to its span.
+  const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
   const plain = createWorkPorts(foundation, {
-    client: asked,
+    client: tracedClient,
     cache,
     access,
     consents,
@@ -118,7 +118,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
 
   const workWhenSynced = async () => {
     await Promise.all([access.start(), consents.start(), untilSynced(reflectors)]);
-    // Workers need the policies; that their targets are known by then saves them a wait, and no kind may hold them up.
+    // Workers need the policies. Waiting a moment for the targets as well saves retries, but no kind may delay the workers for longer.
     await within(maxKindsMs, cache.synced());
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
@@ -132,7 +132,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     });
     consents.subscribe((namespace) => announceConsent(namespace, cache, ports, enqueuer));
     access.subscribe((changed) => {
-      // The fallback is everybody's.
+      // The fallback Secret concerns the policies of all namespaces.
       const isFallback = isSameSecret(changed, config.credentials.secret);
       for (const policy of cache.healedBySecretIn(isFallback ? undefined : changed.namespace)) enqueuer.consider(policy);
     });
@@ -140,7 +140,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     maintain();
     sweep = setInterval(maintain, sweepMs);
     housekeeping.start();
-    // It may have come back without its data.
+    // Redis may have lost its data.
     redis.on('ready', maintain);
   };
   const maintain = () => {

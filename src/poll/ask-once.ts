@@ -1,17 +1,17 @@
 import { PermanentError } from '../model/errors.ts';
 import type { ListTags, HeadManifest } from '../reconcile/resolve-tag.ts';
 
-/** The registry's answers about one repository, each requested once, however many policies need it. */
+/** Shares the registry's answers about one repository between all policies of a poll: each request is sent once. */
 export interface AskOnce {
   readonly listTags: ListTags;
   readonly headManifest: HeadManifest;
   /** All tags, if they were requested and the registry knows the repository. */
   listed(): ReadonlySet<string> | undefined;
-  /** The registry's first failure; errors that the user has to fix do not count. */
+  /** The first error that may be temporary; undefined if there was none. */
   failure(): unknown;
 }
 
-/** For one poll, with one set of credentials. */
+/** Creates it for one poll, whose policies all have the same access. */
 export function askOnce(ports: Pick<AskOnce, 'listTags' | 'headManifest'>): AskOnce {
   let tags: ReturnType<ListTags> | undefined;
   let listed: ReadonlySet<string> | undefined;

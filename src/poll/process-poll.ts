@@ -26,7 +26,7 @@ export interface PollPorts extends PushPorts, TickPorts, UnannouncedPorts {
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
   const policies = ports.matchPolicies(job.repository).filter((policy) => isPolled(policy, job, ports));
   if (policies.length === 0) return;
-  // The oldest of the registry's answers may be the one that decides.
+  // Taken before the first request, because the oldest of the registry's answers may decide.
   const askedAt = ports.now();
   const { evaluations, finds } = await askRegistry(policies, job, context, ports);
   ports.metrics.polls.inc({ found: String(finds.length > 0) });
@@ -45,7 +45,7 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   if (failures.length > 0) throw failures[0];
 }
 
-/** Holds its slot at the registry only while the registry is asked. */
+/** Evaluates the policies, holding a slot of the registry only for the duration of its requests. */
 async function askRegistry(
   policies: readonly ImagePolicy[],
   { repository, intervalMs }: PollJob,

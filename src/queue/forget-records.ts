@@ -4,7 +4,7 @@ import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-record.ts';
 import { runTogether } from './commands.ts';
 
-/** What an audit record takes in Redis, including its index entries. */
+/** The memory of an audit record in Redis, with its index entries. */
 export const bytesPerRecord = 1_300;
 
 const bulkSize = 500;

@@ -95,9 +95,9 @@ async function joinWaiting({ redis, prefix }: QueueAccess, push: PushJob, { dedu
 export interface WorkQueues {
   addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
-  /** Makes sure that exactly one tick per `everyMs` happens in the whole cluster. */
+  /** Schedules one tick per `everyMs` in the whole cluster; idempotent. */
   scheduleTick(everyMs: number): Promise<void>;
-  /** Removes completed jobs to make room for new ones; a delivery that is repeated afterwards is a new event. Returns how many. */
+  /** Removes completed jobs to free memory; returns how many. A repetition of such a delivery is then a new event. */
   forgetCompleted(): Promise<number>;
   /** Removes up to `count` of the oldest failed jobs; returns how many. */
   forgetFailed(count: number): Promise<number>;

@@ -26,7 +26,7 @@ export function createReporter({ logger, metrics }: ReportOptions): Reporter {
   const lastProblem = new Map<string, string>();
   const refusals = new Set<string>();
 
-  /** A misconfigured sender repeats itself: logged once as a warning, until the problem changes. */
+  /** A misconfigured sender repeats the same problem: it is logged as a warning once, until the problem changes. */
   const reportMalformed = (why: string, receiver: Receiver, requestId: string) => {
     const level = lastProblem.get(receiver.name) === why ? 'debug' : 'warn';
     lastProblem.set(receiver.name, why);

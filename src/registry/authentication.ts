@@ -60,7 +60,7 @@ const maxRemembered = 10_000;
  *  (usually enough)                                                     again                    offer could not be read
  * ```
  * A registry may answer 404 to a user from whom it hides the repository. A 404 is therefore final only with the credential that worked last, or when no other
- * one is left. For tag lists it is never final with the first credential, because a repository that exists has a list.
+ * one is left. For a tag list it is final only when no other one is left, because every existing repository has a list.
  */
 export function createAuthentication({
   http,
