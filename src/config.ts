@@ -11,6 +11,7 @@ import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/headers.ts';
 import type { AzureIdentity } from './registry/credentials/azure.ts';
+import { isObject } from './model/untyped.ts';
 
 export type Config = z.output<typeof configSchema>;
 export type ReceiverConfig = Config['receivers'][number];
@@ -161,13 +162,9 @@ function readFiles(path: string): unknown {
 }
 
 function mergeOver(below: unknown, above: unknown): unknown {
-  if (!isMapping(below) || !isMapping(above)) return above;
+  if (!isObject(below) || !isObject(above)) return above;
   const merged = Object.entries(above).map(([key, value]) => [key, Object.hasOwn(below, key) ? mergeOver(below[key], value) : value]);
   return { ...below, ...Object.fromEntries(merged) };
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function reading<T>(path: string, read: () => T): T {
@@ -190,7 +187,7 @@ function readYaml(file: string): unknown {
 }
 
 function withEnvironment(raw: unknown, env: ConfigSource['env'], label: string): unknown {
-  if (!isMapping(raw)) {
+  if (!isObject(raw)) {
     throw new ConfigError(label, [{ path: '(file)', message: 'must hold settings as keys and values' }]);
   }
   const merged: Record<string, unknown> = { ...raw };

@@ -11,7 +11,8 @@ import {
   writeOrigin,
   type Origin,
 } from './conversion/old-spec.ts';
-import { isObject, textOf, withField, withPart, type JsonObject } from './conversion/read-json.ts';
+import { textOf, withField, withPart } from './conversion/read-json.ts';
+import { isObject, type JsonObject } from '../model/untyped.ts';
 import { readSaved, savedAnnotation, writeSaved } from './conversion/saved-v1.ts';
 import * as v1 from './v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';

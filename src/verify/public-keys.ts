@@ -1,7 +1,7 @@
 /** The public keys of a policy, from Secrets of its namespace. */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { describeError } from '../model/errors.ts';
-import type { SecretRef } from '../model/image-source.ts';
+import type { SecretContent, SecretRef } from '../model/image-source.ts';
 import type { KeyRef } from '../model/verification.ts';
 
 /** A public key that verifies signatures. */
@@ -50,9 +50,6 @@ function weaknessOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {
   if (type !== 'rsa') return `keys of type ${type} are not supported`;
   return (details.modulusLength ?? 0) >= minRsaBits ? undefined : `it has ${details.modulusLength} bits, and RSA needs ${minRsaBits}`;
 }
-
-/** The `data` of a Secret (values in base64), or why there is none, worded for users: `does not exist`. */
-export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
 
 /** Reads one Secret; rejects if the API server does not answer. */
 export type ReadSecret = (secret: SecretRef, signal: AbortSignal) => Promise<SecretContent>;

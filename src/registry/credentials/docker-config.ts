@@ -3,6 +3,7 @@
  * segments only (`host/team` does not match `host/team-b`), and an invalid entry does not affect the others.
  */
 import { normaliseRegistry, type Repository } from '../../model/image-reference.ts';
+import { isObject, textOrEmpty } from '../../model/untyped.ts';
 
 /** One registry (host, or host and path) of a config.json. */
 export interface DockerConfigEntry {
@@ -59,13 +60,13 @@ function parseEntry(key: string, value: unknown): DockerConfigEntry | string {
   if (!scope) return 'names no registry';
   if (!isObject(value)) return 'is not an object';
   const fromAuth = typeof value.auth === 'string' && value.auth !== '' ? decodeAuth(value.auth) : undefined;
-  const username = fromAuth?.username ?? text(value.username);
-  const password = fromAuth?.password ?? text(value.password);
-  const registryToken = text(value.registrytoken);
+  const username = fromAuth?.username ?? textOrEmpty(value.username);
+  const password = fromAuth?.password ?? textOrEmpty(value.password);
+  const registryToken = textOrEmpty(value.registrytoken);
   if (registryToken !== '') {
     return /^[\x21-\x7e]+$/.test(registryToken) ? { ...scope, username, password, registryToken } : 'has a registrytoken that is no token';
   }
-  const identityToken = text(value.identitytoken) || (username === tokenUser ? password : '');
+  const identityToken = textOrEmpty(value.identitytoken) || (username === tokenUser ? password : '');
   if (identityToken !== '') return { ...scope, username, password, identityToken };
   if (typeof value.auth === 'string' && value.auth !== '' && !fromAuth) return 'has an auth that is not the base64 form of user:password';
   if (username === '' && password === '') return 'has neither auth nor username and password';
@@ -130,14 +131,6 @@ function parseObject(json: string): Record<string, unknown> {
   }
   if (!isObject(document)) throw new Error('not a JSON object');
   return document;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Whether a character matches one element of a glob: a literal, `?`, or a set such as `[0-9]`. */

@@ -1,9 +1,6 @@
-import type { ImageSource, SecretRef } from '../../model/image-source.ts';
+import type { ImageSource, SecretContent, SecretRef } from '../../model/image-source.ts';
 import type { Credential, CredentialOffer, NoCredential } from '../credential.ts';
 import { type DockerConfig, type DockerConfigEntry, findCredentials, parseDockerConfig } from './docker-config.ts';
-
-/** The `data` of a Secret (values in base64), or why there is none, worded for users: `does not exist`. */
-export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
 
 /** Reads one Secret, from a cache unless `refresh` is set; returns the same object while the Secret is unchanged. Rejects if the Secret cannot be determined. */
 export type ReadSecret = (
