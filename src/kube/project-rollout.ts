@@ -43,7 +43,7 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
     ...(reason !== '' && { isIncomplete: reason !== 'NewReplicaSetAvailable' }),
     ...(failure.status === 'True' && !isDenied(failure.message) && { cannotCreate: failure.message }),
     ...(resumedAt !== '' && { resumedAt }),
-    ...(spec['paused'] === true && { standsStill: 'it is paused' }),
+    ...(spec['paused'] === true && { haltedBecause: 'it is paused' }),
   };
 }
 
@@ -54,7 +54,7 @@ function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
   const updated = numberOf(status['updatedReplicas']);
   const isCurrent = Boolean(status['updateRevision']) && status['updateRevision'] === status['currentRevision'];
   const toUpdate = Math.max(0, wanted - partition);
-  const standsStill = whyStill(strategy) ?? (wanted > 0 && toUpdate === 0 ? 'its partition holds all of it back' : undefined);
+  const haltedBecause = haltOf(strategy) ?? (wanted > 0 && toUpdate === 0 ? 'its partition includes no pod' : undefined);
   return {
     observedGeneration: numberOf(status['observedGeneration']),
     wanted,
@@ -66,13 +66,13 @@ function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
     wasComplete: isCurrent && updated > 0 && updated >= numberOf(status['replicas']),
     // With a partition, the revisions differ even when the rollout is complete.
     ...(partition === 0 && { isIncomplete: !isCurrent }),
-    ...(standsStill !== undefined && { standsStill }),
+    ...(haltedBecause !== undefined && { haltedBecause }),
   };
 }
 
 function readDaemonSet({ spec, status }: Parts): WorkloadRollout {
   const wanted = numberOf(status['desiredNumberScheduled']);
-  const standsStill = whyStill(fieldsOf(spec['updateStrategy']));
+  const haltedBecause = haltOf(fieldsOf(spec['updateStrategy']));
   return {
     observedGeneration: numberOf(status['observedGeneration']),
     wanted,
@@ -81,11 +81,11 @@ function readDaemonSet({ spec, status }: Parts): WorkloadRollout {
     available: numberOf(status['numberAvailable']),
     outdated: 0,
     wasComplete: false,
-    ...(standsStill !== undefined && { standsStill }),
+    ...(haltedBecause !== undefined && { haltedBecause }),
   };
 }
 
-function whyStill(strategy: Raw): string | undefined {
+function haltOf(strategy: Raw): string | undefined {
   return strategy['type'] === 'OnDelete' ? 'its update strategy is OnDelete' : undefined;
 }
 

@@ -19,7 +19,7 @@ const maxFields = 1_000;
 const maxDepth = 32;
 
 /**
- * The values of the fields that the rules let policies write, by path. A pattern stands for all fields of the object that match it, each with its repository
+ * The values of the fields that the rules let policies write, by path. A pattern covers all fields of the object that match it, each with its repository
  * field and the fields that may hold its registry, as far as they have a parent.
  */
 export function readFields(raw: unknown, rules: readonly FieldRule[], entries: Entries): Readonly<Record<string, WorkloadField>> {

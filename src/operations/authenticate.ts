@@ -1,4 +1,4 @@
-/** Authenticates callers of the API as the setting `operations.auth` says, and determines their permissions. */
+/** Authenticates callers of the API according to the setting `operations.auth`, and determines their permissions. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { createTtlCache } from '../async/bounded-map.ts';

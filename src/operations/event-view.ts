@@ -49,7 +49,7 @@ export interface PolicyView extends Partial<Omit<PolicyResult, 'kind'>> {
   readonly outcome: EventOutcome;
 }
 
-/** The namespaces of the policies that an event matched; what a receiver ignored was never matched. */
+/** The namespaces of the policies that an event matched; empty for an event that a receiver ignored. */
 export function namespacesOf(record: EventRecord): string[] {
   if (record.state === 'ignored') return [];
   return [...new Set([...record.results.keys()].map((name) => splitName(name).namespace))];

@@ -10,7 +10,7 @@ import { planWith } from '../reconcile/plan.ts';
 import type { PlanPorts } from '../reconcile/attempt.ts';
 import type { AskOnce } from './ask-once.ts';
 
-/** The evaluation of one policy: what it would do with the tags that the registry holds, or the error that prevented it. */
+/** The evaluation of one policy: its plan for the tags in the registry, or the error that prevented it. */
 export type PollEvaluation = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
 
 /** The plan, and the selection that it was made for. */
@@ -23,7 +23,7 @@ export interface Decision {
 export interface Find {
   readonly policy: ImagePolicy;
   readonly candidate: Candidate;
-  /** What the registry says the tag points to now, where it was asked. */
+  /** The digest that the tag has in the registry now, if it was requested. */
   readonly resolved?: { readonly tag: string; readonly digest: string };
 }
 

@@ -69,7 +69,7 @@ export interface IgnoredEvent {
   readonly count: number;
 }
 
-/** The record of what a receiver ignored: no job was made of it. */
+/** The record of a push that a receiver ignored, for which there is no job. */
 export interface IgnoredRecord {
   readonly event: IgnoredEvent;
   readonly state: 'ignored';

@@ -81,7 +81,7 @@ export const keptJobs = {
 export const jobOptions: JobsOptions = {
   attempts: 1_000_000,
   backoff: { type: 'custom' },
-  // Stack traces are not needed to report errors, and would double what a waiting job takes in Redis.
+  // Stack traces are not needed to report errors, and would double the memory of a waiting job in Redis.
   stackTraceLimit: 0,
 };
 

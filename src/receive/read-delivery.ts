@@ -6,7 +6,7 @@ import { limitEntries } from './providers/read-payload.ts';
 
 /**
  * Maps repository keys of repository managers (Artifactory, Nexus) to the names under which clients pull the images. By key, or `*` for all others: one or several
- * prefixes of image names, `HOST[:PORT][/PATH]`; `{key}` stands for the key.
+ * prefixes of image names, `HOST[:PORT][/PATH]`; `{key}` is replaced by the key.
  */
 export type PulledNames = Readonly<Record<string, string | readonly string[]>>;
 
@@ -42,7 +42,7 @@ export function readDelivery(
   }
 }
 
-/** The pushes of a parsed delivery in normal form, each id once, and what is ignored. */
+/** The pushes of a parsed delivery, normalised and without duplicate ids, and the ignored ones. */
 export function readPushes(
   parsed: ParsedDelivery,
   { name, provider, registryOverride }: ReceiverNames,

@@ -33,7 +33,7 @@ export function createReporter({ logger, metrics }: ReportOptions): Reporter {
     metrics.malformed.inc({ receiver: receiver.name, provider: receiver.provider.id });
     logger[level]({ receiver: receiver.name, provider: receiver.provider.id, why, requestId }, 'delivery not understood');
   };
-  /** The sender is not told why, but its administrator needs to know. Unauthenticated clients may repeat a request for ever, so each reason is logged once. */
+  /** The response does not contain the reason, but an administrator needs it. Unauthenticated clients may repeat a request for ever, so each reason is logged once. */
   const reportRefusal = (why: string, receiver: Receiver) => {
     const level = refusals.has(`${receiver.name} ${why}`) ? 'debug' : 'warn';
     refusals.add(`${receiver.name} ${why}`);

@@ -4,7 +4,7 @@ import type { Clock } from './answer-errors.ts';
 import type { HostEvent } from './host-limits.ts';
 import type { Registry } from './registries.ts';
 
-/** More than twice what the longest permitted tag list takes. */
+/** More than twice the memory of the longest permitted tag list. */
 const defaultBytes = 96 * 1024 * 1024;
 const waitMs = 30_000;
 // Jitter, so that answers that were given up together are not requested again together.

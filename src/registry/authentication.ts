@@ -118,10 +118,10 @@ export function createAuthentication({
     const offers = credentials(source);
     const candidates: Candidate[] = [...offers.map((offer) => ({ source: offer.source, offer })), anonymous];
     const results: CredentialResult[] = [];
-    let hidden: HttpAnswer | undefined;
+    let notFound: HttpAnswer | undefined;
 
     for (const { source: name, offer } of bestFirst(candidates, best?.source)) {
-      if (offer === undefined && hidden !== undefined) continue;
+      if (offer === undefined && notFound !== undefined) continue;
       for await (const tried of offer === undefined ? [use(source, request, anonymous)] : tryOffer(source, request, offer, best)) {
         results.push(tried);
         if (tried.kind !== 'accepted') continue;
@@ -132,12 +132,12 @@ export function createAuthentication({
         const isLast = name === best?.source && credential?.username === best.credential?.username;
         const isFinal = isLast && request.kind !== 'tags';
         if (answer.status !== 404 || isFinal) return answer;
-        hidden ??= answer;
+        notFound ??= answer;
       }
     }
     const unreadable = results.find(({ kind }) => kind === 'failed');
     if (unreadable?.kind === 'failed') throw fail(request, unreadable);
-    if (hidden !== undefined) return hidden;
+    if (notFound !== undefined) return notFound;
 
     for (const offer of offers) {
       const index = results.findIndex(({ kind, source: name }) => kind === 'none' && name === offer.source);
