@@ -49,7 +49,7 @@ export function createPolicyIndex(): PolicyIndex {
 type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
 
 /** By namespace, the policies that are Stalled for a reason that a changed Secret may clear: usually none, so changes of Secrets cost nothing. */
-export interface HealingIndex {
+export interface StalledIndex {
   put(policy: ImagePolicy): void;
   remove(policy: PolicyName): void;
   /** The policies of one namespace or, for undefined, of all. */
@@ -57,7 +57,7 @@ export interface HealingIndex {
 }
 
 /** An empty index. */
-export function createHealingIndex(): HealingIndex {
+export function createStalledIndex(): StalledIndex {
   const byNamespace = new Map<string, Map<string, PolicyName>>();
   const remove = (policy: PolicyName) => {
     const policies = byNamespace.get(policy.namespace);

@@ -10,7 +10,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
 import { patchImages } from '../kube/patch-images.ts';
 import { patchStatus } from '../kube/patch-status.ts';
-import { patiently } from '../kube/retry.ts';
+import { retryTransient } from '../kube/retry.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { objectPath, readObject } from '../kube/objects.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
@@ -103,7 +103,7 @@ export function createWorkPorts(
     async patchImages(workload, changes, changeCause, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
-      const result = await statusDeferral.change(() => patiently(patch, { signal, random: Math.random, now: Date.now }));
+      const result = await statusDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },

@@ -18,7 +18,7 @@ import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
-import { announceChange, announceConsent } from './enqueue-new-targets.ts';
+import { enqueueForWorkload, enqueueForConsent } from './enqueue-new-targets.ts';
 import { createClusterCache } from '../cluster/cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
 import {
@@ -51,14 +51,14 @@ const sweepMs = 60_000;
 const maxKindsMs = 5_000;
 
 /** The connections that the role needs, and the trust root of keyless signatures. */
-export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
+export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> {
   /** A connection to Redis that fails fast. */
-  readonly quick: RedisConnection;
+  readonly failFastRedis: RedisConnection;
   readonly redisHealth: () => RedisHealth;
 }
 
 /** Builds the role. */
-export function composeWork(foundation: Foundation, { client, quick, redisHealth, trustRoot }: WorkMeans): Part {
+export function composeWork(foundation: Foundation, { client, failFastRedis, redisHealth, trustRoot }: WorkConnections): Part {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(redisAddressOf(settings));
@@ -78,7 +78,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const watched = { namespaces: config.watch.namespaces, logger };
   const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
   const consents = createNamespaceConsents({ ...watched, crossNamespace: config.crossNamespace }, client);
-  const registry = openRegistries(foundation, access, quick);
+  const registry = openRegistries(foundation, access, failFastRedis);
   const recorder = createEventRecorder({
     client,
     component: 'image-watcher',
@@ -106,7 +106,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     queue,
     trustRoot,
   });
-  const { ports, runner } = traceWork(plain, foundation, quick);
+  const { ports, runner } = traceWork(plain, foundation, failFastRedis);
   const enqueuer = createEnqueuer({
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
@@ -128,13 +128,13 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     });
     cache.listen({
       onKindReady: () => enqueuer.resync(),
-      onWorkload: (change) => announceChange(change, cache, ports, enqueuer),
+      onWorkload: (change) => enqueueForWorkload(change, cache, ports, enqueuer),
     });
-    consents.subscribe((namespace) => announceConsent(namespace, cache, ports, enqueuer));
+    consents.subscribe((namespace) => enqueueForConsent(namespace, cache, ports, enqueuer));
     access.subscribe((changed) => {
       // The fallback Secret concerns the policies of all namespaces.
       const isFallback = isSameSecret(changed, config.credentials.secret);
-      for (const policy of cache.healedBySecretIn(isFallback ? undefined : changed.namespace)) enqueuer.consider(policy);
+      for (const policy of cache.stalledForSecretsIn(isFallback ? undefined : changed.namespace)) enqueuer.consider(policy);
     });
     for (const worker of workers) worker.start();
     maintain();
@@ -147,7 +147,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     queues.scheduleTick(tickMs).catch(onQueueError);
     void consents.refresh();
     enqueuer.resync();
-    cache.watchWanted();
+    cache.updateWatches();
   };
 
   return {

@@ -12,8 +12,7 @@ import type { JobContext } from '../queue/worker.ts';
 import type { PushPorts } from '../reconcile/process-push.ts';
 import { reportGoneTags } from '../reconcile/report-events.ts';
 import { reportFailure, reportOutcome, type ReportPorts } from '../reconcile/report.ts';
-import { askOnce } from './ask-once.ts';
-import { findsOf, evaluatePolicies, type Decision, type Find, type PollEvaluation } from './evaluate-policies.ts';
+import { createSharedRequests, findsOf, evaluatePolicies, type Decision, type Find, type PollEvaluation } from './evaluate-policies.ts';
 import type { PollGate } from './poll-gate.ts';
 import { reportUnannounced, type UnannouncedPorts } from './report-unannounced.ts';
 import type { TickPorts } from './tick.ts';
@@ -53,7 +52,7 @@ async function askRegistry(
   ports: PollPorts,
 ): Promise<{ evaluations: readonly PollEvaluation[]; finds: readonly Find[] }> {
   const visit = ports.pollGate.enter(repository.registry, intervalMs);
-  const ask = askOnce(ports);
+  const ask = createSharedRequests(ports);
   try {
     const evaluations = await evaluatePolicies(policies, ask, ports, signal);
     return { evaluations, finds: await findsOf(evaluations, ask, ports, signal) };
