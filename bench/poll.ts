@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import type { ImagePolicy } from '../src/model/image-policy.ts';
 import type { ImageSource } from '../src/model/image-source.ts';
 import { strategies } from '../src/select/strategies/index.ts';
-import { tickMs } from '../src/poll/poll-turn.ts';
+import { tickMs } from '../src/poll/poll-schedule.ts';
 import { createTick } from '../src/poll/tick.ts';
 
 const policyCount = 10_000;

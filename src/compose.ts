@@ -43,7 +43,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   const work =
     cluster === undefined || redis === undefined
       ? undefined
-      : composeWork(foundation, { client: cluster, quick: redis.connection, redisHealth: redis.health, trustRoot });
+      : composeWork(foundation, { client: cluster, failFastRedis: redis.connection, redisHealth: redis.health, trustRoot });
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
   // Without Redis, these gauges would look like an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();

@@ -11,18 +11,19 @@ import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/headers.ts';
 import type { AzureIdentity } from './registry/credentials/azure.ts';
+import { isObject } from './model/untyped.ts';
 
 export type Config = z.output<typeof configSchema>;
 export type ReceiverConfig = Config['receivers'][number];
 export type RegistryConfig = Config['registries'][number];
 
-/** One thing that is wrong: `receivers[0].provider: …`. */
+/** An error in the configuration, with its path: `receivers[0].provider`. */
 export interface ConfigProblem {
   readonly path: string;
   readonly message: string;
 }
 
-/** The configuration cannot be used; `problems` has everything that is wrong with it. */
+/** The configuration is invalid; `problems` lists all errors. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly ConfigProblem[];
@@ -33,33 +34,33 @@ export class ConfigError extends Error {
   }
 }
 
-/** Where a configuration comes from; process.env and the file system outside of tests. */
+/** The source of a configuration: a file and environment variables. */
 export interface ConfigSource {
   /** A file, or a folder whose `*.yaml` files are merged. */
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What a pod knows of its namespace. */
+  /** The file with the namespace of the pod; that of its service account unless given. */
   readonly namespaceFile?: string;
 }
 
-/** Everything that the program knows from its start: configuration, and what only the environment says. */
+/** The configuration, and the settings and secrets that come from the environment or files. */
 export interface Settings {
   readonly config: Config;
   readonly kubeconfig: string | undefined;
-  /** Who this program is in Azure, as the webhook of workload identity writes it into a pod. */
+  /** The Azure workload identity of the pod; undefined outside of Azure. */
   readonly azure: AzureIdentity | undefined;
-  /** Of Redis, where it is not in its URL (redis.password). */
+  /** The password of Redis if it is not in the URL (redis.password). */
   readonly redisPassword: string | undefined;
-  /** What the Sentinels of Redis want to hear, if anything. */
+  /** The password of the Redis Sentinels, if they have one. */
   readonly sentinelPassword: string | undefined;
   /** The namespace that this process runs in. */
   readonly namespace: string;
-  /** The values of each receiver's secrets, by the receiver's name, as they were when last read. */
+  /** The current secrets of a receiver by its name; those in files are read again when they change. */
   readonly secretsOf: (receiver: string) => readonly string[];
   readonly secrets: Pick<SecretStore, 'reread' | 'guessable'>;
-  /** What the proxy in front of the API knows (operations.proxy.secret), as it is now. */
+  /** The current secret of the proxy in front of the API (operations.proxy.secret). */
   readonly proxySecret: () => string | undefined;
-  /** Where traces go; undefined: they are off. */
+  /** The settings of traces; undefined if they are off. */
   readonly traces: TraceSettings | undefined;
 }
 
@@ -106,7 +107,7 @@ function openProxySecret(operations: Config['operations'] | undefined, env: Conf
   const path = 'operations.proxy.secret';
   const { read, problems } = openOptional(path, operations?.auth === 'proxy' ? operations.proxy.secret : undefined, env);
   if (problems.length > 0 || (read()?.length ?? minSecretLength) >= minSecretLength) return { read, problems };
-  return { read, problems: [{ path, message: `has fewer than ${minSecretLength} characters: openssl rand -hex 24 makes a good one` }] };
+  return { read, problems: [{ path, message: `has fewer than ${minSecretLength} characters; create one with: openssl rand -hex 24` }] };
 }
 
 /** The configuration without the values of its secrets, for commands that need none; throws ConfigError with all problems at once. */
@@ -118,7 +119,7 @@ export function readConfig(source: ConfigSource): Config {
   return deepFreeze(parsed.data);
 }
 
-/** The kubeconfig that the environment names. */
+/** The environment variable KUBECONFIG. */
 export function kubeconfigOf({ env }: ConfigSource): string | undefined {
   return env['KUBECONFIG'] || undefined;
 }
@@ -129,14 +130,14 @@ function azureIdentityOf(env: ConfigSource['env']): AzureIdentity | undefined {
   return { tokenFile, tenantId, clientId, authorityHost: AZURE_AUTHORITY_HOST || 'https://login.microsoftonline.com/' };
 }
 
-/** Other names of registries, as image names are normalised with. */
+/** The aliases of registries, for normalising image names: alias → registry. */
 export function registryAliases(config: Pick<Config, 'registries'>): Map<string, string> {
   return new Map(
     config.registries.flatMap(({ host, aliases }) => aliases.map((alias) => [normaliseRegistry(alias), normaliseRegistry(host)])),
   );
 }
 
-/** The environment of this process, as a source. */
+/** The source of this process: process.env, and a file or folder. */
 export function processSource(file?: string): ConfigSource {
   return { file, env: process.env };
 }
@@ -161,13 +162,9 @@ function readFiles(path: string): unknown {
 }
 
 function mergeOver(below: unknown, above: unknown): unknown {
-  if (!isMapping(below) || !isMapping(above)) return above;
+  if (!isObject(below) || !isObject(above)) return above;
   const merged = Object.entries(above).map(([key, value]) => [key, Object.hasOwn(below, key) ? mergeOver(below[key], value) : value]);
   return { ...below, ...Object.fromEntries(merged) };
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function reading<T>(path: string, read: () => T): T {
@@ -190,7 +187,7 @@ function readYaml(file: string): unknown {
 }
 
 function withEnvironment(raw: unknown, env: ConfigSource['env'], label: string): unknown {
-  if (!isMapping(raw)) {
+  if (!isObject(raw)) {
     throw new ConfigError(label, [{ path: '(file)', message: 'must hold settings as keys and values' }]);
   }
   const merged: Record<string, unknown> = { ...raw };

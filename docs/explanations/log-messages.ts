@@ -18,9 +18,10 @@ export const logActions = {
   'delivery refused':
     'For 503, `why` says what Redis lacks: see [`ImageWatcherRedisUnreachable`](alerts.md#imagewatcherredisunreachable) and [`ImageWatcherRedisFull`](alerts.md#imagewatcherredisfull). For 413, the sender must put fewer pushes into one delivery.',
   'delivery failed': 'Report the bug with `err`. The sender may repeat the delivery; otherwise the poll finds the image.',
-  'a secret is so short that it can be guessed': 'Create a longer one: `openssl rand -hex 24`. Give it to the sender and to the receiver.',
+  'a secret is short enough to be guessed': 'Create a longer one: `openssl rand -hex 24`. Give it to the sender and to the receiver.',
   'a secret has changed': '',
-  'a secret cannot be read again, the old one stays': 'Restore the file. After a restart, the receiver could not start without it.',
+  'a secret cannot be read again, the old value stays in use':
+    'Restore the file. After a restart, the receiver could not start without it.',
   'keys of a sender could not be fetched':
     'Allow connections from the receivers to the host in `why`. If the sender repeats refused deliveries, nothing is lost; otherwise the poll finds the images.',
   'subscription confirmed': '',
@@ -75,7 +76,7 @@ export const logActions = {
 
   'conversion certificate in use': '',
   'conversion certificate renewed': '',
-  'conversion certificate: will try again':
+  'conversion certificate failed, will be retried':
     'If it lasts, `why` shows what is missing: a permission on the Secret or on the CustomResourceDefinition, or the API server. See [`ImageWatcherCertificateEnds`](alerts.md#imagewatchercertificateends).',
   'conversion certificate: the files cannot be used as they are':
     'Correct the files of `conversion.certFile` and `conversion.keyFile`: `why` shows what is wrong with them. They are read again by themselves.',

@@ -36,7 +36,7 @@ export interface Refusal {
 /** Decides before a byte of the body is read, and waits for a seat. */
 export type AdmitReview = (request: FastifyRequest, reply: FastifyReply) => Promise<AdmittedReview | Refusal>;
 
-/** Almost every policy is shorter. Longer reviews are read one at a time, whoever sends them. */
+/** Almost every policy is shorter. Longer reviews are read one at a time, for all senders together. */
 const smallBytes = 128 * 1024;
 /** The answer to a small review: etcd stores at most 1.5 MiB. */
 const smallAnswerLength = 2 * 1024 * 1024;

@@ -1,5 +1,5 @@
 /** ConversionReview (apiextensions.k8s.io/v1): the request of the API server to a conversion webhook, and the answer. */
-import { isObject } from './conversion/read-json.ts';
+import { isObject } from '../model/untyped.ts';
 import { assertKnownVersion, convertObject } from './convert.ts';
 import { toStructuralSchema } from './structural-schema.ts';
 import * as v1 from './v1.ts';

@@ -11,13 +11,14 @@ import {
   writeOrigin,
   type Origin,
 } from './conversion/old-spec.ts';
-import { isObject, textOf, withField, withPart, type JsonObject } from './conversion/read-json.ts';
+import { textOf, withField, withPart } from './conversion/read-json.ts';
+import { isObject, type JsonObject } from '../model/untyped.ts';
 import { readSaved, savedAnnotation, writeSaved } from './conversion/saved-v1.ts';
 import * as v1 from './v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 
 /**
- * The object in the desired API version ("operator.technomad.dev/v1"). Throws only for a version that does not exist, and never because of what is in the
+ * The object in the desired API version ("operator.technomad.dev/v1"). Throws only for an unknown desired version, never because of the content of the
  * object. The v1alpha1 view carries the complete v1 spec in one annotation and the complete v1 status in one field of its status, and an edit of the view
  * changes only the v1 fields that correspond to the edited ones. Nothing in the metadata ever becomes status.
  */
@@ -26,7 +27,7 @@ export function convertObject(object: unknown, desiredApiVersion: string): unkno
   if (!isObject(object) || object['apiVersion'] === desiredApiVersion) return object;
   if (object['apiVersion'] === v1.apiVersion) return toV1alpha1(object);
   if (object['apiVersion'] === v1alpha1.apiVersion) return toV1(object);
-  // Of an unknown version: readers report what is wrong with it.
+  // The object has an unknown version: the reader of the policy reports the problem.
   return { ...object, apiVersion: desiredApiVersion };
 }
 

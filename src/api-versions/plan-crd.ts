@@ -4,7 +4,7 @@ import { kind } from './group.ts';
 import * as v1 from './v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 
-/** What the user requests; what is left out stays as it is installed. */
+/** The changes that the user requests; absent ones stay as they are installed. */
 export interface CrdRequest {
   readonly conversion?: Conversion | undefined;
   /** v1 by default. */

@@ -25,7 +25,7 @@ export interface Finding {
   readonly reason?: Reason;
 }
 
-/** The namespace of the policy, and what the operator allows; by default only what is built in. */
+/** The namespace of the policy, and the custom targets that the operator allows; by default only the built-in ones. */
 export interface CheckContext extends Partial<FieldContext> {
   /** Undefined if unknown. */
   readonly namespace?: string | undefined;

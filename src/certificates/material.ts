@@ -1,4 +1,4 @@
-/** What the replicas share: the authority and the certificate of the conversion listener; when they are renewed, and how. */
+/** The authority and certificate of the conversion listener, which the replicas share; decides when they are renewed, and renews them. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { describeError } from '../model/errors.ts';

@@ -9,13 +9,13 @@ const keys = { authorities: 'ca.crt', authorityKey: 'ca.key', certificate: 'tls.
 export interface OwnAuthorityOptions {
   readonly names: readonly string[];
   readonly now: () => Date;
-  /** Makes all replicas agree on the data of a Secret: what is stored, or what `update` makes of it. */
+  /** Updates the Secret so that all replicas have the same data, and returns them; `update` returns the new data, or undefined if the stored data are valid. */
   readonly agree: (update: (data: Data | undefined) => Promise<Data | undefined>, signal: AbortSignal) => Promise<Data>;
   /** Something was renewed and stored. */
   readonly onRenewed: (renewal: Renewal) => void;
 }
 
-/** The certificate authority that the replicas share: renews what is missing, invalid or old, and returns what is stored. */
+/** Renews the missing, invalid or old parts of the material that the replicas share, and returns the stored material. */
 export async function ensureMaterial({ names, now, agree, onRenewed }: OwnAuthorityOptions, signal: AbortSignal): Promise<Material> {
   let renewed: Renewal = {};
   const update = async (data: Data | undefined) => {

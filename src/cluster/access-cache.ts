@@ -27,7 +27,7 @@ export interface AccessCache {
 }
 
 const secretResource = { apiVersion: 'v1', resource: 'secrets' } as const;
-/** There are many of these types, they are large, and they never hold credentials of registries or keys for signatures. */
+/** Excludes types of Secrets that are numerous or large, and never contain registry credentials or signature keys. */
 const fieldsOfOtherTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token';
 
 /** The namespaces to watch (none: all of them), and the Secret with the service's own credentials for registries. */

@@ -1,6 +1,6 @@
 /**
- * Whether a policy may still act. A connection can die without a word, and then its watch says nothing of a policy that was suspended, deleted or narrowed: one that
- * has been quiet is not believed, and the policy is read. While the watch is heard from, that costs no request.
+ * Checks before a patch that a policy is still current. The connection of a watch can die silently, and then the cache does not show that a policy was suspended,
+ * deleted or changed. If the watch has received nothing for 3 s, the policy is read from the API server; otherwise the check costs no request.
  */
 import { abortable } from '../async/deadline.ts';
 import { createTtlCache } from '../async/bounded-map.ts';
@@ -9,45 +9,48 @@ import { isNewer } from '../model/workload.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
 
-/** For how long a policy is believed to be what was heard of it. */
+/** How long a policy counts as current after an event of its watch, or after it was read. */
 export const confirmedForMs = 3_000;
 const maxReads = 10_000;
 
-/** Where policies are known from. */
+/** The cache of policies, their watches, and the API server. */
 export interface PolicySources {
   readonly policies: ObjectStore<ImagePolicy>;
   /** The watch that reports the policies of a namespace. */
   readonly watchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
-  /** The policy as the API server knows it. */
+  /** Reads the policy from the API server; undefined if it does not exist. */
   readonly readPolicy: (namespace: string, name: string) => Promise<ImagePolicy | undefined>;
-  /** Milliseconds on a clock that is never set. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonicNow?: () => number;
 }
 
-/** The check; what it reads is in the cache afterwards, and a watch that has not reported it is opened anew. */
+/**
+ * Creates the check, which returns false if the policy was deleted, replaced or changed. A newer policy that it reads goes into the cache, and the watch that
+ * missed it is reopened.
+ */
 export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean> {
   const { policies, watchOf, readPolicy, monotonicNow = () => performance.now() } = sources;
   const reads = createTtlCache<void>({ ttlMs: confirmedForMs, limit: maxReads, now: monotonicNow });
 
-  const refresh = async ({ namespace, name }: ImagePolicy): Promise<void> => {
+  const readAgain = async ({ namespace, name }: ImagePolicy): Promise<void> => {
     const before = policies.get(namespace, name);
     const found = await readPolicy(namespace, name);
     const cached = policies.get(namespace, name);
-    // The watch has reported the deletion meanwhile: it must not be undone.
+    // The watch has reported the deletion meanwhile, which must not be reverted.
     if (before === undefined || cached === undefined) return;
     if (found === undefined) policies.remove({ namespace, name, resourceVersion: before.resourceVersion });
     else if (!isNewer(found.resourceVersion, cached.resourceVersion)) return;
     else policies.put(found);
     watchOf(namespace)?.reconnect();
   };
-  /** Hundreds of targets are patched in one moment: the policy is read once for them. */
-  const confirm = (policy: ImagePolicy): Promise<void> => reads.get(policyKey(policy), () => refresh(policy));
+  /** One read serves all patches of a policy that has hundreds of targets. */
+  const confirm = (policy: ImagePolicy): Promise<void> => reads.get(policyKey(policy), () => readAgain(policy));
 
   return async (policy, signal) => {
     const { namespace, name, uid, generation } = policy;
-    const isHeard = (watchOf(namespace)?.state().quietMs ?? confirmedForMs) < confirmedForMs;
+    const isWatchAlive = (watchOf(namespace)?.state().quietMs ?? confirmedForMs) < confirmedForMs;
     const isCached = policies.get(namespace, name) !== undefined;
-    if (isCached && !isHeard) await abortable(confirm(policy), signal);
+    if (isCached && !isWatchAlive) await abortable(confirm(policy), signal);
     // Not in the cache: either it was deleted, or our watch is behind the replica that made the job.
     const newest = isCached ? policies.get(namespace, name) : await abortable(readPolicy(namespace, name), signal);
     return newest?.uid === uid && newest.generation <= generation;

@@ -1,5 +1,5 @@
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
-import { createHealingIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
+import { createStalledIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
 import { createKindQuota } from './kind-quota.ts';
 import type { Workload } from '../model/workload.ts';
 import { createKindWatches } from './kind-watches.ts';
@@ -34,7 +34,7 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
   });
   const byRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
-  const healing = createHealingIndex();
+  const healing = createStalledIndex();
   const quota = createKindQuota();
   policies.subscribe(({ type, object, previous }) => {
     for (const index of [byRepository, byTarget, healing]) {
@@ -42,11 +42,11 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
       else index.put(object);
     }
     if (type === 'deleted') return quota.remove(object);
-    // Statuses change a hundred times as often.
+    // The status changes far more often than the spec, and is not indexed here.
     if (previous?.spec === object.spec) return;
     quota.put(object);
     const kinds = quota.allowedOf(object);
-    workloads.want(kinds);
+    workloads.startWatches(kinds);
     workloads.retry(kinds);
   });
   const findPolicy = (namespace: string, name: string) => policies.get(namespace, name);
@@ -61,8 +61,8 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
       return problem === undefined ? workloads.state(target, target.namespace) : { problem };
     },
     matchPolicies: byRepository.match,
-    /** Policies that a changed Secret may fix, in one namespace or (undefined) in all. */
-    healedBySecretIn: (namespace: string | undefined) =>
+    /** The Stalled policies that a changed Secret may fix, in one namespace or (undefined) in all. */
+    stalledForSecretsIn: (namespace: string | undefined) =>
       healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     policiesOf: (...asked: Parameters<TargetIndex['policiesOf']>) =>
       byTarget.policiesOf(...asked).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
@@ -70,10 +70,10 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
       listeners.add(added);
     },
     /** Stops the watches of kinds that no policy names any more, and starts those of kinds that are within the quota by now. */
-    watchWanted() {
+    updateWatches() {
       const kinds = quota.allowed();
       workloads.keepOnly(kinds);
-      workloads.want(kinds);
+      workloads.startWatches(kinds);
     },
     /** Resolves when the workloads of all kinds are listed, or their list has failed once; never rejects. */
     synced: () => workloads.synced(quota.allowed()),
@@ -91,7 +91,7 @@ export async function awaitTargets(
 ): Promise<void> {
   const starting = targets.filter((target) => cache.targetState(target, policy) === 'starting');
   if (starting.length === 0) return;
-  cache.workloads.want(starting);
+  cache.workloads.startWatches(starting);
   const synced = abortable(cache.workloads.synced(starting), signal).catch(() => undefined);
   await within(maxWaitMs, synced);
 }

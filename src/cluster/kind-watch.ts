@@ -65,7 +65,7 @@ export function rediscoveryPauseMs(attempt: number, now: number): number {
   return Math.ceil((now + discoveryFreshMs) / period) * period - now;
 }
 
-/** Discovers the kind, lists it and watches it. Retries after every problem. */
+/** Discovers the kind, lists it and watches it; retries after every failure. */
 export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWatch {
   const { client, discovery, namespaces, onChange, onReady, onError, now, random } = options;
   const stopping = new AbortController();
@@ -89,14 +89,14 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     return pauseMs;
   };
 
-  const noteFirstList = async (part: NamespaceWatch): Promise<void> => {
+  const onFirstList = async (part: NamespaceWatch): Promise<void> => {
     await part.reflector.synced;
     attempts = 0;
     part.since = now();
     onReady();
   };
 
-  const follow = (target: TargetKind, gone: () => void): void => {
+  const startWatching = (target: TargetKind, gone: () => void): void => {
     const store = createWorkloadStore();
     store.subscribe(onChange);
     const results: Promise<void>[] = [];
@@ -119,7 +119,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
         },
       });
       const part: NamespaceWatch = { namespace, reflector };
-      results.push(Promise.race([noteFirstList(part), failed.promise]));
+      results.push(Promise.race([onFirstList(part), failed.promise]));
       return part;
     });
     watched = { target, store, reflectors: parts.map(({ reflector }) => reflector) };
@@ -131,7 +131,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     firstResult.resolve();
   };
 
-  const unfollow = async (): Promise<void> => {
+  const stopWatching = async (): Promise<void> => {
     const old = parts;
     [watched, parts] = [undefined, []];
     await Promise.all(old.map(({ reflector }) => reflector.stop()));
@@ -146,9 +146,9 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
         problem = undefined;
         const gone = Promise.withResolvers<void>();
         stopping.signal.addEventListener('abort', () => gone.resolve(), { once: true });
-        follow(target, gone.resolve);
+        startWatching(target, gone.resolve);
         await gone.promise;
-        await unfollow();
+        await stopWatching();
         // Discovery still shows a deleted definition for a moment.
         pauseMs = backoffMs(attempts++, random, requestBackoff);
       } catch (error) {
@@ -181,7 +181,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     async stop() {
       stopping.abort(new Error(`the watch of ${kindKey(kind)} is stopped`));
       await running;
-      await unfollow();
+      await stopWatching();
       firstResult.resolve();
     },
   };

@@ -6,7 +6,7 @@ import { type KindState, type KindWatch, type KindWatchOptions, startKindWatch, 
 /** The watches of all kinds that policies name. The first policy that names a kind starts its watch, and no kind waits for another. */
 export interface KindWatches {
   /** Starts the watches of these kinds. */
-  want(kinds: readonly KindRef[]): void;
+  startWatches(kinds: readonly KindRef[]): void;
   /** Discovers these kinds again at once, if the API server did not serve them. */
   retry(kinds: readonly KindRef[]): void;
   /** Stops the watches of all other kinds. */
@@ -35,7 +35,7 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
   const currentOf = (ref: KindRef): Watched | undefined => watches.get(kindKey(ref))?.current();
 
   return {
-    want(kinds) {
+    startWatches(kinds) {
       for (const { apiVersion, kind } of stopped ? [] : kinds) {
         const ref = { ...(apiVersion !== undefined && { apiVersion }), kind };
         if (!watches.has(kindKey(ref))) watches.set(kindKey(ref), startKindWatch(ref, options));

@@ -46,12 +46,10 @@ export function createPolicyIndex(): PolicyIndex {
   };
 }
 
-/* FILE: Indexes of policies: which ones a changed Secret or a changed workload concerns. */
-
 type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
 
 /** By namespace, the policies that are Stalled for a reason that a changed Secret may clear: usually none, so changes of Secrets cost nothing. */
-export interface HealingIndex {
+export interface StalledIndex {
   put(policy: ImagePolicy): void;
   remove(policy: PolicyName): void;
   /** The policies of one namespace or, for undefined, of all. */
@@ -59,7 +57,7 @@ export interface HealingIndex {
 }
 
 /** An empty index. */
-export function createHealingIndex(): HealingIndex {
+export function createStalledIndex(): StalledIndex {
   const byNamespace = new Map<string, Map<string, PolicyName>>();
   const remove = (policy: PolicyName) => {
     const policies = byNamespace.get(policy.namespace);
@@ -86,11 +84,11 @@ export function createHealingIndex(): HealingIndex {
 export interface TargetIndex {
   put(policy: ImagePolicy): void;
   remove(policy: PolicyName): void;
-  /** Only policies that `maySee` admits: a workload that a policy may not see does not concern it. */
+  /** The policies that select this workload, limited to those that may see it (`maySee`). */
   policiesOf(workload: WorkloadRef & Pick<Workload, 'labels'>, maySee: (asker: Asker) => boolean): readonly PolicyName[];
 }
 
-interface Claim {
+interface IndexedTarget {
   readonly policy: PolicyName;
   /** Undefined where the target names the workload. */
   readonly selector?: LabelSelector;
@@ -99,7 +97,7 @@ interface Claim {
 /** An empty index. A selector is tried only on workloads of its kind and namespace. */
 export function createTargetIndex(): TargetIndex {
   // Grouped by the namespace of the policies: there are many policies, and one question decides whether all of a namespace may see a workload.
-  const byTarget = new Map<string, Map<string, Map<string, Claim>>>();
+  const byTarget = new Map<string, Map<string, Map<string, IndexedTarget>>>();
   const targetKeysOf = new Map<string, (readonly [targetKey: string, claim: string])[]>();
   const remove = (policy: PolicyName) => {
     const key = policyKey(policy);
@@ -123,8 +121,8 @@ export function createTargetIndex(): TargetIndex {
         const { selector } = target;
         const targetKey = selector === undefined ? workloadKey(target) : selectorKey(target, target.namespace);
         const claim = selector === undefined ? key : `${key} ${formatSelector(selector)}`;
-        const askers = byTarget.get(targetKey) ?? new Map<string, Map<string, Claim>>();
-        const claims = askers.get(namespace) ?? new Map<string, Claim>();
+        const askers = byTarget.get(targetKey) ?? new Map<string, Map<string, IndexedTarget>>();
+        const claims = askers.get(namespace) ?? new Map<string, IndexedTarget>();
         claims.set(claim, { policy: { namespace, name }, ...(selector !== undefined && { selector }) });
         byTarget.set(targetKey, askers.set(namespace, claims));
         return [targetKey, claim] as const;

@@ -18,7 +18,7 @@ export interface SecretCacheOptions {
 /** Contents of Secrets by name; the same object while the Secret is unchanged. */
 export type SecretCache = (secret: SecretRef, options: { refresh: boolean; signal?: AbortSignal | undefined }) => Promise<SecretRead>;
 
-/** Tenants choose the names. */
+/** Tenants choose the names of Secrets, so the cache is bounded. */
 const maxSecrets = 1_000;
 const unwatchedMs = 30_000;
 

@@ -75,7 +75,8 @@ function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertifica
       syncs = repeat(sync, {
         everyMs,
         backoffMs: pauseMs,
-        onProblem: (error) => logger.warn({ secretName: secret, why: describeError(error) }, 'conversion certificate: will try again'),
+        onProblem: (error) =>
+          logger.warn({ secretName: secret, why: describeError(error) }, 'conversion certificate failed, will be retried'),
       });
       return Promise.resolve();
     },
@@ -112,7 +113,7 @@ function keepFiles(
         const sync = async (signal: AbortSignal) => {
           if (bundle !== undefined) await trust(foundation, client, bundle, signal);
         };
-        const onProblem = (error: unknown) => logger.warn({ why: describeError(error) }, 'conversion certificate: will try again');
+        const onProblem = (error: unknown) => logger.warn({ why: describeError(error) }, 'conversion certificate failed, will be retried');
         syncs = repeat(sync, { everyMs, backoffMs: pauseMs, onProblem });
       }
       await watch.tried;

@@ -72,7 +72,7 @@ function readClients(file: string, names: readonly string[]): ConversionClients 
   }
 }
 
-/** Reported, but never a reason to be not ready: a starting API server needs the conversion. */
+/** An optional check: the process must be ready without a trusted certificate, because a starting API server needs the conversion. */
 function checkCertificate(shown: Shown | undefined, isOff: boolean): Check {
   const name = 'conversion certificate';
   if (isOff) return { name, ok: true, required: false, detail: 'not needed: the CustomResourceDefinition has no conversion webhook' };

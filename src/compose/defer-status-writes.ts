@@ -1,12 +1,12 @@
 /** Defers status writes while images are being changed. */
 export interface StatusDeferral {
-  /** Runs `work` as a change of images, which defers status writes. */
+  /** Runs `work`, during which status writes are deferred. */
   change<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when no image is being changed, or after `atMostMs`. */
-  turn(): Promise<void>;
+  /** Resolves when no change is running, or after `atMostMs`. */
+  untilIdle(): Promise<void>;
 }
 
-/** `atMostMs`: a stream of changes, or a slow API server, must not defer statuses for ever. */
+/** `atMostMs`: the longest deferral, so that a stream of changes or a slow API server cannot defer a status for ever. */
 export function createStatusDeferral({ atMostMs }: { readonly atMostMs: number }): StatusDeferral {
   let changes = 0;
   const waiting = new Set<() => void>();
@@ -20,7 +20,7 @@ export function createStatusDeferral({ atMostMs }: { readonly atMostMs: number }
         if (changes === 0) for (const go of waiting) go();
       }
     },
-    turn() {
+    untilIdle() {
       if (changes === 0) return Promise.resolve();
       return new Promise((resolve) => {
         const go = () => {

@@ -17,7 +17,7 @@ function policiesOf({ object, previous }: Change, cache: Cache, rules: ConsentRu
 }
 
 /** Enqueues the policies that a changed workload concerns, if they need a reconcile. */
-export function announceChange(
+export function enqueueForWorkload(
   change: Change,
   cache: Cache,
   rules: ConsentRules,
@@ -48,7 +48,7 @@ function enqueueNewTargets(
 }
 
 /** Enqueues the policies of other namespaces that have targets in a Namespace whose consent changed. */
-export function announceConsent(
+export function enqueueForConsent(
   namespace: string,
   cache: Pick<ClusterCache, 'policies' | 'findWorkload' | 'listWorkloads'>,
   rules: ConsentRules,

@@ -1,4 +1,4 @@
-/** What the roles are made of, and what is opened for several of them. */
+/** The foundation of all roles, and connections that several of them share. */
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError, type Settings } from '../config.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
@@ -9,7 +9,7 @@ import type { Check } from '../telemetry/readiness.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { readTrustRoot } from '../verify/trust.ts';
 
-/** What every role needs. */
+/** The settings, logger, metrics and traces of the process. */
 export interface Foundation {
   readonly settings: Settings;
   readonly aliases: ReadonlyMap<string, string>;
@@ -37,7 +37,7 @@ export function openCluster(kubeconfig: string | undefined): KubeClient {
   }
 }
 
-/** What keyless signatures are verified with. */
+/** The trust root of keyless signatures. */
 export type TrustRoot = ReturnType<typeof readTrustRoot>;
 
 /** Reads the trust root of the configuration, if it has one; throws ConfigError if it cannot be used. */

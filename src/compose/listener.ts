@@ -1,9 +1,9 @@
-/** How a listener ends without failing the requests that still arrive. */
+/** Closes listeners without failing the requests that still arrive. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 
-/** A load balancer that still routes here sends more often than this. */
+/** After this time without a request, load balancers are assumed to use other replicas. */
 const quietMs = 250;
 /** After this, new connections are refused even if requests still arrive; proxies then try another replica. */
 const longestMs = 5_000;

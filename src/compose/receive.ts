@@ -40,7 +40,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
       const { receivers, warm } = openReceivers(foundation);
       void warm();
       for (const receiver of settings.secrets.guessable()) {
-        logger.warn({ receiver, atLeast: minSecretLength }, 'a secret is so short that it can be guessed');
+        logger.warn({ receiver, atLeast: minSecretLength }, 'a secret is short enough to be guessed');
       }
       secrets = watchSecrets(settings.secrets.reread, (news) => reportSecret(news, logger));
       app = await buildReceiveApp({
@@ -76,7 +76,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
 
 function reportSecret({ kind, ...fields }: SecretNews, logger: Logger): void {
   if (kind === 'changed') logger.info(fields, 'a secret has changed');
-  else logger.warn(fields, 'a secret cannot be read again, the old one stays');
+  else logger.warn(fields, 'a secret cannot be read again, the old value stays in use');
 }
 
 function limitsOf(listen: Config['listen']): ListenLimits {

@@ -53,7 +53,7 @@ export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess 
   };
 }
 
-/** Measures how long accepted work waits for a worker, also where no worker runs. */
+/** Measures how long jobs wait for a worker; runs in receivers as well, so that missing workers are noticed. */
 export function measureWaiting(redis: RedisAccess, { settings, logger, metrics }: Foundation): WaitingWatch {
   return watchWaiting({
     redis: redis.connection,

@@ -68,7 +68,7 @@ export function pollSlotsOf(
 
 const detailsEveryMs = 60_000;
 
-/** Records what the client of registries does, in metrics, log and traces. */
+/** Observes the registry client: records its requests and the state of hosts in metrics, log and traces. */
 export function observeRegistries({ logger, metrics, tracing }: Pick<Foundation, 'logger' | 'metrics' | 'tracing'>): {
   onRequest: (request: RequestRecord) => void;
   onHostEvent: (event: HostEvent) => void;

@@ -1,14 +1,14 @@
-/** Decisions and results as traces show them. */
+/** Records decisions and rollouts in traces. */
 import { formatWorkload } from '../model/workload.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { DecisionObserver } from '../reconcile/report.ts';
 
-/** Of hundreds of policies and workloads the first few are enough. */
+/** How many names of policies or workloads an event lists. */
 const maxNames = 20;
 const maxBlocked = 20;
 
-/** Each decision is an event of the span in which it falls, and so is what guards block. */
+/** Adds each decision, and each update that a guard blocks, as an event to the current span. */
 export function traceDecisions(tracing: Tracing): DecisionObserver {
   return {
     matched(policies) {
@@ -31,10 +31,10 @@ export function traceDecisions(tracing: Tracing): DecisionObserver {
   };
 }
 
-/** Ended well; all other endings are failures. */
+/** The results of successful rollouts; all others are failures. */
 const good = new Set<string>(['RolledOut']);
 
-/** A rollout is a span from the change to its end, beside the checks of it. */
+/** Records a finished rollout as a span from the change to its end. */
 export function traceRollouts({ traceparent, at }: TracedChange, tracing: Tracing): Required<Pick<DecisionObserver, 'rolledOut'>> {
   return {
     rolledOut(policy, workload, { reason, message }) {

@@ -6,8 +6,8 @@ import type { Tracing } from '../telemetry/tracing.ts';
 const route = '/webhooks/{receiver}';
 
 /**
- * Each delivery begins a trace. The sender's own trace is only a link: an untrusted sender must not decide which traces are sampled. Deliveries that fail
- * authentication leave no trace, or anybody could flood the collector.
+ * Runs each delivery as the root span of a new trace. The sender's own trace is only a link, because an untrusted sender must not decide which traces are sampled.
+ * Deliveries that fail authentication are not recorded; otherwise anybody could flood the collector.
  */
 export function traceDeliveries(tracing: Tracing): TraceDelivery {
   return (receiver, headers, work) => {

@@ -11,8 +11,8 @@ import { traceRollouts } from './trace-decisions.ts';
 export type RecallChange = (policyUid: string) => Promise<TracedChange | undefined>;
 
 /**
- * Jobs as spans: of the trace in their data, or of a trace of their own. A check of rollouts belongs to the trace of the change that is rolled out, whatever
- * enqueued it.
+ * Runs jobs as spans, which continue the trace in the job's data or begin a new one. A check of rollouts continues the trace of the change, whatever enqueued the
+ * check.
  */
 export function traceJobs(ports: PollPorts, tracing: Tracing, recall: RecallChange): JobRunner {
   return {

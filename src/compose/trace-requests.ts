@@ -1,4 +1,4 @@
-/** Outgoing requests as spans: host, path and status, never headers, queries or bodies. */
+/** Records outgoing requests as spans with host, path and status, never with headers, queries or bodies. */
 import type { KubeClient, KubeRequest } from '../kube/client.ts';
 import type { RequestRecord } from '../registry/http.ts';
 import type { Attributes, Tracing } from '../telemetry/tracing.ts';

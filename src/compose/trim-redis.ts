@@ -1,6 +1,6 @@
 import { describeError } from '../model/errors.ts';
 import type { RedisConnection } from '../queue/connection.ts';
-import { bytesPerRecord, forgetOldestRecords } from '../queue/forget-records.ts';
+import { bytesPerRecord, forgetOldestRecords } from '../queue/event-log.ts';
 import type { WorkQueues } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import type { Logger } from '../telemetry/logger.ts';

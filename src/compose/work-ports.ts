@@ -10,7 +10,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
 import { patchImages } from '../kube/patch-images.ts';
 import { patchStatus } from '../kube/patch-status.ts';
-import { patiently } from '../kube/retry.ts';
+import { retryTransient } from '../kube/retry.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { objectPath, readObject } from '../kube/objects.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
@@ -37,13 +37,13 @@ import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceConsents } from '../cluster/namespace-consents.ts';
 import { pollSlotsOf } from './registries.ts';
 
-/** What policies are read with. */
+/** The settings that reading a policy depends on. */
 export function readContextOf({ settings, aliases }: Foundation): ReadContext {
   const { poll, customTargets } = settings.config;
   return { aliases, customTargets, defaultPollIntervalMs: poll.interval };
 }
 
-/** What the ports reach the world through. */
+/** The adapters that the ports use. */
 export interface Adapters {
   readonly client: KubeClient;
   readonly cache: ClusterCache;
@@ -103,14 +103,14 @@ export function createWorkPorts(
     async patchImages(workload, changes, changeCause, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
-      const result = await statusDeferral.change(() => patiently(patch, { signal, random: Math.random, now: Date.now }));
+      const result = await statusDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },
-    imagesAreOut: statusDeferral.turn,
+    imagesAreOut: statusDeferral.untilIdle,
     async writeStatus(policy, update, signal) {
       const cached = cache.policies.get(policy.namespace, policy.name);
-      // One of the same name that was created anew is another.
+      // A policy that was deleted and created again under the same name is another policy.
       const newest = cached?.uid === policy.uid ? cached : policy;
       const written = await patchStatus({
         client,
@@ -148,7 +148,7 @@ export function createWorkPorts(
     readLastTick: () => queues.readLastTick(),
     writeLastTick: (at) => queues.writeLastTick(at),
     readClock: () => queues.readClock(),
-    pollGate: createPollGate({ placesOf: pollSlotsOf(settings.config.registries), now: Date.now, random: Math.random }),
+    pollGate: createPollGate({ slotsOf: pollSlotsOf(settings.config.registries), now: Date.now, random: Math.random }),
     finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
     registryLabel: createBoundedLabel(maxRegistryLabels),
     recordEvent: recorder.record,

@@ -5,7 +5,7 @@ import { describeError } from '../model/errors.ts';
 import type { SecretRef } from '../model/image-source.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
-import { tickMs } from '../poll/poll-turn.ts';
+import { tickMs } from '../poll/poll-schedule.ts';
 import { processPoll } from '../poll/process-poll.ts';
 import { createTick, type TickPorts } from '../poll/tick.ts';
 import { connectWorker, type RedisConnection } from '../queue/connection.ts';
@@ -18,7 +18,7 @@ import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
-import { announceChange, announceConsent } from './enqueue-new-targets.ts';
+import { enqueueForWorkload, enqueueForConsent } from './enqueue-new-targets.ts';
 import { createClusterCache } from '../cluster/cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
 import {
@@ -42,23 +42,23 @@ import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 
-/** So many that hundreds of images are out before the first status is written. */
+/** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
 const concurrency = { push: 256, policy: 256, poll: 32 } as const;
-/** A poll that fails is tried again no less often than its own interval, and than this. */
+/** The longest pause between the attempts of a failed poll, unless its interval is shorter. */
 const longestPollPauseMs = 3_600_000;
-/** How often schedulers and policies are checked: a wiped Redis loses schedulers, and a crash may lose the job of a policy. */
+/** How often all policies and schedulers are checked: a wiped Redis loses schedulers, and a crash may lose the job of a policy. */
 const sweepMs = 60_000;
 const maxKindsMs = 5_000;
 
-/** What the role reaches the world through, and what keyless signatures are verified with. */
-export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
+/** The connections that the role needs, and the trust root of keyless signatures. */
+export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> {
   /** A connection to Redis that fails fast. */
-  readonly quick: RedisConnection;
+  readonly failFastRedis: RedisConnection;
   readonly redisHealth: () => RedisHealth;
 }
 
 /** Builds the role. */
-export function composeWork(foundation: Foundation, { client, quick, redisHealth, trustRoot }: WorkMeans): Part {
+export function composeWork(foundation: Foundation, { client, failFastRedis, redisHealth, trustRoot }: WorkConnections): Part {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(redisAddressOf(settings));
@@ -78,7 +78,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const watched = { namespaces: config.watch.namespaces, logger };
   const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
   const consents = createNamespaceConsents({ ...watched, crossNamespace: config.crossNamespace }, client);
-  const registry = openRegistries(foundation, access, quick);
+  const registry = openRegistries(foundation, access, failFastRedis);
   const recorder = createEventRecorder({
     client,
     component: 'image-watcher',
@@ -91,10 +91,10 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   const isWatching = () => areConnected(reflectors);
   const policyWatchOf: Adapters['policyWatchOf'] = (namespace) =>
     reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
-  // Watches live on when the job that began them is over: what they ask is nobody's span.
-  const asked = tracing === undefined ? client : traceCluster(client, tracing);
+  // Only the ports trace their requests: watches outlive the job that starts them, and must not belong to its span.
+  const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
   const plain = createWorkPorts(foundation, {
-    client: asked,
+    client: tracedClient,
     cache,
     access,
     consents,
@@ -106,7 +106,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     queue,
     trustRoot,
   });
-  const { ports, runner } = traceWork(plain, foundation, quick);
+  const { ports, runner } = traceWork(plain, foundation, failFastRedis);
   const enqueuer = createEnqueuer({
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
@@ -118,7 +118,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
 
   const workWhenSynced = async () => {
     await Promise.all([access.start(), consents.start(), untilSynced(reflectors)]);
-    // Workers need the policies; that their targets are known by then saves them a wait, and no kind may hold them up.
+    // Workers need the policies. Waiting a moment for the targets as well saves retries, but no kind may delay the workers for longer.
     await within(maxKindsMs, cache.synced());
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
@@ -128,26 +128,26 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
     });
     cache.listen({
       onKindReady: () => enqueuer.resync(),
-      onWorkload: (change) => announceChange(change, cache, ports, enqueuer),
+      onWorkload: (change) => enqueueForWorkload(change, cache, ports, enqueuer),
     });
-    consents.subscribe((namespace) => announceConsent(namespace, cache, ports, enqueuer));
+    consents.subscribe((namespace) => enqueueForConsent(namespace, cache, ports, enqueuer));
     access.subscribe((changed) => {
-      // The fallback is everybody's.
+      // The fallback Secret concerns the policies of all namespaces.
       const isFallback = isSameSecret(changed, config.credentials.secret);
-      for (const policy of cache.healedBySecretIn(isFallback ? undefined : changed.namespace)) enqueuer.consider(policy);
+      for (const policy of cache.stalledForSecretsIn(isFallback ? undefined : changed.namespace)) enqueuer.consider(policy);
     });
     for (const worker of workers) worker.start();
     maintain();
     sweep = setInterval(maintain, sweepMs);
     housekeeping.start();
-    // It may have come back without its data.
+    // Redis may have lost its data.
     redis.on('ready', maintain);
   };
   const maintain = () => {
     queues.scheduleTick(tickMs).catch(onQueueError);
     void consents.refresh();
     enqueuer.resync();
-    cache.watchWanted();
+    cache.updateWatches();
   };
 
   return {

@@ -1,4 +1,4 @@
-/** Credentials of the service itself, for images whose policy has none that the registry accepts. */
+/** Credentials of image-watcher itself, for images whose policy has none that the registry accepts. */
 import { z } from 'zod';
 
 const clouds = ['ecr', 'google', 'azure'] as const;

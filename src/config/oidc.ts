@@ -4,18 +4,18 @@ import { googleIssuers, missingCustomerClaims, readRequiredClaims } from '../rec
 import { always } from './scalars.ts';
 import { isLoopback } from './rules.ts';
 
-/** What has a check of its own, and what would be believed without one. */
+/** Claims that must not be in `claims`, because other settings check them. */
 const checkedElsewhere: Readonly<Record<string, string>> = {
-  iss: 'is what the setting issuer is for',
-  aud: 'is what the setting audience is for',
+  iss: 'is checked with the setting issuer',
+  aud: 'is checked with the setting audience',
   exp: 'is always checked',
   iat: 'is always checked',
   nbf: 'is always checked',
-  email: 'is what the setting email is for, which asks for email_verified too',
+  email: 'is checked with the setting email, which requires email_verified as well',
   email_verified: 'is checked with the setting email',
 };
 
-const error = 'a text, a whole number, true or false, or a list of these; what is inside a claim cannot be demanded';
+const error = 'a text, a whole number, true or false, or a list of these; nested claims are not supported';
 const claimValue = z.union([z.string().min(1).max(1_024), z.int(), z.boolean()], { error });
 const claims = z
   .record(z.string().min(1).max(256), z.union([claimValue, z.array(claimValue).min(1).max(64)], { error }))
@@ -31,7 +31,7 @@ const claims = z
     'Further claims that the token must have: for each claim a value, or a list of values of which one must match. If the claim is a list, it must contain one of them. Values are compared as text, in full. Required for issuers that many customers share (GitHub Actions, GitLab.com, Buildkite, Codefresh).',
   );
 
-/** Tokens of an OpenID provider; Google's unless another is named. */
+/** Authentication with tokens of an OpenID provider; Google unless `issuer` names another. */
 export const oidc = z
   .strictObject({
     audience: z
@@ -59,7 +59,7 @@ interface Draft {
   readonly [key: string]: unknown;
 }
 
-/** Tokens must distinguish one sender from all others, and nobody may replace their keys in transit. The values may be wrong in other ways. */
+/** Checks that the required claims identify one sender, and that its keys are fetched securely. The values may be invalid in other ways. */
 function namesItsSender(draft: Draft | null, context: z.RefinementCtx): void {
   if (typeof draft !== 'object' || draft === null || Array.isArray(draft)) return;
   const { issuer = googleIssuers[0], email, jwksUri } = draft;
@@ -68,18 +68,18 @@ function namesItsSender(draft: Draft | null, context: z.RefinementCtx): void {
   const demanded = claims.safeParse(draft['claims']);
   const missing = missingCustomerClaims(String(issuer), readRequiredClaims(demanded.data ?? {}));
   if (isGoogle && email === undefined && missing !== undefined) {
-    report('email', 'missing: anybody can have a token of Google for any audience; name the service account of the push subscription');
+    report('email', 'missing: anybody can get a token of Google for any audience; name the service account of the push subscription');
   }
   const isWrongAlready = draft['claims'] !== undefined && !demanded.success;
   if (!isGoogle && missing !== undefined && !isWrongAlready) {
     const names = missing.join(', ');
     report(
       'claims',
-      `do not say whose token it is: anybody can have one of ${String(issuer)} for any audience. Demand at least one of ${names}, such as claims: {${missing[0]}: NAME}`,
+      `do not identify the owner of the token: anybody can get one of ${String(issuer)} for any audience. Require at least one of ${names}, such as claims: {${missing[0]}: NAME}`,
     );
   }
   if (!isGoogle && jwksUri === undefined) report('jwksUri', 'missing: the address of the keys of an issuer that is not Google');
   if (typeof jwksUri === 'string' && jwksUri.startsWith('http:') && !isLoopback(new URL(jwksUri).hostname)) {
-    report('jwksUri', 'is not https: whoever is on the way could replace the keys');
+    report('jwksUri', 'is not https: an attacker on the network could replace the keys');
   }
 }

@@ -17,7 +17,7 @@ const sns = z
   })
   .describe('The sender is Amazon SNS; its messages are authenticated by their signatures.');
 
-/** What the names of images begin with. */
+/** The prefix of image names: host, optional port and path. */
 const beginning = z
   .string()
   .min(1)

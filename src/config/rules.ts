@@ -1,4 +1,4 @@
-/** The rules between settings. They check values that may be wrong in other ways: all problems of a configuration are reported at once. */
+/** Rules between settings. They must accept values that are invalid in other ways, so that all errors of a configuration are reported at once. */
 import type { z } from 'zod';
 import { normaliseRegistry } from '../model/image-reference.ts';
 import { providers } from '../receive/providers/index.ts';
@@ -7,7 +7,7 @@ interface Draft {
   readonly [key: string]: unknown;
 }
 
-/** A receiver has some way to authenticate its sender, or says that it needs none. */
+/** A receiver must authenticate its sender, or state that it does not. */
 export function authenticatesSomehow(receiver: Draft | null, context: z.RefinementCtx): void {
   if (typeof receiver !== 'object' || receiver === null || Array.isArray(receiver)) return;
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -18,7 +18,7 @@ export function authenticatesSomehow(receiver: Draft | null, context: z.Refineme
   if (way !== undefined && receiver['unauthenticated'] === true) report('unauthenticated', `contradicts ${way}: remove one of them`);
 }
 
-/** Only managers of repositories say which of them was pushed to, and a repository has one registry. */
+/** `repositories` is only for repository managers, and excludes `registry`. */
 export function repositoriesAreKnown(receiver: Draft | null, context: z.RefinementCtx): void {
   if (typeof receiver !== 'object' || receiver === null || receiver['repositories'] === undefined) return;
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -29,14 +29,14 @@ export function repositoriesAreKnown(receiver: Draft | null, context: z.Refineme
     report('registry', 'contradicts repositories: write "*": HOST/{key} there for all other repositories, and remove registry');
 }
 
-/** Headers are a part of the request that they begin. */
+/** headersTimeout must not be longer than requestTimeout, which includes the headers. */
 export function headersComeFirst(listen: Draft | null, context: z.RefinementCtx): void {
   const { headersTimeout, requestTimeout } = listen ?? {};
   if (typeof headersTimeout !== 'number' || typeof requestTimeout !== 'number' || headersTimeout <= requestTimeout) return;
   context.addIssue({ code: 'custom', path: ['headersTimeout'], message: 'is longer than requestTimeout, which counts the headers too' });
 }
 
-/** A certificate has its key, and an authority its certificate. */
+/** certFile needs keyFile and vice versa; caFile needs certFile; clientNames needs clientCaFile. */
 export function filesBelongTogether(conversion: Draft | null, context: z.RefinementCtx): void {
   if (typeof conversion !== 'object' || conversion === null || Array.isArray(conversion)) return;
   const { certFile, keyFile, caFile, clientCaFile, clientNames } = conversion;
@@ -48,17 +48,17 @@ export function filesBelongTogether(conversion: Draft | null, context: z.Refinem
   if (certFile === undefined && caFile !== undefined) report('caFile', 'is only for certFile: our own authority is in the Secret');
 }
 
-/** Without authentication only this machine may ask. */
+/** An operations listener without authentication must be on loopback. */
 export function openOnlyOnLoopback({ host, auth }: { host: string; auth: string }, context: z.RefinementCtx): void {
   if (auth !== 'none' || isLoopback(host)) return;
   const message = `none is only for a listener on loopback, and this one is on ${host}: set operations.host to 127.0.0.1, or auth to kubernetes`;
   context.addIssue({ code: 'custom', path: ['auth'], message });
 }
 
-/** Headers say who calls only where something shows that they are the proxy's. */
+/** With auth: proxy, the proxy must prove its requests by a secret. */
 export function proxyIsKnown({ auth, proxy }: { auth: string; proxy: { secret?: unknown } }, context: z.RefinementCtx): void {
   if (auth !== 'proxy' || proxy.secret !== undefined) return;
-  const message = 'missing: anybody could send the headers of the proxy; name what only the proxy knows, as {env: NAME} or {file: PATH}';
+  const message = 'missing: without a secret, anybody could send the headers of the proxy; set it as {env: NAME} or {file: PATH}';
   context.addIssue({ code: 'custom', path: ['proxy', 'secret'], message });
 }
 
@@ -67,7 +67,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** There is one password; Sentinels and a Cluster are two things, and in a Cluster all our keys must be in one slot. */
+/** The password is given once, Sentinels and a Cluster exclude each other, and in a Cluster all keys must be in one slot. */
 export function redisIsOfOneForm({ url, password, sentinels, cluster, prefix }: RedisForm, context: z.RefinementCtx): void {
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   if (password !== undefined && URL.canParse(url) && new URL(url).password !== '')
@@ -86,7 +86,7 @@ interface RedisForm {
   readonly prefix: string;
 }
 
-/** No two receivers have one name. */
+/** Receivers must have different names. */
 export function namesAreUnique(receivers: readonly (Draft | null)[], context: z.RefinementCtx): void {
   if (!Array.isArray(receivers)) return;
   const seen = new Set<unknown>();
@@ -97,7 +97,7 @@ export function namesAreUnique(receivers: readonly (Draft | null)[], context: z.
   }
 }
 
-/** No name means two registries. */
+/** A host or alias must not belong to two registries. */
 export function hostsAreUnambiguous(registries: readonly (Draft | null)[], context: z.RefinementCtx): void {
   if (!Array.isArray(registries)) return;
   const seen = new Map<string, string>();

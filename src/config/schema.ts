@@ -1,4 +1,4 @@
-/** What a configuration may say: its shape, its defaults, and the rules between settings. */
+/** The schema of the configuration: its settings with their descriptions, defaults and rules. */
 import { z } from 'zod';
 import { conversion } from './conversion.ts';
 import { credentials } from './credentials.ts';
@@ -31,7 +31,7 @@ const registry = z.strictObject({
     .describe('The maximum number of concurrent requests, over all replicas together. The default is 8 per replica.'),
 });
 
-/** The whole of it. */
+/** The complete configuration. */
 export const configSchema = z.strictObject({
   listen: z
     .strictObject({
@@ -232,7 +232,7 @@ export const configSchema = z.strictObject({
   traces,
 });
 
-/** What can be read of the receivers' secrets, however wrong the rest is. */
+/** The parts of receivers that reading their secrets needs; accepts anything else, so that errors in secrets are reported with all others. */
 export const readableReceivers = z
   .object({
     receivers: z.array(

@@ -1,4 +1,4 @@
-/** The values of the receivers' secrets: read at the start, and those in files again when they change. */
+/** Reads the receivers' secrets at the start, and those in files again when they change. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../model/errors.ts';
@@ -7,17 +7,17 @@ import type { SecretReference } from './scalars.ts';
 /** A secret shorter than this can be guessed: 128 bits, if every character is random. */
 export const minSecretLength = 16;
 
-/** A change that reading the files again found. Never the value itself. */
+/** A change of a secret's file, without the value. */
 export interface SecretNews {
   readonly receiver: string;
   readonly position: number;
-  /** changed: the new value is in use · kept: the file cannot be used, and the old value stays. */
+  /** changed: the new value is in use · kept: the file is missing or invalid, and the old value stays in use. */
   readonly kind: 'changed' | 'kept';
   readonly why?: string;
 }
 
 export interface SecretStore {
-  /** What could not be read at the start, with its path in the configuration. */
+  /** The secrets that could not be read at the start, by their paths in the configuration. */
   readonly problems: readonly { readonly path: string; readonly message: string }[];
   of(receiver: string): readonly string[];
   /** Receivers with a guessable secret. */
@@ -29,7 +29,7 @@ export interface SecretStore {
 interface Receiver {
   readonly name: string;
   readonly secrets: readonly SecretReference[];
-  /** Its sender can authenticate only by the URL, which more people see than a header: a guessable secret is refused. */
+  /** The secret is part of the URL, which is more exposed than a header, so a guessable one is refused. */
   readonly isUrlOnly: boolean;
 }
 
@@ -38,13 +38,13 @@ interface Entry {
   readonly position: number;
   readonly reference: SecretReference;
   value: string;
-  /** What was wrong at the last read. */
+  /** The error of the last read. */
   problem?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads everything once; what is wrong is in `problems`. */
+/** Reads all secrets; errors are in `problems`. */
 export function openSecrets(receivers: readonly Receiver[], env: Environment): SecretStore {
   const problems: { path: string; message: string }[] = [];
   const entries = receivers.flatMap((receiver, index) =>
@@ -99,7 +99,7 @@ export function readSecret(reference: SecretReference, env: Environment): string
   return checkPresent('env' in reference ? env[reference.env] : withoutLineEnd(readFileSync(reference.file, 'utf8')), reference);
 }
 
-/** One secret that may change in its file, and what was wrong with it at the start. A file that cannot be read any more keeps its last value. */
+/** Opens one secret, with the error of its first read. `read` returns the current value; if its file becomes unreadable, the last one. */
 export function openSecret(reference: SecretReference, env: Environment): { readonly read: () => string; readonly problem?: string } {
   try {
     let value = readSecret(reference, env);
@@ -131,7 +131,7 @@ function check(text: string, reference: SecretReference, { isUrlOnly }: Receiver
   const value = checkPresent(text, reference);
   if (isUrlOnly && isGuessable(value)) {
     throw new Error(
-      `${describe(reference)} has fewer than ${minSecretLength} characters: it is all that protects the URL; openssl rand -hex 24 makes a good one`,
+      `${describe(reference)} has fewer than ${minSecretLength} characters, and nothing else protects the URL; create one with: openssl rand -hex 24`,
     );
   }
   return value;

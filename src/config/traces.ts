@@ -1,10 +1,10 @@
-/** `traces`, and what becomes of it with the environment. */
+/** `traces`, with the environment variables that override it. */
 import { z } from 'zod';
 import { describeError } from '../model/errors.ts';
 import { headerName, secretReference } from './scalars.ts';
 import { readSecret } from './secrets.ts';
 
-/** Where traces go; absent: nowhere. */
+/** The collector of traces; without it, traces are off. */
 export const traces = z
   .strictObject({
     endpoint: z
@@ -27,15 +27,15 @@ export const traces = z
   .optional()
   .describe('Traces of each push, from the webhook to the rollout, over OTLP. Off unless an endpoint is set.');
 
-/** The same with its headers; undefined: no traces. */
+/** The resolved settings of traces. */
 export interface TraceSettings {
   readonly endpoint: string;
   readonly sampleRatio: number;
-  /** Reads files again, so that what is in them may change. */
+  /** The current headers; those in files are read each time. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
-/** Reads the headers once, so that what is missing is known at the start: it is in `problems`. */
+/** Resolves the settings of traces; undefined if they are off. Reads the headers once, so that errors are known at the start, in `problems`. */
 export function openTraceSettings(
   config: z.output<typeof traces>,
   env: Readonly<Record<string, string | undefined>>,

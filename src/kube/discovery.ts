@@ -4,12 +4,7 @@ import { fieldRulesOf, type CustomTarget } from '../model/field-rules.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import type { TargetKind } from './targets.ts';
-
-/** A kind of custom resource. */
-export interface CustomKindRef {
-  readonly apiVersion: string;
-  readonly kind: string;
-}
+import type { KindRef } from '../model/workload.ts';
 
 /** Finds the paths of custom resources by the API server's discovery. */
 export interface Discovery {
@@ -17,7 +12,7 @@ export interface Discovery {
    * The target of a kind, with the plural that the API server reports and the fields that policies may write. Throws PermanentError: TargetKindUnknown if the
    * API server does not serve it, UnsupportedTargetKind if it is not namespaced.
    */
-  find(kind: CustomKindRef, signal?: AbortSignal): Promise<TargetKind>;
+  find(kind: Required<KindRef>, signal?: AbortSignal): Promise<TargetKind>;
 }
 
 interface GroupList {

@@ -1,4 +1,5 @@
 /** Who wrote a field, from metadata.managedFields. */
+import { fieldsOf } from '../model/untyped.ts';
 interface ManagedFields {
   readonly manager?: string;
   readonly subresource?: string;
@@ -10,7 +11,7 @@ interface ManagedFields {
 export function mainEntries(managedFields: unknown): readonly ManagedFields[] {
   if (!Array.isArray(managedFields)) return [];
   return managedFields
-    .map((entry) => asRecord(entry) as ManagedFields)
+    .map((entry) => fieldsOf(entry) as ManagedFields)
     .filter((entry) => !entry.subresource)
     .toSorted((a, b) => timeOf(a) - timeOf(b));
 }
@@ -29,7 +30,7 @@ export function findOwner(
 function owns(fields: unknown, steps: readonly string[]): boolean {
   let value = fields;
   for (const step of steps) {
-    const next = asRecord(value)[step];
+    const next = fieldsOf(value)[step];
     if (next === undefined) return value !== fields && isLeaf(value);
     value = next;
   }
@@ -43,8 +44,4 @@ function isLeaf(value: unknown): boolean {
 function timeOf({ time }: ManagedFields): number {
   const parsed = Date.parse(time ?? '');
   return Number.isNaN(parsed) ? 0 : parsed;
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

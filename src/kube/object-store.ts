@@ -8,7 +8,7 @@ export interface StoredObject {
   readonly resourceVersion: string;
 }
 
-/** One change of the store; `previous` is what was there before. */
+/** A change of the store; `previous` is the state before it. */
 export interface ObjectChange<T> {
   readonly type: 'added' | 'updated' | 'deleted';
   readonly object: T;

@@ -3,6 +3,7 @@ import { fieldManager } from '../model/last-update.ts';
 import { isKubeError } from './kube-error.ts';
 import { readObject } from './objects.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../model/untyped.ts';
 
 /** The object as known before the first try; with `uid`, another object of the same name counts as deleted. */
 export interface KnownStatus {
@@ -84,12 +85,8 @@ export function diffMergePatch(before: Json, after: Json): Json | undefined {
     // In a merge patch null means absent, so the two must not count as different.
     const [old, now] = [before[key] ?? null, after[key] ?? null];
     if (isDeepStrictEqual(old, now)) continue;
-    const change = isPlainObject(old) && isPlainObject(now) ? diffMergePatch(old, now) : now;
+    const change = isObject(old) && isObject(now) ? diffMergePatch(old, now) : now;
     if (change !== undefined) patch[key] = change;
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-function isPlainObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { WorkloadRollout } from '../model/workload.ts';
+import { fieldsOf, textOrEmpty } from '../model/untyped.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 interface Parts {
@@ -15,9 +16,9 @@ const readers: Readonly<Record<string, (parts: Parts) => WorkloadRollout>> = {
 
 /** Raw object → the progress of its newest revision; undefined for kinds that do not roll out. Invalid or missing parts count as 0 or absent. */
 export function projectRollout(kind: string, raw: unknown): WorkloadRollout | undefined {
-  const object = asRecord(raw);
+  const object = fieldsOf(raw);
   const read = Object.hasOwn(readers, kind) ? readers[kind] : undefined;
-  return read?.({ spec: asRecord(object['spec']), status: asRecord(object['status']) });
+  return read?.({ spec: fieldsOf(object['spec']), status: fieldsOf(object['status']) });
 }
 
 /** By the same fields as `kubectl rollout status`; the condition does not change while pods of a complete revision are replaced. */
@@ -42,18 +43,18 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
     ...(reason !== '' && { isIncomplete: reason !== 'NewReplicaSetAvailable' }),
     ...(failure.status === 'True' && !isDenied(failure.message) && { cannotCreate: failure.message }),
     ...(resumedAt !== '' && { resumedAt }),
-    ...(spec['paused'] === true && { standsStill: 'it is paused' }),
+    ...(spec['paused'] === true && { haltedBecause: 'it is paused' }),
   };
 }
 
 function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
   const wanted = replicasOf(spec);
-  const strategy = asRecord(spec['updateStrategy']);
-  const partition = numberOf(asRecord(strategy['rollingUpdate'])['partition']);
+  const strategy = fieldsOf(spec['updateStrategy']);
+  const partition = numberOf(fieldsOf(strategy['rollingUpdate'])['partition']);
   const updated = numberOf(status['updatedReplicas']);
   const isCurrent = Boolean(status['updateRevision']) && status['updateRevision'] === status['currentRevision'];
   const toUpdate = Math.max(0, wanted - partition);
-  const standsStill = whyStill(strategy) ?? (wanted > 0 && toUpdate === 0 ? 'its partition holds all of it back' : undefined);
+  const haltedBecause = haltOf(strategy) ?? (wanted > 0 && toUpdate === 0 ? 'its partition includes no pod' : undefined);
   return {
     observedGeneration: numberOf(status['observedGeneration']),
     wanted,
@@ -65,13 +66,13 @@ function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
     wasComplete: isCurrent && updated > 0 && updated >= numberOf(status['replicas']),
     // With a partition, the revisions differ even when the rollout is complete.
     ...(partition === 0 && { isIncomplete: !isCurrent }),
-    ...(standsStill !== undefined && { standsStill }),
+    ...(haltedBecause !== undefined && { haltedBecause }),
   };
 }
 
 function readDaemonSet({ spec, status }: Parts): WorkloadRollout {
   const wanted = numberOf(status['desiredNumberScheduled']);
-  const standsStill = whyStill(asRecord(spec['updateStrategy']));
+  const haltedBecause = haltOf(fieldsOf(spec['updateStrategy']));
   return {
     observedGeneration: numberOf(status['observedGeneration']),
     wanted,
@@ -80,11 +81,11 @@ function readDaemonSet({ spec, status }: Parts): WorkloadRollout {
     available: numberOf(status['numberAvailable']),
     outdated: 0,
     wasComplete: false,
-    ...(standsStill !== undefined && { standsStill }),
+    ...(haltedBecause !== undefined && { haltedBecause }),
   };
 }
 
-function whyStill(strategy: Raw): string | undefined {
+function haltOf(strategy: Raw): string | undefined {
   return strategy['type'] === 'OnDelete' ? 'its update strategy is OnDelete' : undefined;
 }
 
@@ -94,8 +95,8 @@ function isDenied(message: string): boolean {
 }
 
 function conditionOf({ conditions }: Raw, wanted: string) {
-  const found = Array.isArray(conditions) ? conditions.map(asRecord).find(({ type }) => type === wanted) : undefined;
-  const text = (field: string) => textOf(found?.[field]);
+  const found = Array.isArray(conditions) ? conditions.map(fieldsOf).find(({ type }) => type === wanted) : undefined;
+  const text = (field: string) => textOrEmpty(found?.[field]);
   return {
     status: text('status'),
     reason: text('reason'),
@@ -111,12 +112,4 @@ function replicasOf(spec: Raw): number {
 
 function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : 0;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function asRecord(value: unknown): Raw {
-  return typeof value === 'object' && value !== null ? (value as Raw) : {};
 }

@@ -8,6 +8,7 @@ import { projectRollout } from './project-rollout.ts';
 import { findOwner, mainEntries } from './field-owner.ts';
 import { readFields } from './read-field.ts';
 import type { TargetKind } from './targets.ts';
+import { fieldsOf, textOrEmpty } from '../model/untyped.ts';
 
 interface RawMetadata {
   readonly name?: unknown;
@@ -25,7 +26,7 @@ interface RawMetadata {
  * there is no name.
  */
 export function projectWorkload(target: TargetKind, raw: unknown): Workload {
-  const metadata = (asRecord(raw)['metadata'] ?? {}) as RawMetadata;
+  const metadata = (fieldsOf(raw)['metadata'] ?? {}) as RawMetadata;
   if (typeof metadata.name !== 'string' || metadata.name === '') throw new Error(`a ${target.kind} without a name`);
   // A custom resource may have the kind of a built-in one, but not its status.
   const rollout = isCustomVersion(target.apiVersion) ? undefined : projectRollout(target.kind, raw);
@@ -36,16 +37,16 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   const fields = target.fields === undefined ? undefined : readFields(raw, target.fields, entries);
   // Every manager that ever wrote counts, because our own change takes over the image field.
   const managers = entries.flatMap(({ manager }) => manager ?? []);
-  const gitOps = findGitOpsTool(managers, [...Object.keys(labels ?? {}), ...Object.keys(asRecord(metadata.annotations))]);
-  const consent = asRecord(metadata.annotations)[consentAnnotation];
+  const gitOps = findGitOpsTool(managers, [...Object.keys(labels ?? {}), ...Object.keys(fieldsOf(metadata.annotations))]);
+  const consent = fieldsOf(metadata.annotations)[consentAnnotation];
   return {
     apiVersion: target.apiVersion,
     kind: target.kind,
-    namespace: asText(metadata.namespace),
+    namespace: textOrEmpty(metadata.namespace),
     name: metadata.name,
-    uid: asText(metadata.uid),
+    uid: textOrEmpty(metadata.uid),
     generation: typeof metadata.generation === 'number' ? metadata.generation : 0,
-    resourceVersion: asText(metadata.resourceVersion),
+    resourceVersion: textOrEmpty(metadata.resourceVersion),
     containersPath: `/${[...target.podSpecPath, 'containers'].join('/')}`,
     containers: projectImages(target, raw, 'containers', entries),
     ...(initContainers.length > 0 && { initContainers }),
@@ -62,7 +63,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
 }
 
 function projectPullAccess(podSpec: unknown): Pick<Workload, 'pullSecrets' | 'serviceAccount'> {
-  const { imagePullSecrets, serviceAccountName } = asRecord(podSpec);
+  const { imagePullSecrets, serviceAccountName } = fieldsOf(podSpec);
   const pullSecrets = projectSecretNames(imagePullSecrets);
   return {
     ...(pullSecrets.length > 0 && { pullSecrets }),
@@ -74,25 +75,25 @@ function projectPullAccess(podSpec: unknown): Pick<Workload, 'pullSecrets' | 'se
 export function isWanted({ withoutControlled }: TargetKind, raw: unknown): boolean {
   if (withoutControlled === undefined) return true;
   const owners = walk(raw, ['metadata', 'ownerReferences']);
-  return !(Array.isArray(owners) && owners.some((owner) => asRecord(owner)['controller'] === true));
+  return !(Array.isArray(owners) && owners.some((owner) => fieldsOf(owner)['controller'] === true));
 }
 
 /** The entries of a list of the pod template, with their images, in the order of the list. */
 function projectImages(target: TargetKind, raw: unknown, list: ImageList, entries: ReturnType<typeof mainEntries>): WorkloadContainer[] {
   const found = walk(raw, [...target.podSpecPath, list]);
   if (!Array.isArray(found)) return [];
-  const annotations = asRecord(walk(raw, ['metadata', 'annotations']));
+  const annotations = fieldsOf(walk(raw, ['metadata', 'annotations']));
   const listPath = [...target.podSpecPath, list].map((part) => `f:${part}`);
   const field = list === 'volumes' ? ['image', 'reference'] : ['image'];
   const fieldPath = field.map((part) => `f:${part}`);
   return found.map((entry: unknown) => {
-    const own = asText(asRecord(entry)['name']);
+    const own = textOrEmpty(fieldsOf(entry)['name']);
     const name = list === 'volumes' ? volumeName(own) : own;
     const { manager, time } = findOwner(entries, [...listPath, `k:${JSON.stringify({ name: own })}`, ...fieldPath]) ?? {};
     const lastUpdate = readLastUpdate(annotations, name);
     return {
       name,
-      image: asText(walk(entry, field)),
+      image: textOrEmpty(walk(entry, field)),
       ...(manager !== undefined && { imageOwner: manager }),
       ...(time !== undefined && { imageSetAt: time }),
       ...(lastUpdate !== undefined && { lastUpdate }),
@@ -101,7 +102,7 @@ function projectImages(target: TargetKind, raw: unknown, list: ImageList, entrie
 }
 
 function projectFieldUpdates(raw: unknown, paths: readonly string[]): Pick<Workload, 'fieldUpdates'> {
-  const annotations = asRecord(walk(raw, ['metadata', 'annotations']));
+  const annotations = fieldsOf(walk(raw, ['metadata', 'annotations']));
   const updates = paths.map(fieldLabel).flatMap((label): [string, LastUpdate][] => {
     const update = readLastUpdate(annotations, label);
     return update === undefined ? [] : [[label, update]];
@@ -121,18 +122,10 @@ function projectVolumes(target: TargetKind, raw: unknown, entries: ReturnType<ty
 }
 
 function asLabels(labels: unknown): Workload['labels'] {
-  const pairs = Object.entries(asRecord(labels)).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  const pairs = Object.entries(fieldsOf(labels)).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
 }
 
 function walk(from: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, part) => asRecord(value)[part], from);
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return path.reduce<unknown>((value, part) => fieldsOf(value)[part], from);
 }

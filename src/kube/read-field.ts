@@ -10,6 +10,7 @@ import {
 import { registryPathsOf, type FieldRule } from '../model/field-rules.ts';
 import type { WorkloadField } from '../model/workload.ts';
 import { findOwner, type mainEntries } from './field-owner.ts';
+import { isObject } from '../model/untyped.ts';
 
 type Entries = ReturnType<typeof mainEntries>;
 
@@ -18,7 +19,7 @@ const maxFields = 1_000;
 const maxDepth = 32;
 
 /**
- * The values of the fields that the rules let policies write, by path. A pattern stands for all fields of the object that match it, each with its repository
+ * The values of the fields that the rules let policies write, by path. A pattern covers all fields of the object that match it, each with its repository
  * field and the fields that may hold its registry, as far as they have a parent.
  */
 export function readFields(raw: unknown, rules: readonly FieldRule[], entries: Entries): Readonly<Record<string, WorkloadField>> {
@@ -93,10 +94,6 @@ function readSteps(raw: unknown, steps: FieldSteps, entries: Entries): WorkloadF
 function childOf(parent: unknown, step: string | number): unknown {
   if (typeof step === 'number') return Array.isArray(parent) ? (parent as unknown[])[step] : undefined;
   return isObject(parent) && Object.hasOwn(parent, step) ? parent[step] : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Entries of a list have no owners of their own: no manager records such a step, so the owner of the list counts. */

@@ -1,3 +1,4 @@
+import { formatSelector, type LabelSelector } from '../model/label-selector.ts';
 import type { PodContainer, PodState } from '../rollout/evaluate-pods.ts';
 import { volumeName, type WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
@@ -18,11 +19,6 @@ interface RawWorkload {
   readonly metadata: Meta;
   readonly spec?: { readonly selector?: LabelSelector };
   readonly status?: { readonly updateRevision?: string };
-}
-
-interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
 }
 
 interface RawContainerStatus {
@@ -56,7 +52,7 @@ const maxReplicaSets = 100;
 /** Some of the pods of a workload's newest revision; none if they are not known yet. Two or three requests: called only while a rollout is under way. */
 export async function readRolloutPods(client: KubeClient, ref: WorkloadRef, signal?: AbortSignal): Promise<PodState[]> {
   const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref), ref.namespace, ref.name), signal);
-  const selector = toSelector(workload?.spec?.selector);
+  const selector = formatSelector(workload?.spec?.selector ?? {});
   if (workload === undefined || selector === '') return [];
   const revision = await revisionLabel(client, ref, workload, selector, signal);
   if (revision === undefined) return [];
@@ -110,17 +106,6 @@ async function list<T>(
     signal,
   });
   return found.items ?? [];
-}
-
-/** `app=web,tier in (a,b)`. */
-function toSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
-  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
-  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
-    if (operator === 'Exists') return key;
-    if (operator === 'DoesNotExist') return `!${key}`;
-    return `${key} ${operator === 'NotIn' ? 'notin' : 'in'} (${values.join(',')})`;
-  });
-  return [...labels, ...expressions].join(',');
 }
 
 function toState({ metadata, spec: { containers = [], initContainers = [] } = {}, status = {} }: RawPod): PodState {

@@ -25,7 +25,7 @@ const maxRetryAfterMs = 5_000;
  * Retries a request that fails because the API server is busy or restarting, and not before the time that it asks for. If that is much later, throws a
  * WaitError.
  */
-export async function patiently<T>(
+export async function retryTransient<T>(
   work: () => Promise<T>,
   { signal, random, now }: { signal: AbortSignal; random: () => number; now: () => number },
 ): Promise<T> {

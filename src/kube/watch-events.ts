@@ -1,4 +1,5 @@
 import { KubeError, kubeErrorFromStatus } from './kube-error.ts';
+import { textOrEmpty } from '../model/untyped.ts';
 
 // etcd stores no object above 1.5 MiB by default; an endless line must not fill the memory.
 const maxLineLength = 32 * 1024 * 1024;
@@ -44,9 +45,9 @@ export function parseWatchEvent(path: string, line: string): WatchEvent {
 export function readMetadata(object: unknown): { name: string; namespace: string; resourceVersion: string } {
   const { metadata } = (object ?? {}) as { metadata?: Record<string, unknown> | null };
   return {
-    name: asText(metadata?.['name']),
-    namespace: asText(metadata?.['namespace']),
-    resourceVersion: asText(metadata?.['resourceVersion']),
+    name: textOrEmpty(metadata?.['name']),
+    namespace: textOrEmpty(metadata?.['namespace']),
+    resourceVersion: textOrEmpty(metadata?.['resourceVersion']),
   };
 }
 
@@ -65,10 +66,6 @@ function parseObject(path: string, line: string): { type?: string; object?: unkn
     // Reported below like every other invalid line.
   }
   throw malformed(path, line);
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function malformed(path: string, line: string): MalformedWatchEvent {

@@ -6,7 +6,7 @@ export interface ManifestKind {
   readonly artifactType?: string | undefined;
 }
 
-/** The parts of a manifest that show what it is; an index has `manifests`. */
+/** The parts of a manifest that distinguish images from other artifacts; an index has `manifests`. */
 export interface ManifestParts extends ManifestKind {
   readonly config?: ManifestKind | undefined;
   readonly layers?: readonly ManifestKind[] | undefined;
@@ -49,7 +49,7 @@ export function isImageConfigType(mediaType: string): boolean {
   return imageConfigTypes.has(essence(mediaType));
 }
 
-/** Why a manifest is not a runnable image, as the end of a sentence; undefined if it is one. An index is evaluated by what it says of its entries. */
+/** Why a manifest is not a runnable image, as the end of a sentence; undefined if it is one. An index is evaluated by its descriptors alone. */
 export function whyNoImage({ artifactType, config, layers = [], manifests }: ManifestParts): string | undefined {
   if (artifactType !== undefined) return `it is an artifact of the type ${shown(artifactType)}`;
   if (manifests !== undefined) return manifests.some(mayBeImage) ? undefined : 'it is an index without an image';
@@ -71,7 +71,7 @@ function mayBeImage(entry: IndexEntry): boolean {
   return artifactType === undefined && (mediaType === undefined || isManifestType(mediaType)) && !isAttestation(entry);
 }
 
-/** Sanitised and shortened, because whoever pushes chooses the text and it appears in messages. */
+/** Sanitises and shortens a text for messages, since the author of the artifact chose it. */
 function shown(mediaType: string): string {
   return mediaType.replaceAll(/[^\x21-\x7e]+/g, ' ').slice(0, 100);
 }

@@ -56,7 +56,7 @@ export interface PolicySpec {
   readonly rollout?: RolloutSettings;
 }
 
-/** How long a rollout may take, and what is done when it fails. */
+/** The timeout of a rollout, and the reaction to a failed one. */
 export interface RolloutSettings {
   readonly timeoutMs: number;
   readonly onFailure: 'Rollback' | 'Hold' | 'Ignore';

@@ -8,6 +8,9 @@ export interface SecretRef {
   readonly name: string;
 }
 
+/** The `data` of a Secret (values in base64), or why there is none, worded for users: `does not exist`. */
+export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
+
 /** The Secrets to try before the service's own credentials, in this order. */
 export interface PullAccess {
   readonly secrets: readonly PullSecret[];

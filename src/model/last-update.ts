@@ -37,7 +37,7 @@ export const recentMs = 3_600_000;
 
 /** The clocks of replicas differ by less; a time further in the future was not written by us. */
 const maxSkewMs = 300_000;
-/** Limits the annotation, however many policies there are and whoever else may write the workload. */
+/** Limits the size of the annotation, independent of the number of policies, and of other writers of the workload. */
 const maxImages = 8;
 const maxTimes = 10;
 const maxImageLength = 512;

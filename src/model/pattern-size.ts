@@ -8,7 +8,7 @@ const flags = /\(\?([a-zA-Z-]*)([:)])/y;
 const unicodeClass = /^\\[pP]$/;
 const groupName = /\(\?P?<[^>]*>/y;
 
-/** An open group of a pattern: the size of what it holds so far, and of the last atom, to which a repetition would apply. */
+/** An open group of a pattern: its size so far, and the size of the last atom, to which a repetition would apply. */
 interface Group {
   size: number;
   last: number;

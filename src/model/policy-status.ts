@@ -228,7 +228,7 @@ export type Waiting = Immutable<z.output<typeof waiting>>;
 /** One container of one target, or (without a container) a target that cannot show one. */
 export type ContainerState = Immutable<z.output<typeof containerState>>;
 export type TargetCounts = Immutable<z.output<typeof targetCounts>>;
-/** Counts of the workloads that run what the policy applied. */
+/** Counts of the workloads that run the image that the policy applied. */
 export type RolloutCounts = Immutable<z.output<typeof rollouts>>;
 /** One change of one container. */
 export type HistoryEntry = Immutable<z.output<typeof change>>;

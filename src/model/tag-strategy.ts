@@ -8,7 +8,7 @@ export interface TagStrategy {
   readonly id: 'semver' | 'digest' | 'newest' | 'alphabetical' | 'numerical';
   /** What is selected, for sentences: `the highest version in ">=1.2 <2"`. */
   readonly description: string;
-  /** A note about a common misunderstanding, if there is one: shown beside what is selected. */
+  /** A note about a common misunderstanding, if there is one: shown beside the selection. */
   readonly note?: string;
   /** The one tag that is followed by its digest; other strategies choose among the repository's tags. */
   readonly mutableTag?: string;

@@ -136,7 +136,7 @@ export function workloadKey(ref: WorkloadRef): string {
   return `${kindKey(ref)}/${ref.namespace}/${ref.name}`;
 }
 
-/** Identifies one object, if its uid is known: an object that is created anew under the name is another one. */
+/** Identifies one object, if its uid is known: an object that was deleted and created again under the same name is another one. */
 export interface WorkloadIdentity extends WorkloadRef {
   readonly uid?: string;
 }
@@ -192,7 +192,7 @@ export interface WorkloadRollout {
   /** The controller's message when it has given up; it may refer to an older revision. */
   readonly givenUp?: { readonly message: string; readonly at: string };
   /** Why nothing rolls out automatically. */
-  readonly standsStill?: string;
+  readonly haltedBecause?: string;
   /** When it resumed, if it was paused or had stopped. */
   readonly resumedAt?: string;
 }

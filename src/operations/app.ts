@@ -5,7 +5,7 @@ import { addEventsApi, type ApiOptions } from './events-api.ts';
 import { describeReadiness, type Check } from '../telemetry/readiness.ts';
 
 export interface OperationsOptions {
-  /** The state of everything that this process depends on, as it is known now; never waits. */
+  /** The last known state of each dependency of the process; returns at once. */
   readonly checks: () => readonly Check[];
   readonly metricsRegistry: Registry;
   /** Brings gauges up to date before a scrape. */

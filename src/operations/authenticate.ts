@@ -1,4 +1,4 @@
-/** Authenticates callers of the API as `operations.auth` configures, and shows what they may do. */
+/** Authenticates callers of the API according to the setting `operations.auth`, and determines their permissions. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { createTtlCache } from '../async/bounded-map.ts';
@@ -10,15 +10,15 @@ export type OperationsAuth =
   | { readonly kind: 'kubernetes'; readonly reviewToken: ReviewToken; readonly reviewAccess: ReviewAccess }
   | { readonly kind: 'proxy'; readonly proxy: TrustedProxy; readonly reviewAccess: ReviewAccess };
 
-/** A proxy in front that has authenticated the user and names it in headers. */
+/** A reverse proxy that authenticates users and sends their names in headers. */
 export interface TrustedProxy {
   readonly userHeader: string;
-  /** Without one, users have no groups: what a client sends is not read. */
+  /** Without it, users have no groups: a header that the proxy does not set could be the client's. */
   readonly groupsHeader?: string | undefined;
-  /** Carries what only the proxy knows. */
+  /** The header in which the proxy sends its secret. */
   readonly secretHeader: string;
   readonly secret: () => string | undefined;
-  /** Addresses or networks (10.0.0.0/8) that it connects from. */
+  /** The addresses or networks (10.0.0.0/8) that the proxy connects from. */
   readonly trustedPeers: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface ApiRequest {
 /** Authenticates a request; throws AccessError. */
 export type Authenticate = (request: ApiRequest) => Promise<Access>;
 
-/** How long an answer of the API server is cached: a revoked permission is effective after this. */
+/** How long an answer of the API server is cached: a revoked permission stays effective for this long. */
 const lifeMs = 10_000;
 
 /** The authentication of one process, with its caches. */
@@ -74,7 +74,7 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
   }
 }
 
-/** A permission for all namespaces includes each: it is asked first, and its answer is shared. */
+/** Asks for the permission in all namespaces first, which includes each of them and whose answer is shared. */
 async function askAll(question: Question, ask: (question: Question) => Promise<boolean>): Promise<boolean> {
   if (await ask({ verb: question.verb })) return true;
   return question.namespace !== undefined && ask(question);
@@ -102,14 +102,14 @@ function knowsSecret({ valuesOf }: ApiRequest, { secretHeader, secret }: Trusted
 }
 
 /**
- * Each header must be present exactly once. If one is missing, the proxy does not set it, so that the other one may be the client's; if one is present twice,
- * one of them is the client's.
+ * Reads the user and groups from the proxy's headers. Each must be present exactly once: if one is missing, the proxy does not set it, and a client could; if one
+ * is present twice, one of them is the client's.
  */
 function readCaller(request: ApiRequest, { userHeader, groupsHeader }: TrustedProxy): Caller {
   const user = readOnce(request, userHeader).trim();
   if (user === '' || user.includes(',')) throw new AccessError(401, `the proxy names no user in ${userHeader}`);
-  // The cluster's own users and groups are not for people: system:masters may do everything.
-  if (user.startsWith('system:')) throw new AccessError(403, 'users of the system cannot come through the proxy');
+  // The built-in users and groups of the cluster are not for users of a proxy: system:masters may do everything.
+  if (user.startsWith('system:')) throw new AccessError(403, 'system: users are not accepted from the proxy');
   const groups = groupsHeader === undefined ? [] : readOnce(request, groupsHeader).split(',');
   const named = groups.map((group) => group.trim()).filter((group) => group !== '' && !group.startsWith('system:'));
   return { user, groups: [...named, 'system:authenticated'] };
@@ -117,8 +117,8 @@ function readCaller(request: ApiRequest, { userHeader, groupsHeader }: TrustedPr
 
 function readOnce({ valuesOf }: ApiRequest, header: string): string {
   const [value, ...more] = valuesOf(header.toLowerCase());
-  if (value === undefined) throw new AccessError(401, `the proxy has to send ${header} with every request, if need be without a value`);
-  if (more.length > 0) throw new AccessError(401, `${header} came more than once: the proxy has to replace what clients send`);
+  if (value === undefined) throw new AccessError(401, `the proxy must send ${header} with every request, if necessary with an empty value`);
+  if (more.length > 0) throw new AccessError(401, `${header} is present more than once: the proxy must replace the headers of clients`);
   return value;
 }
 
@@ -178,22 +178,20 @@ export class AccessError extends Error {
   }
 }
 
-/** Whether a request comes from where it says: browsers carry what their user may do to pages that he did not mean. */
-
 export interface RequestOrigin {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly contentType: string | undefined;
 }
 
-/** Why a POST is refused, or undefined: forms of other pages cannot send JSON, and a page's own requests have its host as Origin. */
+/** Protects POST requests from cross-site forgery; returns why one is refused. Forms of other sites cannot send JSON, and the Origin of a same-site request is the Host. */
 export function refusePost({ host, origin, contentType }: RequestOrigin): { status: 403 | 415; message: string } | undefined {
   if (!/^application\/json\s*(?:;|$)/i.test(contentType ?? '')) return { status: 415, message: 'send content-type: application/json' };
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase())) return undefined;
   return { status: 403, message: 'the Origin is not the Host' };
 }
 
-/** Whether the Host is a name of this machine: another name that resolves to it is an attack (DNS rebinding) on an API without authentication. */
+/** Whether the Host header names this machine. On an API without authentication, any other name that resolves to it may be a DNS rebinding attack. */
 export function isLocalHost(host: string | undefined): boolean {
   return host !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
 }

@@ -1,11 +1,11 @@
-/** What the API shows of an event, to those who may see it. Pure. */
+/** The view of an event in the API, limited to the namespaces that the caller may see. Pure. */
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { EventRecord, IgnoredEvent, PushState } from '../queue/event-record.ts';
 
 /**
- * An event in a word. Of its policies the one that needs most attention counts: failed, stalled, retrying, waiting, working (no result
- * yet), updated, suspended, unchanged, ignored. Before its policies are known: queued, working, retrying, failed. unwatched: no policy watches the repository.
- * What a receiver ignored is ignored as well, with a reason of its own.
+ * The outcome of an event. With several policies, it is that of the policy that needs the most attention, in this order: failed, stalled, retrying, waiting,
+ * working (no result yet), updated, suspended, unchanged, ignored. Before its policies are known: queued, working, retrying, failed. unwatched: no policy watches
+ * the repository. An event that a receiver ignored is ignored as well, with `reason`.
  */
 export const eventOutcomes = [
   'failed',
@@ -26,7 +26,7 @@ export interface EventView {
   readonly id: string;
   readonly receiver: string;
   readonly provider: string;
-  /** Names are missing only in what a receiver ignored, where its sender gives none. */
+  /** Present unless a receiver ignored the event, and its sender named no registry or repository. */
   readonly registry?: string;
   readonly repository?: string;
   readonly tag?: string;
@@ -49,13 +49,13 @@ export interface PolicyView extends Partial<Omit<PolicyResult, 'kind'>> {
   readonly outcome: EventOutcome;
 }
 
-/** The namespaces of the policies that an event matched; what a receiver ignored was never matched. */
+/** The namespaces of the policies that an event matched; empty for an event that a receiver ignored. */
 export function namespacesOf(record: EventRecord): string[] {
   if (record.state === 'ignored') return [];
   return [...new Set([...record.results.keys()].map((name) => splitName(name).namespace))];
 }
 
-/** The event with the policies of some namespaces only; `namespaces` undefined: of all. undefined when nothing is left that the caller may see. */
+/** The event with only the policies of these namespaces (undefined: all). Returns undefined if the caller may see none of it. */
 export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
   if (record.state === 'ignored') return namespaces === undefined ? { ...record.event, outcome: 'ignored', policies: [] } : undefined;
   const { event, state, why, results } = record;

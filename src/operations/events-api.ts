@@ -37,20 +37,20 @@ export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
   const accesses = new WeakMap<FastifyRequest, Access>();
   const accessOf = (request: FastifyRequest): Access => {
     const access = accesses.get(request);
-    if (access === undefined) throw new AccessError(401, 'nobody has asked who calls');
+    if (access === undefined) throw new AccessError(401, 'the request is not authenticated');
     return access;
   };
 
   app.register(
     (api, _none, done) => {
       api.removeAllContentTypeParsers();
-      // Nothing is asked of the body; an empty one is as good as any.
+      // The body is not used, so any content type and an empty body are accepted.
       api.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: 4_096 }, (_request, _body, parsed) => parsed(null, undefined));
       api.addHook('onRequest', async (request, reply) => {
         reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
         const { host, origin, 'content-type': contentType } = request.headers;
         if (options.auth.kind === 'none' && !isLocalHost(host))
-          return reply.code(403).send({ error: 'without authentication only as localhost' });
+          return reply.code(403).send({ error: 'without authentication, the API answers only requests to localhost' });
         accesses.set(request, await authenticate({ valuesOf: valuesIn(request.raw.rawHeaders), peer: request.socket.remoteAddress ?? '' }));
         const refusal = request.method === 'POST' ? refusePost({ host, origin, contentType }) : undefined;
         if (refusal !== undefined) return reply.code(refusal.status).send({ error: refusal.message });
@@ -65,14 +65,14 @@ export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
       });
       api.get('/events/:id', async (request, reply) => {
         const event = await readEvent(options, accessOf(request), params.parse(request.params).id);
-        return event ?? reply.code(404).send({ error: 'there is no such event' });
+        return event ?? reply.code(404).send({ error: 'the event does not exist' });
       });
       api.post('/events/:id/replay', async (request, reply) => {
         const access = accessOf(request);
         const refusal = options.refusal();
         if (refusal !== undefined) return reply.code(503).header('retry-after', '5').send({ error: refusal });
         const replay = await replayEvent(options, access, params.parse(request.params).id);
-        if (replay === undefined) return reply.code(404).send({ error: 'there is no such event' });
+        if (replay === undefined) return reply.code(404).send({ error: 'the event does not exist' });
         options.logger.info({ event: replay.id, replayOf: replay.replayOf, user: access.user }, 'event replayed');
         return reply.code(202).send({ id: replay.id, replayOf: replay.replayOf });
       });
@@ -82,7 +82,7 @@ export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
   );
 }
 
-/** Node joins a header that came twice, or drops one of them: only the raw list shows it. */
+/** Returns all values of a header. Node joins repeated headers, or drops all but one, so the raw list is needed. */
 function valuesIn(rawHeaders: readonly string[]) {
   return (header: string): readonly string[] =>
     rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === header);

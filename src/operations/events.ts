@@ -1,4 +1,4 @@
-/** What the API answers about events: for each caller, what he may see. */
+/** Lists, reads and replays events, limited to those that the caller may see. */
 import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { EventRecord } from '../queue/event-record.ts';
 import type { EventReader, Position } from '../queue/read-events.ts';
@@ -10,7 +10,7 @@ export interface EventPorts {
   /** Stores events as a receiver does; resolves when Redis has them. */
   readonly storePushes: (events: readonly PushEvent[]) => Promise<unknown>;
   readonly now: () => Date;
-  /** A text that was never used before. */
+  /** Returns a unique text. */
   readonly unique: () => string;
 }
 
@@ -23,11 +23,11 @@ export interface EventQuery {
 
 export interface EventPage {
   readonly events: readonly EventView[];
-  /** Where the next page begins; absent at the end. A page may be shorter than requested, even empty, when many events had to be examined. */
+  /** The position of the next page; absent on the last one. A page may be shorter than requested, even empty, because the number of examined events is limited. */
   readonly next?: Position;
 }
 
-/** So many events are examined for one page at most, which bounds the cost of a rare outcome. */
+/** The maximum number of events that are examined for one page, which limits the cost of a query for a rare outcome. */
 const maxExamined = 2_000;
 
 /** A page of events, newest first. */
@@ -61,8 +61,8 @@ export class NotReplayable extends Error {
 }
 
 /**
- * Processes a push once more, as a new event. The caller needs the right to update the policies that the push matched, or all policies where
- * they are not known. undefined when there is no such event; throws AccessError(403) or NotReplayable.
+ * Processes a push again, as a new event. The caller needs permission to update the policies that the push matched, or all policies if those are not known yet.
+ * Returns undefined if the event does not exist; throws AccessError(403) or NotReplayable.
  */
 export async function replayEvent(ports: EventPorts, access: Access, id: string): Promise<PushEvent | undefined> {
   const record = await ports.reader.get(id);
@@ -72,8 +72,8 @@ export async function replayEvent(ports: EventPorts, access: Access, id: string)
   const questions = namespaces.length > 0 ? namespaces.map((namespace) => ({ namespace })) : [{}];
   for (const where of questions) {
     if (await access.may({ verb: 'update', ...where })) continue;
-    const place = 'namespace' in where ? `the namespace ${where.namespace}` : 'all namespaces';
-    throw new AccessError(403, `to replay this event you need the right to update imagepolicies in ${place}`);
+    const scope = 'namespace' in where ? `the namespace ${where.namespace}` : 'all namespaces';
+    throw new AccessError(403, `to replay this event you need permission to update imagepolicies in ${scope}`);
   }
   const replay: PushEvent = {
     ...record.event,
@@ -85,7 +85,7 @@ export async function replayEvent(ports: EventPorts, access: Access, id: string)
   return replay;
 }
 
-/** Policies are shown to those who may get them; an event without policies to those who may list them in all namespaces. */
+/** The view for a caller: policies that it may get; an event without policies requires permission to list policies in all namespaces. */
 async function viewFor(access: Access, record: EventRecord): Promise<EventView | undefined> {
   const namespaces = namespacesOf(record);
   if (namespaces.length === 0) return (await access.may({ verb: 'list' })) ? viewEvent(record, undefined) : undefined;

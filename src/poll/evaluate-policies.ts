@@ -8,9 +8,10 @@ import type { Selection } from '../reconcile/selection.ts';
 import { selectBest } from '../reconcile/select-best.ts';
 import { planWith } from '../reconcile/plan.ts';
 import type { PlanPorts } from '../reconcile/attempt.ts';
-import type { AskOnce } from './ask-once.ts';
+import { PermanentError } from '../model/errors.ts';
+import type { HeadManifest, ListTags } from '../reconcile/resolve-tag.ts';
 
-/** The evaluation of one policy: what it would do with the tags that the registry holds, or the error that prevented it. */
+/** The evaluation of one policy: its plan for the tags in the registry, or the error that prevented it. */
 export type PollEvaluation = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
 
 /** The plan, and the selection that it was made for. */
@@ -23,14 +24,14 @@ export interface Decision {
 export interface Find {
   readonly policy: ImagePolicy;
   readonly candidate: Candidate;
-  /** What the registry says the tag points to now, where it was asked. */
+  /** The digest that the tag has in the registry now, if it was requested. */
   readonly resolved?: { readonly tag: string; readonly digest: string };
 }
 
 /** Asks the registry for all policies of a poll. An error of one policy (a mutable tag that cannot be read) does not delay the others. */
 export async function evaluatePolicies(
   policies: readonly ImagePolicy[],
-  ask: AskOnce,
+  ask: SharedRequests,
   ports: RegistryPorts & PlanPorts,
   signal: AbortSignal,
 ): Promise<PollEvaluation[]> {
@@ -53,7 +54,7 @@ export async function evaluatePolicies(
 /** The evaluations that found a change, with the registry's answer, so that the jobs need not ask again. */
 export async function findsOf(
   evaluations: readonly PollEvaluation[],
-  ask: AskOnce,
+  ask: SharedRequests,
   { sourceOf }: Pick<RegistryPorts, 'sourceOf'>,
   signal: AbortSignal,
 ): Promise<Find[]> {
@@ -77,17 +78,58 @@ export async function findsOf(
   return finds;
 }
 
-function planFor(policy: ImagePolicy, selection: Selection, ask: AskOnce, ports: PlanPorts): UpdatePlan {
+function planFor(policy: ImagePolicy, selection: Selection, ask: SharedRequests, ports: PlanPorts): UpdatePlan {
   const plan = planWith(policy, selection, ports);
   const tags = selection.spec.strategy.mutableTag === undefined ? ask.listed() : undefined;
   return tags === undefined ? plan : tellGoneTags(plan, tags, ports.aliases);
 }
 
-async function digestOf(tag: string, source: ImageSource, ask: AskOnce, signal: AbortSignal): Promise<string | undefined> {
+async function digestOf(tag: string, source: ImageSource, ask: SharedRequests, signal: AbortSignal): Promise<string | undefined> {
   try {
     return (await ask.headManifest(source, tag, signal))?.digest;
   } catch {
     // Each policy then asks and reports for itself.
     return undefined;
   }
+}
+
+/** Shares the registry's answers about one repository between all policies of a poll: each request is sent once. */
+export interface SharedRequests {
+  readonly listTags: ListTags;
+  readonly headManifest: HeadManifest;
+  /** All tags, if they were requested and the registry knows the repository. */
+  listed(): ReadonlySet<string> | undefined;
+  /** The first error that may be temporary; undefined if there was none. */
+  failure(): unknown;
+}
+
+/** Creates it for one poll, whose policies all have the same access. */
+export function createSharedRequests(ports: Pick<SharedRequests, 'listTags' | 'headManifest'>): SharedRequests {
+  let tags: ReturnType<ListTags> | undefined;
+  let listed: ReadonlySet<string> | undefined;
+  let failure: unknown;
+  const heads = new Map<string, ReturnType<HeadManifest>>();
+  const noteFailure = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      if (!(error instanceof PermanentError)) failure ??= error;
+      throw error;
+    }
+  };
+  const list: ListTags = async (source, signal) => {
+    const answer = await noteFailure(ports.listTags(source, signal));
+    if (answer !== undefined) listed = new Set(answer);
+    return answer;
+  };
+  return {
+    listTags: (source, signal) => (tags ??= list(source, signal)),
+    headManifest(source, tag, signal, purpose) {
+      const head = heads.get(tag) ?? noteFailure(ports.headManifest(source, tag, signal, purpose));
+      heads.set(tag, head);
+      return head;
+    },
+    listed: () => listed,
+    failure: () => failure,
+  };
 }

@@ -15,7 +15,7 @@ export interface PollVisit {
 
 export interface PollGateOptions {
   /** How many polls of a host may run at once in this process. */
-  readonly placesOf: (host: string) => number;
+  readonly slotsOf: (host: string) => number;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -28,12 +28,12 @@ interface Host {
 }
 
 /** Polls that found no free slot are retried within a tenth of their interval, and within this time at most. */
-const longestTurnMs = 60_000;
+const longestRetryMs = 60_000;
 const firstTryMs = 1_000;
 const maxHosts = 1_000;
 
-/** A gate for this process: each replica notices a failing host with one request of its own. */
-export function createPollGate({ placesOf, now, random }: PollGateOptions): PollGate {
+/** Creates the gate of this process. It is not shared: each replica detects a failing host by a request of its own. */
+export function createPollGate({ slotsOf, now, random }: PollGateOptions): PollGate {
   const hosts = new Map<string, Host>();
   const waitFor = (until: number, spreadMs: number, why: string) => {
     const at = new Date(Math.ceil(until + firstTryMs + random() * spreadMs));
@@ -45,8 +45,9 @@ export function createPollGate({ placesOf, now, random }: PollGateOptions): Poll
       const host = hosts.get(name) ?? { running: 0, failures: 0, pausedUntil: 0 };
       hosts.set(name, host);
       // Retries are spread; otherwise all delayed polls would come back together.
-      if (host.pausedUntil > now()) throw waitFor(host.pausedUntil, intervalMs / 10, `${name} is left alone after a failure`);
-      if (host.running >= placesOf(name)) throw waitFor(now(), Math.min(intervalMs / 10, longestTurnMs), `other polls of ${name} run`);
+      if (host.pausedUntil > now()) throw waitFor(host.pausedUntil, intervalMs / 10, `polls of ${name} are paused after a failure`);
+      if (host.running >= slotsOf(name))
+        throw waitFor(now(), Math.min(intervalMs / 10, longestRetryMs), `other polls of ${name} are running`);
       host.running++;
       return {
         leave(failure) {

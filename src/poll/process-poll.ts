@@ -12,8 +12,7 @@ import type { JobContext } from '../queue/worker.ts';
 import type { PushPorts } from '../reconcile/process-push.ts';
 import { reportGoneTags } from '../reconcile/report-events.ts';
 import { reportFailure, reportOutcome, type ReportPorts } from '../reconcile/report.ts';
-import { askOnce } from './ask-once.ts';
-import { findsOf, evaluatePolicies, type Decision, type Find, type PollEvaluation } from './evaluate-policies.ts';
+import { createSharedRequests, findsOf, evaluatePolicies, type Decision, type Find, type PollEvaluation } from './evaluate-policies.ts';
 import type { PollGate } from './poll-gate.ts';
 import { reportUnannounced, type UnannouncedPorts } from './report-unannounced.ts';
 import type { TickPorts } from './tick.ts';
@@ -26,7 +25,7 @@ export interface PollPorts extends PushPorts, TickPorts, UnannouncedPorts {
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
   const policies = ports.matchPolicies(job.repository).filter((policy) => isPolled(policy, job, ports));
   if (policies.length === 0) return;
-  // The oldest of the registry's answers may be the one that decides.
+  // Taken before the first request, because the oldest of the registry's answers may decide.
   const askedAt = ports.now();
   const { evaluations, finds } = await askRegistry(policies, job, context, ports);
   ports.metrics.polls.inc({ found: String(finds.length > 0) });
@@ -45,7 +44,7 @@ export async function processPoll(job: PollJob, context: JobContext, ports: Poll
   if (failures.length > 0) throw failures[0];
 }
 
-/** Holds its slot at the registry only while the registry is asked. */
+/** Evaluates the policies, holding a slot of the registry only for the duration of its requests. */
 async function askRegistry(
   policies: readonly ImagePolicy[],
   { repository, intervalMs }: PollJob,
@@ -53,7 +52,7 @@ async function askRegistry(
   ports: PollPorts,
 ): Promise<{ evaluations: readonly PollEvaluation[]; finds: readonly Find[] }> {
   const visit = ports.pollGate.enter(repository.registry, intervalMs);
-  const ask = askOnce(ports);
+  const ask = createSharedRequests(ports);
   try {
     const evaluations = await evaluatePolicies(policies, ask, ports, signal);
     return { evaluations, finds: await findsOf(evaluations, ask, ports, signal) };

@@ -1,9 +1,8 @@
-/** The tick of the polls: once per period in the whole cluster, on any replica. */
+/** The tick that enqueues due polls. It runs once per period in the whole cluster, on any replica. */
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { PollJob } from '../queue/jobs.ts';
-import { createDuePolls } from './due-polls.ts';
-import { tickMs } from './poll-turn.ts';
+import { createDuePolls, tickMs } from './poll-schedule.ts';
 
 export interface TickPorts {
   readonly policies: () => Iterable<ImagePolicy>;
@@ -12,7 +11,7 @@ export interface TickPorts {
   /** The end of the period that ticks have covered, in ms since 1970. */
   readonly readLastTick: () => Promise<number | undefined>;
   readonly writeLastTick: (at: number) => Promise<void>;
-  /** One clock for all replicas, in ms since 1970: if each used its own, polls that a fast clock had enqueued would be enqueued again. */
+  /** A clock that all replicas share, in ms since 1970. With their own clocks, a replica whose clock is behind would enqueue the same polls again. */
   readonly readClock: () => Promise<number>;
 }
 
@@ -22,7 +21,7 @@ export interface ScheduledPoll {
   readonly delayMs: number;
 }
 
-/** After a failover the clock may be another server's, which differs by less than this; a larger difference means that the clock was set back. */
+/** After a failover, the clock is that of another server, and may be behind by up to this. A larger difference means that the clock was set back. */
 const clockSkewMs = 60_000;
 
 /** Enqueues the polls that became due since the last tick. It is idempotent. */

@@ -1,4 +1,4 @@
-/** How several commands reach Redis in one request or one write. */
+/** Sends several commands to Redis in one request or one write. */
 import type { RedisConnection } from './connection.ts';
 
 /** ARGV: for each command, the number of its words, then the words. */
@@ -16,9 +16,8 @@ return answer`;
 export type Command = readonly (string | number)[];
 
 /**
- * Runs commands one after the other, with no other command in between, in one request to Redis, and returns the last one's answer; rejects at the first that
- * fails. `keys`: all keys that they name (one Cluster slot). It is not a transaction of ioredis, which costs as much as a whole job, because it loads all
- * scripts of BullMQ each time (measured).
+ * Runs commands atomically in one request to Redis, and returns the answer to the last one; rejects at the first that fails. `keys`: all keys of the commands, in
+ * one Cluster slot. A transaction of ioredis would load all scripts of BullMQ each time, which costs as much as a whole job (measured).
  */
 export async function runTogether(redis: RedisConnection, keys: readonly string[], commands: readonly Command[]): Promise<unknown> {
   return redis.eval(script, keys.length, ...keys, ...commands.flatMap((command) => [command.length, ...command]));

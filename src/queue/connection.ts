@@ -1,10 +1,10 @@
 import { Cluster, type ClusterOptions, type Command, Redis } from 'ioredis';
 
-/** The address of Redis. A string is the URL of a single server. */
+/** The address of Redis; a string is the URL of a single server. */
 export type RedisAddress =
   | string
   | {
-      /** With `sentinels`, its host is the name of the group; in a Cluster, any node. */
+      /** With `sentinels`, its host is the name of their group; with `cluster`, it is any node. */
       readonly url: string;
       readonly sentinels: readonly string[];
       readonly sentinelPassword?: string | undefined;
@@ -101,12 +101,12 @@ function isSecure(url: string): boolean {
 export const tooLate = 'Command timed out';
 
 /**
- * Rejects every command that has no answer after this many milliseconds with `tooLate`. Unlike `commandTimeout` of ioredis, it allows for a process that was
- * held up: timers then fire before the answers that have arrived are read, and such an answer must not count as missing.
+ * Rejects every command that has no answer after this many milliseconds with `tooLate`. Unlike `commandTimeout` of ioredis, it works
+ * after a stall of the process: timers then fire before received answers are read, and such an answer must not count as missing.
  */
 export function limitCommands(connection: Redis, milliseconds: number): void {
   const send = connection.sendCommand.bind(connection);
-  // Commands are sent again after a lost connection, or on their way through a Cluster.
+  // ioredis sends a command again after a lost connection or a redirection in a Cluster.
   const limited = new WeakSet<Command>();
   connection.sendCommand = (command, stream) => {
     if (!limited.has(command)) {

@@ -115,3 +115,36 @@ function flatten(event: PushEvent): string[] {
   const fields = { ...rest, registry: repository.registry, repository: repository.path };
   return Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [name, value] : []));
 }
+
+/** The memory of an audit record in Redis, with its index entries. */
+export const bytesPerRecord = 1_300;
+
+const forgetBatch = 500;
+
+/** Removes up to `count` of the oldest audit records with their index entries, to make room for pushes; returns how many. It works in a full Redis. */
+export async function forgetOldestRecords(redis: RedisConnection, prefix: string, count: number): Promise<number> {
+  const { hash: hashKey, byTime, byRepository } = eventKeys(prefix);
+  let forgotten = 0;
+  while (forgotten < count) {
+    const wanted = Math.min(forgetBatch, count - forgotten);
+    const ids = await redis.zrange(byTime, '0', String(wanted - 1));
+    if (ids.length === 0) break;
+    const repositories = await Promise.all(ids.map((id) => redis.hmget(hashKey(id), 'registry', 'repository')));
+    const indexes = Map.groupBy(ids.keys(), (position) => {
+      const [registry, path] = repositories[position] ?? [];
+      return registry && path ? byRepository(formatRepository({ registry, path })) : byTime;
+    });
+    const hashes = ids.map(hashKey);
+    await runTogether(
+      redis,
+      [byTime, ...indexes.keys(), ...hashes],
+      [
+        ...[...indexes].map(([index, positions]) => ['ZREM', index, ...positions.map((position) => ids[position] ?? '')]),
+        ['ZREM', byTime, ...ids],
+        ['UNLINK', ...hashes],
+      ],
+    );
+    forgotten += ids.length;
+  }
+  return forgotten;
+}

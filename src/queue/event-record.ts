@@ -53,12 +53,12 @@ export interface PushRecord {
   readonly results: ReadonlyMap<string, PolicyResult | undefined>;
 }
 
-/** Something that a receiver ignored: with its names as far as the sender gave them. */
+/** Something that a receiver ignored, with the names that the sender gave. */
 export interface IgnoredEvent {
   readonly id: string;
   readonly receiver: string;
   readonly provider: string;
-  /** RFC 3339; of the last time. */
+  /** When it was last received, RFC 3339. */
   readonly receivedAt: string;
   readonly reason: IgnoredReason;
   readonly message: string;
@@ -69,7 +69,7 @@ export interface IgnoredEvent {
   readonly count: number;
 }
 
-/** The record of what a receiver ignored: no job was made of it. */
+/** The record of a push that a receiver ignored, for which there is no job. */
 export interface IgnoredRecord {
   readonly event: IgnoredEvent;
   readonly state: 'ignored';
@@ -97,7 +97,7 @@ const ignoredSchema = pushSchema.pick({ id: true, receiver: true, provider: true
   count: z.coerce.number().int().min(1),
 });
 
-/** Reads the hash of an event; undefined where there is none, it cannot be read, or it holds only results so far. */
+/** Reads the hash of an event; undefined if it does not exist, is invalid, or contains only results so far. */
 export function readHash(hash: Readonly<Record<string, string>>): EventRecord | undefined {
   const { registry, repository, outcome, policies, ...fields } = hash;
   if (outcome === 'ignored') {
@@ -124,13 +124,13 @@ function parseJson(json: string | undefined): unknown {
   }
 }
 
-/** A push that exists only in the queue; undefined where its job cannot be read. */
+/** A push that exists only in the queue; undefined if the data of its job are invalid. */
 export function readJob(data: unknown, state: PushState, why: string | undefined): PushRecord | undefined {
   const event = pushSchema.safeParse(data);
   return event.success ? { event: event.data, state, results: new Map(), ...(why && { why }) } : undefined;
 }
 
-/** Whether a record is of this repository (`registry/path`). An ignored event whose sender names no registry counts by its path. */
+/** Whether a record is about this repository (`registry/path`). Of an ignored event without a registry, only the path is compared. */
 export function isOfRepository(record: EventRecord, repository: string): boolean {
   if (record.state !== 'ignored') return formatRepository(record.event.repository) === repository;
   const { registry, repository: path } = record.event;

@@ -1,6 +1,6 @@
 /**
- * The records of what receivers ignored: beside the path of a push, so that no answer waits for them. What is ignored again (same receiver, reason, message,
- * repository and tag) is the same event, which counts. Only the newest of each receiver and reason are kept, in indexes of their own.
+ * Records ignored pushes in the background, so that no response waits for it. Repetitions (same receiver, reason, message, repository and tag) are one event with a
+ * count. Only the newest events of each receiver and reason are kept, in separate indexes.
  */
 import { tryNormaliseRepository, type RegistryAliases } from '../model/image-reference.ts';
 import { hashId, type IgnoredPush } from '../model/push-event.ts';
@@ -13,16 +13,16 @@ import { runTogether, type Command } from './commands.ts';
 export interface IgnoredDelivery {
   readonly receiver: string;
   readonly provider: string;
-  /** The receiver's `registry`, which replaces the one that the sender names. */
+  /** The receiver's setting `registry`, which overrides the registry that the sender names. */
   readonly registryOverride?: string | undefined;
   readonly ignored: readonly IgnoredPush[];
   readonly receivedAt: Date;
 }
 
 export interface IgnoredLog {
-  /** Notes what was ignored, to be written within a second; returns at once and never throws. */
+  /** Adds ignored pushes to the next write, within a second; returns at once and never throws. */
   add(delivery: IgnoredDelivery): void;
-  /** Writes what is noted. */
+  /** Writes everything that is pending. */
   stop(): Promise<void>;
 }
 
@@ -30,31 +30,31 @@ export interface IgnoredLogOptions {
   readonly redis: RedisConnection;
   readonly prefix: string;
   readonly aliases: RegistryAliases;
-  /** Whether Redis has room for records. */
+  /** Whether Redis has enough memory for records. */
   readonly canWrite: () => boolean;
-  /** Called with what is not recorded. `rate`: too much of one receiver and reason at once. `redis`: Redis is slow, nearly full or away. */
+  /** Called for ignored pushes that are not recorded. `rate`: too many of one receiver and reason at once. `redis`: Redis is slow, nearly full or unreachable. */
   readonly onDropped: (of: Pick<IgnoredDelivery, 'receiver' | 'provider'>, why: 'rate' | 'redis', count: number) => void;
   readonly flushMs?: number;
 }
 
-/** So many entries of a delivery are recorded: those that its answer lists. */
+/** The number of ignored pushes per delivery that are recorded, which is the number that its response lists. */
 const maxOfDelivery = 20;
-/** So many different things of one receiver and reason are written at a time. */
+/** The number of different events of one receiver and reason per write. */
 const maxOfFlush = 20;
-/** So many records of each receiver and reason are kept. */
+/** The number of records that are kept for each receiver and reason. */
 const maxKept = 50;
 /** Older ones are removed in batches of at least this size. */
 const slack = 10;
 const maxTextLength = 256;
 
-/** One thing that was ignored, and how often since the last write. */
+/** An ignored push, and how often it was received since the last write. */
 interface Entry {
   readonly ignored: IgnoredPush;
   receivedAt: Date;
   count: number;
 }
 
-/** What one receiver ignored for one reason. */
+/** The ignored pushes of one receiver for one reason. */
 interface Group extends Pick<IgnoredDelivery, 'receiver' | 'provider' | 'registryOverride'> {
   readonly reason: IgnoredReason;
   readonly entries: Map<string, Entry>;
@@ -96,10 +96,10 @@ export function createIgnoredLog({ redis, prefix, aliases, canWrite, onDropped, 
     timer = undefined;
     const noted = groups;
     groups = new Map();
-    // One after the other, so that pushes are written in between.
+    // Sequentially, so that Redis can store pushes in between.
     for (const group of noted.values()) await write(group);
   };
-  /** One write at a time: what comes meanwhile waits for the next. */
+  /** Starts a write unless one is running; events that arrive meanwhile are part of the next. */
   const start = (): void => {
     if (writing !== undefined || timer !== undefined) return;
     timer = setTimeout(() => {
@@ -152,7 +152,7 @@ async function writeGroup(redis: RedisConnection, keys: EventKeys, group: Group,
   await runTogether(redis, [...indexes, ...hashes], [...indexes.map((index) => ['ZREM', index, ...surplus]), ['UNLINK', ...hashes]]);
 }
 
-/** The hash of an entry, as alternating names and values. Its names are in normal form where they can be, so that they are found like those of pushes. */
+/** The hash of an entry, as alternating field names and values. Image names are normalised if possible, so that queries find them like those of pushes. */
 function toRecord(
   { receiver, provider, registryOverride, reason }: Group,
   { ignored, receivedAt, count }: Entry,

@@ -1,4 +1,4 @@
-/** What is sent through Redis: names, shapes, options. During a rolling upgrade both versions run, so shapes only ever gain fields. */
+/** The jobs in Redis: queue names, data and options. During a rolling upgrade both versions read them, so fields are only ever added. */
 import type { JobsOptions } from 'bullmq';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import type { PolicyActions } from '../model/policy-actions.ts';
@@ -23,7 +23,7 @@ interface Traced {
 /** One pushed tag. */
 export interface PushJob extends PushEvent, Versioned, Traced {}
 
-/** One policy to reconcile, with a hint if an image was announced. It decides nothing by itself: whoever can write to Redis may have written it. */
+/** One policy to reconcile, with a hint if an image was announced. The data are not trusted, because anybody with write access to Redis may have written them. */
 export interface PolicyJob extends Versioned, Traced {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly source: TriggerSource;
@@ -81,7 +81,7 @@ export const keptJobs = {
 export const jobOptions: JobsOptions = {
   attempts: 1_000_000,
   backoff: { type: 'custom' },
-  // Stack traces are not needed to report errors, and would double what a waiting job takes in Redis.
+  // Stack traces are not needed to report errors, and would double the memory of a waiting job in Redis.
   stackTraceLimit: 0,
 };
 

@@ -28,7 +28,7 @@ export function watchWaiting({ onTimes, onError, everyMs = 15_000, ...options }:
   return { stop: () => clearInterval(timer) };
 }
 
-/** One read; it remembers what it saw, for jobs that do not record when their wait began. */
+/** Creates the function that reads once. It remembers when it first saw each job, for jobs that do not record when their wait began. */
 export function createWaitingReader({ redis, prefix, now }: Pick<WaitingOptions, 'redis' | 'prefix' | 'now'>): () => Promise<WaitingTimes> {
   const seen = new Map<QueueName, { readonly id: string; readonly at: number }>();
 

@@ -38,17 +38,17 @@ export function createPushQueue(access: QueueAccess, minReplicas: number, confir
   const queue = openQueue<PushJob>('push', access);
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
 
-  /** Returns the ids of the jobs. */
+  /** Adds the jobs to the queue; returns their ids. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
     gatherWrites(access.redis);
     const [only] = jobs;
     // Several pushes make one transaction; for a single push, which is usual, it would double the cost of a webhook.
     const isOne = jobs.length === 1 && only !== undefined;
     const added = isOne ? [await queue.add(only.name, only.data, only.opts)] : await queue.addBulk([...jobs]);
-    return (await Promise.all(jobs.map((job, index) => settle(job, added[index]?.id ?? job.data.id)))).flat();
+    return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();
   };
-  /** `id` is that of BullMQ's job for the push, which may be an older job that the push was coalesced with. */
-  const settle = async (job: NewPush, id: string): Promise<readonly string[]> =>
+  /** Returns the id of the job for a push. If BullMQ returned another `id`, that job is waiting: it gets the data of this push, or a new job is added if it has started. */
+  const confirmJob = async (job: NewPush, id: string): Promise<readonly string[]> =>
     id === job.data.id || (await joinWaiting(access, { ...job.data, id }, job.opts)) ? [id] : store([job]);
 
   return {
@@ -95,9 +95,9 @@ async function joinWaiting({ redis, prefix }: QueueAccess, push: PushJob, { dedu
 export interface WorkQueues {
   addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
-  /** Makes sure that exactly one tick per `everyMs` happens in the whole cluster. */
+  /** Schedules one tick per `everyMs` in the whole cluster; idempotent. */
   scheduleTick(everyMs: number): Promise<void>;
-  /** Removes completed jobs to make room for new ones; a delivery that is repeated afterwards is a new event. Returns how many. */
+  /** Removes completed jobs to free memory; returns how many. A repetition of such a delivery is then a new event. */
   forgetCompleted(): Promise<number>;
   /** Removes up to `count` of the oldest failed jobs; returns how many. */
   forgetFailed(count: number): Promise<number>;
@@ -130,7 +130,7 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     async forgetCompleted() {
       let count = 0;
       for (const queue of [pushes, policies]) {
-        // Even a completely full Redis allows this; nobody reads the events.
+        // BullMQ's event stream is not used, and trimming it works even in a completely full Redis.
         await queue.trimEvents(0);
         count += await clean(queue, 'completed', Infinity);
       }

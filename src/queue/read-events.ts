@@ -38,7 +38,7 @@ const maxQueued = 1_000;
 /** Before the newest. */
 const start: Position = { at: Infinity, id: '' };
 
-/** Reads what `createEventLog` and `createIgnoredLog` write, and the queue of pushes for those that no worker has recorded. */
+/** Reads the records of `createEventLog` and `createIgnoredLog`, and from the queue the pushes that no worker has recorded yet. */
 export function createEventReader({ redis, prefix, onError }: QueueAccess): EventReader {
   const keys = eventKeys(prefix);
   const queue = new Queue<PushJob>('push', { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true });

@@ -1,6 +1,6 @@
 /**
- * Reads the data of jobs from Redis, whoever wrote them: bounded, and only as a hint. What is to be done is read from the API server and the registry. Unknown
- * fields (`resolved` of the former version, say) are ignored.
+ * Validates the data of jobs, which anybody with write access to Redis may have written: they are limited in size, and only hints. Decisions depend on the API
+ * server and the registry. Unknown fields, such as `resolved` of earlier versions, are ignored.
  */
 import { z } from 'zod';
 import { describeError } from '../model/errors.ts';

@@ -6,7 +6,7 @@ export interface RedisHealth {
   readonly memoryShare: number;
   /** `maxmemory`; 0 without a limit. */
   readonly memoryLimit?: number;
-  /** The setting that puts accepted pushes at risk: no AOF, a policy that evicts; undefined when there is none or it cannot be known. */
+  /** A setting of Redis that may lose accepted pushes (no AOF, or eviction); undefined if there is none, or if Redis does not report its settings. */
   readonly durabilityProblem?: string;
   readonly error?: string;
 }
@@ -18,7 +18,7 @@ export interface RedisMonitor {
   stop(): void;
 }
 
-/** What one push takes in Redis, including all keys derived from it. */
+/** The memory of one push in Redis, with all keys derived from it. */
 const bytesPerPush = 2_000;
 /** A small Redis may fill up within a second: a check is made early once this share may have been used since the last one. */
 const shareBetweenChecks = 0.02;
@@ -42,7 +42,7 @@ export function monitorRedis(
     // Redis answers on this connection, which the pushes are also written on, after it has stored them.
     const seenBytes = storedBytes;
     let next = await inspect(redis, prefix);
-    // One late answer means a busy disk, not an outage: that takes two in a row.
+    // One timeout may be a busy disk; two in a row count as an outage.
     if (next.error === tooLate && current.reachable) next = await inspect(redis, prefix);
     if (next.error === tooLate) await reconnect(redis, prefix);
     storedBytes -= seenBytes;

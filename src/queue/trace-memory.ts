@@ -1,4 +1,4 @@
-/** Stores which trace a policy's newest change belongs to, for the later checks of its rollout, maybe in another process. Written only where traces are on. */
+/** Stores the trace of a policy's newest change, so that later checks of its rollout continue it in any process. Used only if traces are on. */
 import type { RedisConnection } from './connection.ts';
 
 /** A change and its trace. */

@@ -1,4 +1,4 @@
-/** Images that polls found although no webhook had announced them: shared by all replicas, kept across restarts. The audit record shows what was announced. */
+/** Counts images that polls found although no webhook had announced them, by the audit record. The counts are in Redis, shared by all replicas. */
 import { formatRepository, type Repository, type Candidate } from '../model/image-reference.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys } from './event-record.ts';

@@ -5,7 +5,7 @@ import { within } from '../async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 
-/** What a processor may know about the job in the queue. */
+/** The state of a job in the queue, for its processor. */
 export interface JobContext {
   readonly jobId: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** The story of a delivery: authenticate its sender, count it, read its payload, store its pushes. Everything except HTTP. */
+/** Processes a delivery apart from HTTP: authenticates its sender, counts it, reads its payload and stores its pushes. */
 import type { RegistryAliases } from '../model/image-reference.ts';
 import type { IgnoredPush, PushEvent } from '../model/push-event.ts';
 import { authenticate, type Authentication } from './authenticate.ts';
@@ -10,13 +10,13 @@ export interface Receiver extends Authentication, ReceiverNames {
   readonly requestsPerMinute?: number | undefined;
 }
 
-/** Stores events; resolves when Redis has them, with the ids under which it has them. */
+/** Stores events; resolves when Redis has confirmed them, with the ids of their jobs. */
 export type StorePushes = (events: readonly PushEvent[]) => Promise<readonly PushEvent[]>;
 
 export interface DeliveryContext {
   readonly aliases: RegistryAliases;
   readonly storePushes: StorePushes;
-  /** Why nothing can be stored at present (Redis away or nearly full), or undefined. */
+  /** Why nothing can be stored at present (Redis is unreachable or nearly full); undefined if it can. */
   readonly refusal: () => string | undefined;
   readonly startWaiting: StartWaiting;
   readonly now: () => Date;
@@ -93,7 +93,7 @@ export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): 
       tag,
       ...(digest !== undefined && { digest }),
     })),
-    // Codes are for metrics; the sender gets the sentence.
+    // The codes are for metrics only; the sender gets `reason`, a sentence.
     ignored: answer.ignored.slice(0, maxListed).map(({ reason, repository, tag }) => ({
       reason,
       ...(repository !== undefined && { repository: repository.slice(0, maxNameLength) }),

@@ -18,7 +18,7 @@ export interface Authentication {
 export type ProofResult =
   | {
       readonly kind: 'authentic';
-      /** What the delivery asks for apart from its pushes; called once the delivery has passed the rate limit. */
+      /** A further action that the delivery requests, such as confirming a subscription; called after the delivery has passed the rate limit. */
       readonly onAdmitted?: () => void;
     }
   | {

@@ -1,16 +1,16 @@
-/** What an authentic delivery says: its payload, under the names that the receiver's configuration gives to images. Pure; what is wrong with it is a value. */
+/** Reads an authentic delivery: parses its payload and applies the receiver's configured image names. Pure; problems are returned, not thrown. */
 import { tryNormaliseRepository, type RegistryAliases } from '../model/image-reference.ts';
 import { acceptPush, isPushEvent, type ClaimedPush, type IgnoredPush, type PushEvent } from '../model/push-event.ts';
 import { MalformedBody, OversizedDelivery, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
 import { limitEntries } from './providers/read-payload.ts';
 
 /**
- * The names of images as clients pull them, for repository managers (Artifactory, Nexus), which announce repositories of their own. By the key of a repository, or
- * `*` for all others: how the names of its images begin, as `HOST[:PORT][/PATH]`; `{key}` stands for the key.
+ * Maps repository keys of repository managers (Artifactory, Nexus) to the names under which clients pull the images. By key, or `*` for all others: one or several
+ * prefixes of image names, `HOST[:PORT][/PATH]`; `{key}` is replaced by the key.
  */
 export type PulledNames = Readonly<Record<string, string | readonly string[]>>;
 
-/** A receiver, as far as reading needs it. */
+/** The settings of a receiver that determine image names. */
 export interface ReceiverNames {
   readonly name: string;
   readonly provider: Provider;
@@ -42,7 +42,7 @@ export function readDelivery(
   }
 }
 
-/** The pushes of a parsed delivery in normal form, each id once, and what is ignored. */
+/** The pushes of a parsed delivery, normalised and without duplicate ids, and the ignored ones. */
 export function readPushes(
   parsed: ParsedDelivery,
   { name, provider, registryOverride }: ReceiverNames,
@@ -76,7 +76,7 @@ export interface SimulatedReceiver extends ReceiverNames {
   readonly aliases: RegistryAliases;
 }
 
-/** What an authentic delivery would do, without a queue: reads it like `answerDelivery`. */
+/** Reads a delivery as `answerDelivery` would, without authentication and queue, and returns what would be stored. */
 export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver, now: Date): Simulation {
   const parsed = readDelivery(delivery, receiver);
   if (parsed instanceof OversizedDelivery) return { decision: 'refuse', pushes: [], ignored: [], refused: parsed.message };
@@ -87,7 +87,7 @@ export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver
 }
 
 const placeholder = '{key}';
-/** A key that may become part of a host name: senders must not choose the host. */
+/** A repository key without characters that could change the host of an image name, since senders choose it. */
 const plainKey = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i;
 
 /** A push under each name that the configuration gives to its repository; under the sender's name if it gives none. */

@@ -26,14 +26,14 @@ export function createReporter({ logger, metrics }: ReportOptions): Reporter {
   const lastProblem = new Map<string, string>();
   const refusals = new Set<string>();
 
-  /** A misconfigured sender repeats itself: logged once as a warning, until the problem changes. */
+  /** A misconfigured sender repeats the same problem: it is logged as a warning once, until the problem changes. */
   const reportMalformed = (why: string, receiver: Receiver, requestId: string) => {
     const level = lastProblem.get(receiver.name) === why ? 'debug' : 'warn';
     lastProblem.set(receiver.name, why);
     metrics.malformed.inc({ receiver: receiver.name, provider: receiver.provider.id });
     logger[level]({ receiver: receiver.name, provider: receiver.provider.id, why, requestId }, 'delivery not understood');
   };
-  /** The sender is not told why, but its administrator needs to know. Unauthenticated clients may repeat a request for ever, so each reason is logged once. */
+  /** The response does not contain the reason, but an administrator needs it. Unauthenticated clients may repeat a request for ever, so each reason is logged once. */
   const reportRefusal = (why: string, receiver: Receiver) => {
     const level = refusals.has(`${receiver.name} ${why}`) ? 'debug' : 'warn';
     refusals.add(`${receiver.name} ${why}`);

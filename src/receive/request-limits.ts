@@ -1,4 +1,4 @@
-/** What a client may use of the public listener before it is authenticated: time, bytes, connections. */
+/** Limits the time, bytes and connections that a client of the public listener may use before it is authenticated. */
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { ByteBudget } from '../model/byte-budget.ts';
@@ -23,7 +23,7 @@ export function serverOptions({ bodyLimitBytes, maxHeaderBytes, headersTimeoutMs
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // Answers are never slow, so silence during one means a dead connection.
+    // Responses are never slow, so a connection without traffic for longer than this is dead.
     connectionTimeout: requestTimeoutMs + 5_000,
     http: {
       maxHeaderSize: maxHeaderBytes,

@@ -141,7 +141,7 @@ export function createConfirmation({ fetchText, now, onResult }: ConfirmationOpt
 
 interface MinuteLimit {
   readonly perKey: number;
-  /** The limit of all keys together, and of what is remembered. */
+  /** The limit of all keys together, and the number of keys that are remembered. */
   readonly total: number;
   readonly now: () => number;
 }

@@ -2,8 +2,8 @@ import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { PermanentError } from '../model/errors.ts';
 
-// Whoever may write a policy names the registry, and a registry names its token server: neither may make this service ask what only a node or
-// a cloud instance should be able to ask. Loopback and private addresses stay allowed, registries live there.
+// The author of a policy names the registry, and a registry names its token server. Neither may make this service send requests to addresses that
+// only a node or a cloud instance should reach. Loopback and private addresses are allowed, since registries run there.
 const forbidden = new BlockList();
 forbidden.addSubnet('169.254.0.0', 16, 'ipv4'); // link-local; the metadata service of most clouds
 forbidden.addAddress('100.100.100.200', 'ipv4'); // Alibaba Cloud
@@ -14,11 +14,11 @@ forbidden.addAddress('fd00:ec2::254', 'ipv6'); // AWS instance metadata
 forbidden.addAddress('fd00:ec2::23', 'ipv6'); // AWS pod identity
 forbidden.addAddress('fd20:ce::254', 'ipv6'); // Google Cloud
 forbidden.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6'); // 169.254.0.0/16 behind NAT64
-forbidden.addSubnet('2002:a9fe::', 32, 'ipv6'); // and in 6to4
+forbidden.addSubnet('2002:a9fe::', 32, 'ipv6'); // 169.254.0.0/16 in 6to4
 
 const forbiddenNames = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal']);
 
-/** Whether an IP address, or a name known for it, is link-local or a metadata service. Takes the `hostname` of a URL, which is in normal form. */
+/** Whether a host is link-local or a metadata service. `hostname`: a name or an IP address, as a URL has it. */
 export function isForbiddenAddress(hostname: string): boolean {
   const host = plainHost(hostname);
   const family = isIP(host);
@@ -51,16 +51,16 @@ for (const [network, prefix] of [
 ] as const) {
   privateAddresses.addSubnet(network, prefix, 'ipv6');
 }
-/** Names that are known inside of a network only: whether there is one is nobody's business either. */
+/** Names that resolve only inside a private network. */
 const privateName = /^[^.]+$|\.(?:local|localhost|internal|intranet|lan|corp|home\.arpa|svc)$/;
 
-/** Whether an IP address, or a name, is one that only a network of its own can reach. Takes the `hostname` of a URL, or what DNS said. */
+/** Whether a host can be reached only from inside a private network. `hostname`: a name or an IP address, as a URL or DNS has it. */
 export function isPrivateAddress(hostname: string): boolean {
   const host = plainHost(hostname);
   const family = isIP(host);
   if (family === 0) return privateName.test(host);
   if (family === 4) return privateAddresses.check(host, 'ipv4');
-  // Behind NAT64 and in 6to4 any IPv4 address may be.
+  // A NAT64 or 6to4 address may contain any IPv4 address, so all of them count as private.
   return privateAddresses.check(host, 'ipv6') || /^(?:64:ff9b::|2002:)/.test(host);
 }
 
@@ -72,7 +72,7 @@ function plainHost(hostname: string): string {
     .replace(/\.$/, '');
 }
 
-/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) when any of the answers is a forbidden address, and returns the others. */
+/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) if any of the addresses is forbidden. `onAddresses` gets those of each other name. */
 export function guardedLookup(
   lookup: LookupFunction = systemLookup,
   onAddresses: (hostname: string, addresses: readonly string[]) => void = () => undefined,
@@ -89,7 +89,7 @@ export function guardedLookup(
   };
 }
 
-/** The error for a host that must not be asked. */
+/** The error for a host that must not get requests. */
 export function refusedAddress(host: string): PermanentError {
-  return new PermanentError('RegistryRefused', `${host} is a link-local or metadata address, which is never asked`);
+  return new PermanentError('RegistryRefused', `${host} is a link-local or metadata address, to which no requests are sent`);
 }

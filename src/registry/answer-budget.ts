@@ -4,13 +4,13 @@ import type { Clock } from './answer-errors.ts';
 import type { HostEvent } from './host-limits.ts';
 import type { Registry } from './registries.ts';
 
-/** A list of the largest size takes less than half of it. */
+/** More than twice the memory of the longest permitted tag list. */
 const defaultBytes = 96 * 1024 * 1024;
 const waitMs = 30_000;
-// Those that were given up together should not come back together.
+// Jitter, so that answers that were given up together are not requested again together.
 const spread = 0.5;
 
-/** What is read, for messages, and where. */
+/** The answer that is read: `what` names it in messages. */
 export interface ReadingRequest {
   readonly what: string;
   readonly registry: Pick<Registry, 'origin'>;
@@ -23,18 +23,18 @@ export interface AnswerBudgetOptions {
   readonly onEvent?: ((event: HostEvent) => void) | undefined;
 }
 
-/** Who reads: `signal` aborts when it is given up. */
+/** An answer that is being read; `signal` aborts when it must be given up. */
 export interface BudgetedReading extends Reading {
   readonly signal: AbortSignal;
 }
 
-/** Bounds what all answers that are being read hold in memory together: hosts have limits of their own, but strangers choose the hosts. */
+/** Limits the memory of all answers that are being read. The limits per host are not enough, because tenants choose how many hosts there are. */
 export interface AnswerBudget {
-  /** Runs what reads. Where all take too much, the largest rejects with a WaitError, and the others go on. */
+  /** Runs `read`. If all answers together exceed the limit, the largest one rejects with WaitError(RegistryBusy), and the others continue. */
   run<T>(request: ReadingRequest, read: (reading: BudgetedReading) => Promise<T>): Promise<T>;
 }
 
-/** One for a process. */
+/** Creates the budget; a process has one. `maxBytes` is 96 MiB unless given. */
 export function createAnswerBudget({ clock, maxBytes = defaultBytes, onEvent }: AnswerBudgetOptions): AnswerBudget {
   const budget = new ByteBudget(maxBytes);
   const tooLarge = ({ what, registry }: ReadingRequest) => {

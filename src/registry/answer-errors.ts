@@ -1,7 +1,7 @@
 import { WaitError } from '../model/errors.ts';
 import type { HttpAnswer } from './http.ts';
 
-/** Time and chance, as parameters. */
+/** The sources of time (ms since 1970) and randomness (0 to 1), as parameters for tests. */
 export interface Clock {
   now: () => number;
   random: () => number;
@@ -31,7 +31,7 @@ export function describeBody(body: Buffer): string {
     const text = [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
     return text === '' ? '' : ` (${text.length > 200 ? `${text.slice(0, 200)}…` : text})`;
   } catch {
-    // Not JSON: the page of a proxy does not help in a message.
+    // Not JSON, such as the error page of a proxy, which would not help in a message.
     return '';
   }
 }
@@ -50,7 +50,7 @@ export function isClosedConnection(error: unknown): boolean {
   return closed.has(codeOf(error));
 }
 
-/** What is wrong with a connection, and which setting probably causes it. */
+/** A message for a failed connection, with the setting that probably causes it. */
 export function explainConnectionError(error: unknown, url: URL): string {
   const code = codeOf(error);
   const text = error instanceof Error ? `${code} ${error.message}` : String(error);

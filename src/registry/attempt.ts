@@ -7,12 +7,12 @@ import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Tokens } from './token.ts';
 
 /**
- * Sends a request with one credential, or anonymously, in the way that the registry asks for. The answer may be a refusal of the registry (`isRefusal`);
- * undefined when its token server has refused already.
+ * Sends a request with one credential, or anonymously, by the authentication scheme that the registry names in its challenge. The answer may be a refusal of the
+ * registry (`isRefusal`); undefined if its token server refused the credential.
  */
 export type Attempt = (source: ImageSource, request: HttpRequest, credential: Credential | undefined) => Promise<HttpAnswer | undefined>;
 
-/** One try: what was sent, and what came of it. Without an answer the token server had refused already. */
+/** A request that was sent: its Authorization header and the answer. Without an answer, the token server refused the credential. */
 interface Sent {
   readonly authorization: string | undefined;
   readonly answer?: HttpAnswer;
@@ -23,10 +23,10 @@ const bearer = 'Bearer ';
 
 /**
  * ```
- *  what is known of the registry ──▶ its challenge answered, or the token renewed
- *  (warm: the only request)
+ *  request by the known challenge ──▶ if refused: again, by the new challenge or with a new token
+ *  (usually the only request)
  * ```
- * The challenge of each registry is remembered, so that a warm token means one request; its scope for each kind of request.
+ * Remembers the challenge of each registry, and the token scope of each kind of request, so that a cached token means one request.
  */
 export function createAttempts(http: Http, tokens: Tokens): Attempt {
   const challenges = new BoundedMap<string, Challenge | undefined>(maxChallenges);
@@ -41,7 +41,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     if (scope) scopes.set(scopeKey(request), scope);
   };
 
-  /** As docker does: some registries hide private repositories behind 404 and reveal only here that one may log in. */
+  /** Requests `/v2/`, as docker does: some registries answer 404 for private repositories, and send a challenge only here. */
   const ping = async (source: ImageSource, request: HttpRequest) => {
     const { registry, maxBytes, signal } = request;
     const what = `asking ${registry.name} how to log in`;
@@ -63,7 +63,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
       const token = await tokens.get({ registry, repository: source, realm, service, scope, credential }, refused, signal);
       return token === undefined ? undefined : { authorization: bearer + token };
     } catch (error) {
-      // The token server may have moved: the next try asks the registry again where it is.
+      // The token server may have moved: the next attempt gets a new challenge from the registry.
       if (!signal?.aborted && !(error instanceof WaitError)) challenges.delete(registry.name);
       throw error;
     }
@@ -93,7 +93,7 @@ function scopeKey({ registry, kind }: HttpRequest): string {
   return `${registry.name} ${kind}`;
 }
 
-/** Only the registry itself can ask for authentication; a 401 behind a redirect is that host's trouble. */
+/** Whether an answer is the registry's own 401 or 403. Only the registry can require authentication: after a redirect, these statuses are ordinary answers. */
 export function isRefusal({ registry }: HttpRequest, { status, url }: HttpAnswer): boolean {
   return (status === 401 || status === 403) && url.origin === registry.origin;
 }

@@ -14,34 +14,37 @@ export interface AuthenticationOptions {
   tokens: Tokens;
   denials: Denials;
   credentials: CredentialSource;
-  /** The versions of the credentials for a source, as far as they are known: with others another one may be the best. */
+  /** The known versions of a source's credentials; after a change, the credential that worked last is no longer preferred. */
   credentialVersions: (source: ImageSource) => string;
   /** Called with details that must not be shown to the author of a policy. */
   onDetails: (registry: string, why: string) => void;
 }
 
-/** Sends a request about a repository with whatever the registry wants to see; the answer is never the registry's own 401 or 403. */
+/** Sends an authenticated request; the answer is never the registry's own 401 or 403. Throws PermanentError(RegistryDenied) if no credential is accepted. */
 export type AuthenticatedHttp = (source: ImageSource, request: HttpRequest) => Promise<HttpAnswer>;
 
-/** What came of one credential, or of an offer (`none`: it had none · `failed`: it cannot be known whether it has one). `isOwn`: the policy itself names it. */
-export type Try = { readonly source: string; readonly isOwn: boolean } & (
+/**
+ * The result of a credential, or of an offer without a credential. `none`: the offer has no credential for the image · `failed`: the offer could not be read.
+ * `isOwn`: the policy itself names the source.
+ */
+export type CredentialResult = { readonly source: string; readonly isOwn: boolean } & (
   | { readonly kind: 'accepted'; readonly credential?: Credential | undefined; readonly answer: HttpAnswer }
   | { readonly kind: 'refused'; readonly credential?: Credential | undefined; readonly answer?: HttpAnswer | undefined }
   | { readonly kind: 'none'; readonly why: string }
   | { readonly kind: 'failed'; readonly error: unknown }
 );
 
-type Refused = Extract<Try, { kind: 'refused' }>;
-type NotRead = Exclude<Try, Refused | { kind: 'accepted' }>;
+type Refused = Extract<CredentialResult, { kind: 'refused' }>;
+type WithoutCredential = Exclude<CredentialResult, Refused | { kind: 'accepted' }>;
 
-/** An offer, or (without one) to ask anonymously. */
+/** An offer of credentials; without `offer`: anonymous access. */
 interface Candidate {
   readonly source: string;
   readonly offer?: CredentialOffer;
 }
 
-/** What a repository was read with last. */
-interface Worked {
+/** The source and credential that last gave access to a repository. */
+interface LastAccess {
   readonly source: string;
   readonly credential: Credential | undefined;
 }
@@ -50,13 +53,14 @@ const anonymous: Candidate = { source: 'anonymous' };
 const maxRemembered = 10_000;
 
 /**
+ * Tries the credentials of a source in this order, until one is accepted:
  * ```
- *  what worked last ──▶ the other offers in their order, ──▶ anonymously ──▶ offers that had none, ──▶ PermanentError(RegistryDenied),
- *  (warm: the only      each as it is known, then                            read again                or an Error (retry) where an
- *  request)             read again                                                                     offer could not be read
+ *  the one that     ──▶ the other offers, from cache, ──▶ anonymous ──▶ offers without a     ──▶ PermanentError(RegistryDenied),
+ *  worked last          then read again                   access        credential, read         or an Error (retry) if an
+ *  (usually enough)                                                     again                    offer could not be read
  * ```
- * A registry may say 404 to whom it hides the repository: that is believed of what worked before, and when there is no other credential. Tags come and
- * go, but a repository with tags has a list of them: where there is none, the others are asked too.
+ * A registry may answer 404 to a user from whom it hides the repository. A 404 is therefore final only with the credential that worked last, or when no other
+ * one is left. For a tag list it is final only when no other one is left, because every existing repository has a list.
  */
 export function createAuthentication({
   http,
@@ -67,27 +71,27 @@ export function createAuthentication({
   onDetails,
 }: AuthenticationOptions): AuthenticatedHttp {
   const attempt = createAttempts(http, tokens);
-  const worked = new BoundedMap<string, Worked>(maxRemembered);
+  const lastAccess = new BoundedMap<string, LastAccess>(maxRemembered);
 
-  const use = async (source: ImageSource, request: HttpRequest, offer: Offered, credential?: Credential) => {
+  const use = async (source: ImageSource, request: HttpRequest, offer: Origin, credential?: Credential) => {
     const answer = await attempt(source, request, credential);
     const isRefused = answer === undefined || isRefusal(request, answer);
-    const tried = { ...whoseOf(offer), credential };
+    const tried = { ...originOf(offer), credential };
     return isRefused ? ({ kind: 'refused', ...tried, answer } as const) : ({ kind: 'accepted', ...tried, answer } as const);
   };
 
-  const fail = ({ what, registry }: HttpRequest, tried: Extract<Try, { kind: 'failed' }>) => {
+  const fail = ({ what, registry }: HttpRequest, tried: Extract<CredentialResult, { kind: 'failed' }>) => {
     onDetails(registry.name, `${what}: cannot read the credentials of ${tried.source}: ${describeError(tried.error)}`);
     return unreadableError(what, tried);
   };
 
-  /** What comes of each credential of an offer, and of those that are new when it is read again because one was refused. */
+  /** The results of an offer's credentials. If one is refused, the offer is read again, and its new credentials are tried as well. */
   const tryOffer = async function* (
     source: ImageSource,
     request: HttpRequest,
     offer: CredentialOffer,
-    best: Worked | undefined,
-  ): AsyncGenerator<Try, void> {
+    best: LastAccess | undefined,
+  ): AsyncGenerator<CredentialResult, void> {
     const known = await readOffer(offer, request, false);
     if ('kind' in known) {
       yield known;
@@ -109,70 +113,70 @@ export function createAuthentication({
     }
   };
 
-  const ask = async (key: string, source: ImageSource, request: HttpRequest): Promise<HttpAnswer | readonly Try[]> => {
-    const best = worked.get(key);
+  const ask = async (key: string, source: ImageSource, request: HttpRequest): Promise<HttpAnswer | readonly CredentialResult[]> => {
+    const best = lastAccess.get(key);
     const offers = credentials(source);
     const candidates: Candidate[] = [...offers.map((offer) => ({ source: offer.source, offer })), anonymous];
-    const tries: Try[] = [];
-    let hidden: HttpAnswer | undefined;
+    const results: CredentialResult[] = [];
+    let notFound: HttpAnswer | undefined;
 
     for (const { source: name, offer } of bestFirst(candidates, best?.source)) {
-      if (offer === undefined && hidden !== undefined) continue;
+      if (offer === undefined && notFound !== undefined) continue;
       for await (const tried of offer === undefined ? [use(source, request, anonymous)] : tryOffer(source, request, offer, best)) {
-        tries.push(tried);
+        results.push(tried);
         if (tried.kind !== 'accepted') continue;
         const { credential, answer } = tried;
-        // A public image is read with a credential as soon as there is one: some registries give more to whom they know.
-        const isWorthIt = offer !== undefined || tries.some(({ kind }) => kind === 'refused');
-        if (answer.status < 400 && isWorthIt) worked.set(key, { source: name, credential });
+        // For a public image, a credential is preferred to anonymous access: some registries have higher limits for authenticated users.
+        const isPreferred = offer !== undefined || results.some(({ kind }) => kind === 'refused');
+        if (answer.status < 400 && isPreferred) lastAccess.set(key, { source: name, credential });
         const isLast = name === best?.source && credential?.username === best.credential?.username;
-        const isBelieved = isLast && request.kind !== 'tags';
-        if (answer.status !== 404 || isBelieved) return answer;
-        hidden ??= answer;
+        const isFinal = isLast && request.kind !== 'tags';
+        if (answer.status !== 404 || isFinal) return answer;
+        notFound ??= answer;
       }
     }
-    const unreadable = tries.find(({ kind }) => kind === 'failed');
+    const unreadable = results.find(({ kind }) => kind === 'failed');
     if (unreadable?.kind === 'failed') throw fail(request, unreadable);
-    if (hidden !== undefined) return hidden;
+    if (notFound !== undefined) return notFound;
 
     for (const offer of offers) {
-      const index = tries.findIndex(({ kind, source: name }) => kind === 'none' && name === offer.source);
+      const index = results.findIndex(({ kind, source: name }) => kind === 'none' && name === offer.source);
       if (index === -1) continue;
       const renewed = await readOffer(offer, request, true);
       if ('kind' in renewed && renewed.kind === 'failed') throw fail(request, renewed);
-      const tried: Try[] = [];
+      const tried: CredentialResult[] = [];
       for (const credential of 'kind' in renewed ? [] : renewed) {
         const last = await use(source, request, offer, credential);
         if (last.kind === 'accepted') {
-          if (last.answer.status < 400) worked.set(key, { source: offer.source, credential });
+          if (last.answer.status < 400) lastAccess.set(key, { source: offer.source, credential });
           return last.answer;
         }
         tried.push(last);
       }
-      tries.splice(index, 1, ...('kind' in renewed ? [renewed] : tried));
+      results.splice(index, 1, ...('kind' in renewed ? [renewed] : tried));
     }
-    return tries;
+    return results;
   };
 
   return async (source, request) => {
     const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
-    // Who may pull need not be allowed to list.
-    const asked = `${request.kind} ${key}`;
-    const askedAt = denials.begin(asked, source.heardAt);
+    // A user who may pull is not always allowed to list tags, so refusals are recorded per kind of request.
+    const denialKey = `${request.kind} ${key}`;
+    const askedAt = denials.begin(denialKey, source.heardAt);
     const found = await ask(key, source, request);
     if ('status' in found) {
-      denials.forget(asked);
+      denials.forget(denialKey);
       return found;
     }
     onDetails(request.registry.name, describeDenial(source, request, found, 'operator'));
-    throw denials.refuse(asked, askedAt, describeDenial(source, request, found, 'author'));
+    throw denials.refuse(denialKey, askedAt, describeDenial(source, request, found, 'author'));
   };
 }
 
-/** As far as an error shows whose it was. */
-type Offered = Pick<CredentialOffer, 'source' | 'isOwn'>;
+/** The origin of a credential, as errors show it. */
+type Origin = Pick<CredentialOffer, 'source' | 'isOwn'>;
 
-function whoseOf({ source, isOwn = false }: Offered): Pick<Try, 'source' | 'isOwn'> {
+function originOf({ source, isOwn = false }: Origin): Pick<CredentialResult, 'source' | 'isOwn'> {
   return { source, isOwn };
 }
 
@@ -180,20 +184,24 @@ function bestFirst(candidates: readonly Candidate[], best: string | undefined): 
   return candidates.toSorted((a, b) => Number(b.source === best) - Number(a.source === best));
 }
 
-/** The credential that worked last before the others of its offer. */
-function lastFirst(credentials: readonly Credential[], best: Worked | undefined): readonly Credential[] {
+/** Moves the credential that worked last to the front. */
+function lastFirst(credentials: readonly Credential[], best: LastAccess | undefined): readonly Credential[] {
   const last = best?.credential;
   if (last === undefined) return credentials;
   return credentials.toSorted((a, b) => Number(sameCredential(b, last)) - Number(sameCredential(a, last)));
 }
 
-async function readOffer(offer: CredentialOffer, { signal }: HttpRequest, refresh: boolean): Promise<readonly Credential[] | NotRead> {
-  const whose = whoseOf(offer);
+async function readOffer(
+  offer: CredentialOffer,
+  { signal }: HttpRequest,
+  refresh: boolean,
+): Promise<readonly Credential[] | WithoutCredential> {
+  const origin = originOf(offer);
   try {
     const found = await abortable(offer.read({ refresh, signal }), signal);
-    return isCredential(found) ? [found, ...(found.others ?? [])] : { kind: 'none', ...whose, why: found.why };
+    return isCredential(found) ? [found, ...(found.others ?? [])] : { kind: 'none', ...origin, why: found.why };
   } catch (error) {
     signal?.throwIfAborted();
-    return { kind: 'failed', ...whose, error };
+    return { kind: 'failed', ...origin, error };
   }
 }

@@ -1,4 +1,4 @@
-/** One challenge of a WWW-Authenticate header (RFC 9110 §11.6.1); the scheme and the names of parameters in lower case. */
+/** One challenge of a WWW-Authenticate header (RFC 9110 §11.6.1); its scheme and parameter names are in lower case. */
 export interface Challenge {
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -15,15 +15,15 @@ const unquoted = /[^\s,]*/y;
 /** The scope of a token for a repository, by its path: https://distribution.github.io/distribution/spec/auth/scope/ */
 export type TokenScope = (path: string) => string;
 
-/** What a token is asked for where the registry does not say more. */
+/** The scope that is requested unless the registry's challenge names another: pull only. */
 export const pullScope: TokenScope = (path) => `repository:${path}:pull`;
 
-// `metadata_read`: how Azure calls the right to list tags.
+// `metadata_read` is Azure's name for the permission to list tags.
 const readActions = new Set(['pull', 'metadata_read']);
 
 /**
- * The scope that a challenge about a repository names, for any repository of the registry. Undefined where it names none, or another repository: only what is
- * needed to read the one that was asked about is asked for, whatever the challenge says.
+ * The scope that a challenge for a repository (by its path) names, applied to any repository of the registry. It is limited to reading, whatever the challenge
+ * names. Undefined if the challenge names no scope, or that of another repository.
  */
 export function challengedScope({ parameters: { scope = '' } }: Challenge, path: string): TokenScope | undefined {
   if (/^[\w*.-]{1,64}$/.test(scope)) return () => scope;
@@ -35,7 +35,7 @@ export function challengedScope({ parameters: { scope = '' } }: Challenge, path:
   return (path) => `repository:${prefix}${path}:${wanted.join(',')}`;
 }
 
-/** All challenges, in their order; what cannot be understood is left out. Accepts several challenges in one header and several headers. */
+/** All challenges in one or several WWW-Authenticate headers, in their order; invalid ones are skipped. */
 export function parseChallenges(header: string | readonly string[] | undefined): Challenge[] {
   const headers = header === undefined ? [] : typeof header === 'string' ? [header] : header;
   return headers.flatMap(parseHeader);

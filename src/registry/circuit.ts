@@ -24,14 +24,14 @@ export interface Circuit {
   succeed(): void;
   /** The host has not answered; `subject` is the requested resource, if others might have been answered. */
   fail(why: string, subject?: string): void;
-  /** The request ended without showing anything about the host. */
+  /** The request was aborted or blocked, which shows nothing about the host. */
   forget(): void;
 }
 
 const threshold = 5;
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
-// The pause of requests that arrive while one tries the host.
+// The pause of requests that arrive while the half-open circuit runs its one request.
 const whileProbingMs = 1_000;
 
 /** Creates a closed circuit. */

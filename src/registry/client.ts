@@ -21,65 +21,65 @@ import { listTags } from './tags.ts';
 import { Tokens } from './token.ts';
 
 /**
- * Reads from registries. Rejects by what happens next: PermanentError (RegistryRefused: the configuration or the address guard; RegistryDenied:
- * the credentials), WaitError (RegistryThrottled), the signal's reason, or a plain Error (retry) that says what was being done.
+ * Reads from registries. Rejects with PermanentError (RegistryRefused by the configuration or the address guard, RegistryDenied if no credential is accepted),
+ * with WaitError (RegistryThrottled, RegistryBusy or RegistryUnavailable), with the signal's reason, or with a plain Error (retry) that names the request.
  */
 export interface RegistryClient {
-  /** HEAD of the tag (or digest); undefined when the registry says 404. */
+  /** The digest and media type of a tag or digest, by HEAD; undefined for 404. */
   headManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
   /**
-   * The digest of a tag that is about to be used, and what it is, in one request. A GET, which counts as a pull: at Docker Hub, which limits them, it is a HEAD, and
-   * `whyNoImage` costs a request more.
+   * The digest of a tag that is about to be applied, by a GET, whose manifest is cached for `whyNoImage`. Docker Hub counts each GET as a pull, so there it is a
+   * HEAD, and `whyNoImage` costs another request. Undefined for 404.
    */
   resolveTag(source: ImageSource, tag: string, signal?: AbortSignal): Promise<{ readonly digest: string } | undefined>;
-  /** Why a digest is no image that can run, for the end of a sentence; undefined where it is one. Costs nothing after `resolveTag`. */
+  /** Why a digest is not a runnable image, as the end of a sentence; undefined if it is one. No request after `resolveTag`. */
   whyNoImage(source: ImageSource, digest: string, signal?: AbortSignal): Promise<string | undefined>;
-  /** What a tag or digest is, with its platforms and its creation time; undefined for 404. Read once per digest; a tag costs a HEAD more. */
+  /** The image of a tag or digest, with its platforms and creation time; undefined for 404. Cached by digest; a tag costs one HEAD. */
   readImage(source: ImageSource, reference: string, signal?: AbortSignal): Promise<Image | undefined>;
-  /** The same without the creation time, which of an index costs two requests more. */
+  /** Like `readImage` without the creation time, which costs two more requests for an index. */
   readPlatforms(source: ImageSource, reference: string, signal?: AbortSignal): Promise<ImagePlatforms | undefined>;
-  /** The manifest or index itself, its bytes checked against the digest; undefined for 404. Not cached. */
+  /** The bytes of a manifest or index, checked against its digest; undefined for 404. Not cached. */
   readManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<Manifest | undefined>;
   /** A blob of at most `maxBytes`, checked against its digest; undefined for 404. Not cached. */
   readBlob(source: ImageSource, digest: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | undefined>;
-  /** What refers to a manifest (signatures, attestations), of one artifact type if that is given; empty where nothing does. */
+  /** The descriptors of the manifests that refer to a digest, such as signatures and attestations; only those of `artifactType` if it is given. */
   listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Descriptor[]>;
-  /** All tags, following Link pages; undefined when the registry does not know the repository (404). */
+  /** All tags of a repository, from all pages of the list; undefined if the registry does not know the repository (404). */
   listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
-  /** Closes the connections when the last request has ended. */
+  /** Closes the connections after the last running request. */
   close(): Promise<void>;
 }
 
 export interface RegistryClientOptions {
-  /** Settings per host; a host without an entry: https, defaults. */
+  /** Settings of hosts. All other hosts have the defaults, with https. */
   registries: readonly RegistrySettings[];
-  /** Hosts that may be asked; empty: all but link-local and metadata addresses, which are refused in any case. */
+  /** The hosts that may get requests; empty: all. Link-local and metadata addresses are always refused. */
   allowedRegistries: readonly string[];
   credentials: CredentialSource;
   /**
-   * The versions of the credentials for a source, as far as they are known. Who knows newer ones does not share the answer to a question that was asked with older
-   * ones: it may be a refusal, and nobody would ask again.
+   * The known versions of a source's credentials. A request with newer credentials does not join one that is already running with older ones, whose answer may
+   * be a refusal.
    */
   credentialVersions?: (source: ImageSource) => string;
   now?: () => number;
   random?: () => number;
-  /** How names become addresses; the system's resolver unless given. */
+  /** The DNS lookup; the system's unless given. */
   lookup?: LookupFunction;
   /** Called after each request, for metrics. */
   onRequest?: (request: RequestRecord) => void;
-  /** Called when something becomes known of a host, for metrics and logs. */
+  /** Called when the state of a host changes, for metrics and logs. */
   onHostEvent?: (event: HostEvent) => void;
-  /** Where turns at hosts whose limits the configuration names are shared with other replicas; without: each for itself. */
+  /** Shares the configured limits of hosts between replicas; without it, each replica has these limits for itself. */
   sharedSlots?: SharedSlots;
-  /** How long no request of a host has to end until fewer may wait for it. */
+  /** After this time without a finished request of a host, fewer requests may wait for it. */
   stuckAfterMs?: number;
-  /** How much memory all answers that are being read may hold together. */
+  /** The memory limit of all answers that are being read, in bytes. */
   readingBytes?: number;
-  /** For one whole request, its body included, without the wait for its turn. */
+  /** The timeout of one request including its body, without the wait for a slot. */
   timeoutMs?: number;
 }
 
-/** Creates a client; throws an Error when a `caFile` cannot be read. */
+/** Creates a client; throws an Error if a `caFile` cannot be read. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { allowedRegistries, credentials, now = Date.now, random = Math.random, lookup, onRequest, timeoutMs = 10_000 } = options;
   const { onHostEvent: onEvent, sharedSlots: shared, stuckAfterMs, credentialVersions = () => '' } = options;

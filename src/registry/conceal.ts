@@ -5,22 +5,25 @@ import { BoundedMap } from '../async/bounded-map.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 import type { Registries } from './registries.ts';
 
-/** Prevents port scans by policies: the author of a policy names a host, and a registry names its token server and redirects. */
+/**
+ * Prevents port scans of private networks: policies name hosts, and registries name token servers and redirects, so error messages must not show how a private
+ * address answers.
+ */
 export interface Concealment {
-  /** Observes a request; throws if it went to a private address and the answer is not that of a registry. */
+  /** Observes each request; throws if it went to a private address whose answer is an error, but not one of a registry. */
   readonly onHop: (request: HttpRequest, answer: HttpAnswer | undefined) => void;
-  /** Runs a request about a source. For a registry with such an address, every failure becomes the same error. */
-  run<T>(source: ImageSource, ask: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Runs a request. If its registry is at a private address, or led to one, every failure becomes the same error without details. */
+  run<T>(source: ImageSource, request: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 const maxRegistries = 10_000;
 
-/** `onDetails` gets what the author of a policy must not see. */
+/** `onDetails` gets the details that the author of a policy must not see. */
 export function createConcealment(
   registries: Pick<Registries, 'isConcealed'>,
   onDetails: (registry: string, why: string) => void,
 ): Concealment {
-  /** Names of registries that led to a private address which the configuration does not name. */
+  /** The registries that led to a private address which the configuration does not name. */
   const concealed = new BoundedMap<string, true>(maxRegistries);
   return {
     onHop({ registry, url, what }, answer) {
@@ -29,9 +32,9 @@ export function createConcealment(
       if (answer !== undefined && answer.status >= 400 && !isOfRegistry(answer))
         throw new Error(`${what}: ${url.host} answered ${answer.status}, not as a registry does`);
     },
-    async run(source, ask, signal) {
+    async run(source, request, signal) {
       try {
-        return await ask();
+        return await request();
       } catch (error) {
         const isVisible = !concealed.has(source.registry) || (error instanceof PermanentError && error.reason === 'RegistryDenied');
         if (signal?.aborted || isVisible) throw error;
@@ -42,7 +45,7 @@ export function createConcealment(
   };
 }
 
-/** Has no cause, since causes become part of messages. */
+/** It has no `cause`, because the messages of causes are shown as well. */
 function concealedError(source: ImageSource): Error {
   const remedy = 'if it is a registry, have it added to registries or allowedRegistries of the configuration';
   return new Error(
@@ -50,7 +53,7 @@ function concealedError(source: ImageSource): Error {
   );
 }
 
-/** Registries send this header, or errors of the distribution specification. */
+/** Whether an answer is that of a registry: it has the API version header, or an error document of the distribution specification. */
 function isOfRegistry({ headers, body }: HttpAnswer): boolean {
   return headers['docker-distribution-api-version'] !== undefined || /^\s*\{\s*"errors"\s*:/.test(body.toString('utf8', 0, 200));
 }

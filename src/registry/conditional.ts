@@ -2,23 +2,23 @@ import { accessKey } from '../model/image-source.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
 import type { HttpAnswer } from './http.ts';
 
-/** How much text is remembered; a list of a thousand tags is about 20 kB. */
+/** The total size of the cached answers. A list of a thousand tags has about 20 kB. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** A time has whole seconds, and clocks differ: what was pushed right after it must not be missed for ever. */
+/** Last-Modified has whole seconds, and clocks differ: if it is newer than this, a push right after it could be missed for ever. */
 const lastModifiedMarginMs = 60_000;
 
-interface Remembered {
+interface CachedAnswer {
   readonly condition: Readonly<Record<string, string>>;
   readonly answer: HttpAnswer;
 }
 
 /**
- * Asks for what may have changed only, where a registry says by an ETag, or by a time long enough ago, what it gave: "304, not modified" becomes the answer that was given then.
- * Few registries do for tag lists; of the others nothing is remembered, and they are asked as before. For requests without a body.
+ * Adds conditional requests to GETs: if the last answer had an ETag, or a Last-Modified that is old enough, it is cached, and returned again when the registry
+ * answers 304. Few registries support this for tag lists; the answers of the others are not cached.
  */
 export function conditional(send: AuthenticatedHttp, limitBytes = maxBytes): AuthenticatedHttp {
-  const answers = new Map<string, Remembered>();
+  const answers = new Map<string, CachedAnswer>();
   let bytes = 0;
   const forget = (key: string) => {
     bytes -= answers.get(key)?.answer.body.length ?? 0;
@@ -35,7 +35,7 @@ export function conditional(send: AuthenticatedHttp, limitBytes = maxBytes): Aut
     }
   };
   return async (source, request) => {
-    // What one may see is not for others.
+    // Answers are shared only between policies with the same access.
     const key = `${accessKey(source)} ${request.url.href}`;
     const known = answers.get(key);
     const answer = await send(source, { ...request, headers: { ...request.headers, ...known?.condition } });

@@ -3,29 +3,29 @@ import { PermanentError } from '../model/errors.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { type Clock, describeBody } from './answer-errors.ts';
-import type { Try } from './authentication.ts';
+import type { CredentialResult } from './authentication.ts';
 import type { HttpRequest } from './http.ts';
 
 /**
- * Remembers what registries refuse at present. Some count the failed logins of an address, so a refused request is not repeated at once: the pauses grow with the
- * time since the first refusal, and one request at a time tries again.
+ * Remembers refused requests. Some registries count failed logins per address, so a refused request is not repeated at once: the pauses grow with the time since
+ * the first refusal, and one request at a time is sent to find out whether the refusal still holds.
  */
 export interface Denials {
   /**
-   * Begins a request and returns its time. Throws the known refusal instead if it is newer than `heardAt`, when the caller received a reason to ask;
-   * without `heardAt`, the registry is always asked.
+   * Begins a request and returns its time. Throws the known refusal instead if that is newer than `heardAt`, the time of the event that caused the request;
+   * without `heardAt`, the request is always sent.
    */
   begin(key: string, heardAt?: number): number;
-  /** Records a refusal; the error says when to try again. */
+  /** Records a refusal; returns the error, which contains the time of the next attempt. */
   refuse(key: string, askedAt: number, message: string): PermanentError;
-  /** Records that the registry has answered. */
+  /** Records that the request was not refused any more. */
   forget(key: string): void;
 }
 
 /** Times are in ms since 1970. */
 interface Denial {
   readonly message: string;
-  /** The first refusal in a row. */
+  /** The time of the first refusal in a row. */
   readonly since: number;
   /** The time of the last request. */
   askedAt: number;
@@ -35,7 +35,7 @@ interface Denial {
 const shortestMs = 5_000;
 const longestMs = 1_800_000;
 const maxDenials = 10_000;
-/** After this many of its pauses a refusal is forgotten: others may have been answered since. */
+/** A refusal is forgotten this many pauses after its end. */
 const forgottenAfter = 4;
 // Jitter, so that requests that were refused together are not repeated together.
 const spread = 0.1;
@@ -70,40 +70,45 @@ export function createDenials({ now, random }: Clock): Denials {
   };
 }
 
-/** The message must fit into a condition. */
+/** How many credentials a message lists, so that it fits into a condition. */
 const maxListed = 12;
 
-/** Who reads a message: the author of a policy may see the credentials that the policy names, the operator all of them. */
+/** The reader of a message: the author of a policy may see only the credentials that the policy names, the operator all of them. */
 type Reader = 'author' | 'operator';
 
-/** A message that no credential was accepted: lists each of them with its result, as far as the reader may see it. */
-export function describeDenial(source: ImageSource, { registry, what }: HttpRequest, tries: readonly Try[], reader: Reader): string {
+/** The message that no credential was accepted, with the result of each, as far as the reader may see it. */
+export function describeDenial(
+  source: ImageSource,
+  { registry, what }: HttpRequest,
+  results: readonly CredentialResult[],
+  reader: Reader,
+): string {
   const name = formatRepository(source);
-  const listed = tries.slice(0, maxListed).map((tried) => `${tried.source}${describeTry(tried, reader)}`);
-  const more = tries.length > maxListed ? [`and ${tries.length - maxListed} more`] : [];
-  const hadCredential = tries.some((tried) => tried.kind === 'refused' && tried.credential !== undefined);
+  const listed = results.slice(0, maxListed).map((result) => `${result.source}${describeResult(result, reader)}`);
+  const more = results.length > maxListed ? [`and ${results.length - maxListed} more`] : [];
+  const hadCredential = results.some((result) => result.kind === 'refused' && result.credential !== undefined);
   const remedy = hadCredential
     ? `check that the credentials are right and may pull ${name}`
     : `if ${name} exists, provide credentials that may pull it, for example in the policy's pullSecrets`;
   return `${what}: ${registry.name} gives no access: ${[...listed, ...more].join('; ')}. To do: ${remedy}`;
 }
 
-/** The error if a credential that might be accepted cannot be read. */
-export function unreadableError(what: string, { source, isOwn, error }: Extract<Try, { kind: 'failed' }>): Error {
+/** The error (retry) if an offer, which may have a valid credential, could not be read. */
+export function unreadableError(what: string, { source, isOwn, error }: Extract<CredentialResult, { kind: 'failed' }>): Error {
   return new Error(`${what}: cannot read the credentials of ${source}`, isOwn ? { cause: error } : {});
 }
 
-function describeTry(tried: Try, reader: Reader): string {
-  const isVisible = tried.isOwn || reader === 'operator';
-  switch (tried.kind) {
+function describeResult(result: CredentialResult, reader: Reader): string {
+  const isVisible = result.isOwn || reader === 'operator';
+  switch (result.kind) {
     case 'none':
-      return isVisible ? ` ${tried.why}` : ' has none for it';
+      return isVisible ? ` ${result.why}` : ' has none for it';
     case 'failed':
       return ' cannot be read';
     case 'accepted':
       return ' is accepted';
     case 'refused': {
-      const { answer, credential } = tried;
+      const { answer, credential } = result;
       const user = isVisible ? ` (user ${credential?.username})` : '';
       const whom = credential ? user : ' access';
       return `${whom} was refused ${answer ? `with ${answer.status}${describeBody(answer.body)}` : 'by the token server'}`;

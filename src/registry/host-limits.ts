@@ -45,7 +45,7 @@ export type RequestEnd =
   | { readonly kind: 'failure'; readonly why: string; readonly subject?: string }
   | { readonly kind: 'nothing' };
 
-/** `account`: the account that the host may count the request for. */
+/** An answer; `account` is the one whose quota the host may count the request against. */
 interface AnswerEnd {
   readonly kind: 'answer';
   readonly status: number;
@@ -69,7 +69,7 @@ interface Host {
 }
 
 const defaultConcurrency = 8;
-/** Workers process 256 pushes and as many policies at a time: no host may occupy all of them, and a host that does not answer only a few. */
+/** Workers process 256 pushes and 256 policies at a time. One host must not occupy all of them, and a host that does not answer only a few. */
 const maxSlots = 248;
 const maxRunning = 48;
 const maxWaitingWhenStuck = 8;
@@ -151,7 +151,7 @@ export class HostLimits {
     const rate = account === undefined ? undefined : quota.observe(account, headers);
     if (rate) this.#options.onEvent?.({ host: name, kind: 'pulls', remaining: rate.remaining, limit: rate.limit });
     const { now } = this.#options.clock;
-    // Then only pulls wait, and HEADs continue.
+    // With a spent pull quota, only pulls wait; HEAD requests continue.
     const isSpent = status === 429 && isPull && rate?.remaining === 0;
     const until = isSpent && account !== undefined ? quota.until(account) : pause.observe(status, headers);
     if (status < 500 || status === 501 || (until !== undefined && until > now())) circuit.succeed();
@@ -190,14 +190,14 @@ export class HostLimits {
     };
   }
 
-  /** Tenants choose hosts: only those of the configuration, and those that something is known of, are kept. */
+  /** Drops the state of a host without running requests, pauses or failures, unless the configuration names it: tenants choose how many hosts there are. */
   #forget(name: string, { limiter, circuit, pause, quota }: Host): void {
     const isKnown = circuit.hasFailures || pause.until > 0 || quota.isKnown || this.#options.settings(name) !== undefined;
     if (!isKnown && limiter.isIdle) this.#hosts.delete(name);
   }
 }
 
-/** Too many want to go to a host. */
+/** Too many requests wait for a host. */
 class Busy extends Error {
   readonly until: number;
 

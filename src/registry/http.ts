@@ -11,7 +11,7 @@ import type { Registry } from './registries.ts';
 
 export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers';
 
-/** One finished request, for metrics: `host` is the registry as policies name it, also for its token server. */
+/** A finished request, for metrics. `host` is the registry as policies name it, also for requests to its token server. */
 export interface RequestRecord {
   host: string;
   kind: RequestKind;
@@ -20,7 +20,7 @@ export interface RequestRecord {
   durationMs: number;
 }
 
-/** `what` names the thing being done, for messages: `HEAD manifest of ghcr.io/a/b:1.2`. */
+/** A request; `what` describes it in messages: `HEAD manifest of ghcr.io/a/b:1.2`. */
 export interface HttpRequest {
   registry: Registry;
   kind: RequestKind;
@@ -29,16 +29,16 @@ export interface HttpRequest {
   url: URL;
   headers: Readonly<Record<string, string>>;
   body?: string;
-  /** The account that the host may count the request for. */
+  /** The account whose quota the host may count the request against. */
   account?: string;
   maxBytes: number;
   maxRedirects: number;
   signal?: AbortSignal | undefined;
-  /** The reading that it is a part of; without one, it counts by itself. */
+  /** The memory budget of the operation that the request belongs to, such as a list of many pages; without it, the request has its own. */
   reading?: BudgetedReading | undefined;
 }
 
-/** An answer with any status; `url` is the last one after redirects. */
+/** An answer with any status; `url` is the final URL after redirects. */
 export interface HttpAnswer {
   status: number;
   headers: IncomingHttpHeaders;
@@ -59,7 +59,7 @@ export interface HttpOptions {
 
 /**
  * Sends a request within the host's limits and follows redirects. Every hop passes the address guard, and Authorization is only sent to the first
- * origin. Rejects with the signal's reason, PermanentError(RegistryRefused), or an Error that says what was being done.
+ * origin. Rejects with the signal's reason, PermanentError(RegistryRefused), or an Error that names the request.
  */
 export type Http = (request: HttpRequest) => Promise<HttpAnswer>;
 

@@ -1,68 +1,70 @@
-/** What an image is, read from its manifests and its configuration: https://github.com/opencontainers/image-spec */
+/** Reads images from their manifests and configurations: https://github.com/opencontainers/image-spec */
 import { isAttestation, isImageConfigType, whyNoImage } from '../model/artifact.ts';
 import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { headManifest, type Manifest, readBlob, readManifest } from './manifests.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
-import { creationTime, latestTime, notedTime, parseImageConfig, parseManifest } from './parse-manifest.ts';
+import { creationTime, latestTime, annotatedTime, parseImageConfig, parseManifest } from './parse-manifest.ts';
 import type { Session } from './session.ts';
 import { SingleFlight } from '../async/single-flight.ts';
 
-/** What of an image costs one or two requests: of an index, only its own bytes are read. */
+/** The platforms of an image. Reading them costs one or two requests: of an index, only the index itself is read. */
 export interface ImagePlatforms {
   readonly digest: string;
   readonly mediaType: string;
-  /** `linux/amd64`, `linux/arm/v7`: each once, in the order of the index, and of very many the first; none for what is no image. */
+  /** `linux/amd64`, `linux/arm/v7`: without duplicates, in the order of the index, at most 100; empty if the digest is not an image. */
   readonly platforms: readonly string[];
 }
 
 /** An image of one or several platforms. */
 export interface Image extends ImagePlatforms {
-  /** When it was created, by its own word; an index where it says nothing itself when the newest of its images was. */
+  /** The creation time that the image names; for an index without one, the latest of its images. */
   readonly created?: Date;
-  /** Why it is no image that can run, for the end of a sentence; absent where it is one. */
+  /** Why it is not a runnable image, as the end of a sentence; absent if it is one. */
   readonly noImage?: string;
 }
 
-/** What the bytes of a manifest say by themselves: all that is kept of them. */
+/** The parts of a manifest that are cached. */
 interface Summary {
   readonly digest: string;
   readonly mediaType: string;
   readonly noImage?: string | undefined;
-  /** The time that the manifest or the entries of the index name. */
-  readonly noted?: Date | undefined;
+  /** The creation time in the annotations of the manifest, or of the entries of the index. */
+  readonly annotated?: Date | undefined;
   /** The digest of an image's configuration. */
   readonly config?: string | undefined;
   readonly platforms: readonly string[];
-  /** Images of an index that alone can say what their platform is. */
-  readonly unlabelled: readonly string[];
-  /** Images of an index that alone can say when they were created. */
-  readonly undated: readonly string[];
+  /** The images of an index whose entries have no platform: it must be read from their configurations. */
+  readonly withoutPlatform: readonly string[];
+  /** The images of an index whose entries have no creation time: it must be read from their manifests and configurations. */
+  readonly withoutTime: readonly string[];
 }
 
-/** What an image says of its platform and its creation, in its configuration as well. */
+/** The platforms and creation time, from the manifest and the configuration. */
 type Details = Pick<Image, 'platforms' | 'created'>;
 
+/** A cached reader of images. */
 export interface Images {
-  /** Undefined when the registry does not hold it. */
+  /** The image of a tag or digest; undefined for 404. */
   read(session: Session, reference: string): Promise<Image | undefined>;
+  /** The platforms of a tag or digest; undefined for 404. */
   readPlatforms(session: Session, reference: string): Promise<ImagePlatforms | undefined>;
-  /** What a tag points at; what that is is known then. */
+  /** The digest of a tag, by a GET whose manifest is cached, so that `whyNoImage` needs no further request; undefined for 404. */
   resolve(session: Session, tag: string): Promise<{ readonly digest: string } | undefined>;
-  /** Why a digest is no image that can run. Undefined where it is one; rejects where the registry does not hold it. */
+  /** Why a digest is not a runnable image; undefined if it is one. Rejects if the registry does not have it. */
   whyNoImage(session: Session, digest: string): Promise<string | undefined>;
 }
 
 const maxImages = 10_000;
 const maxPlatforms = 100;
 const maxConfigBytes = 4 * 1024 * 1024;
-// Entries of an index that do not say their platform, or when they were created, are asked one by one.
-const maxAsked = 8;
+// How many images of an index are read one by one because their entries have no platform or no creation time.
+const maxReadEntries = 8;
 
-/** Reads images. What a digest names never changes, so that each is read once for all who may see the same, also at the same time. */
+/** Creates a reader. The content of a digest never changes, so each is read once for all policies with the same access. */
 export function createImages(credentialVersions: (source: ImageSource) => string): Images {
-  const summaries = remembering<Summary>(credentialVersions);
-  const details = remembering<Details>(credentialVersions);
+  const summaries = createDigestCache<Summary>(credentialVersions);
+  const details = createDigestCache<Details>(credentialVersions);
 
   const summaryOf = (session: Session, digest: string) =>
     summaries.read(session, digest, async (session) => {
@@ -70,18 +72,18 @@ export function createImages(credentialVersions: (source: ImageSource) => string
       return manifest && summarise(manifest);
     });
 
-  const detailsOf = (session: Session, { digest, config, noted, platforms, unlabelled }: Summary) =>
+  const detailsOf = (session: Session, { digest, config, annotated, platforms, withoutPlatform }: Summary) =>
     details.read(session, digest, async (session): Promise<Details> => {
-      if (config !== undefined) return readConfig(session, config, noted);
-      const asked = await Promise.all(unlabelled.map((entry) => entryDetails(session, entry)));
+      if (config !== undefined) return readConfig(session, config, annotated);
+      const asked = await Promise.all(withoutPlatform.map((entry) => entryDetails(session, entry)));
       const all = [...platforms, ...asked.flatMap((entry) => entry?.platforms ?? [])];
-      return { platforms: [...new Set(all)].slice(0, maxPlatforms), ...(noted && { created: noted }) };
+      return { platforms: [...new Set(all)].slice(0, maxPlatforms), ...(annotated && { created: annotated }) };
     });
 
-  /** Of an image in an index; what is nested deeper is not asked. */
+  /** The details of an image in an index; nested indexes are not read. */
   const entryDetails = async (session: Session, digest: string): Promise<Details | undefined> => {
     const summary = await summaryOf(session, digest);
-    if (summary?.config === undefined) return summary?.noted && { platforms: [], created: summary.noted };
+    if (summary?.config === undefined) return summary?.annotated && { platforms: [], created: summary.annotated };
     return detailsOf(session, summary);
   };
 
@@ -90,22 +92,22 @@ export function createImages(credentialVersions: (source: ImageSource) => string
     return digest === undefined ? undefined : summaryOf(session, digest);
   };
 
-  const explain = async (session: Session, { noImage, platforms, unlabelled }: Summary): Promise<string | undefined> => {
-    if (noImage !== undefined || platforms.length > 0 || unlabelled.length === 0) return noImage;
-    const asked = await Promise.all(unlabelled.map(async (entry) => summaryOf(session, entry)));
+  const explain = async (session: Session, { noImage, platforms, withoutPlatform }: Summary): Promise<string | undefined> => {
+    if (noImage !== undefined || platforms.length > 0 || withoutPlatform.length === 0) return noImage;
+    const asked = await Promise.all(withoutPlatform.map(async (entry) => summaryOf(session, entry)));
     const images = asked.filter((entry) => entry?.noImage === undefined);
-    return images.length > 0 ? undefined : `it is an index of what is no image: ${asked[0]?.noImage}`;
+    return images.length > 0 ? undefined : `it is an index without an image: ${asked[0]?.noImage}`;
   };
 
   return {
     async read(session, reference) {
       const summary = await find(session, reference);
       if (!summary) return undefined;
-      const { digest, mediaType, noted, undated } = summary;
+      const { digest, mediaType, annotated, withoutTime } = summary;
       const noImage = await explain(session, summary);
-      if (noImage !== undefined) return { digest, mediaType, platforms: [], ...(noted && { created: noted }), noImage };
+      if (noImage !== undefined) return { digest, mediaType, platforms: [], ...(annotated && { created: annotated }), noImage };
       const { platforms, created: own } = (await detailsOf(session, summary)) ?? { platforms: [] };
-      const asked = await Promise.all(undated.map((entry) => entryDetails(session, entry)));
+      const asked = await Promise.all(withoutTime.map((entry) => entryDetails(session, entry)));
       const created = latestTime([own, ...asked.map((entry) => entry?.created)]);
       return { digest, mediaType, platforms, ...(created && { created }) };
     },
@@ -130,14 +132,14 @@ export function createImages(credentialVersions: (source: ImageSource) => string
   };
 }
 
-/** What is known of digests, each read once for all who may see the same. */
-function remembering<T extends object>(credentialVersions: (source: ImageSource) => string) {
+/** A cache by digest and access; concurrent reads of the same digest share one request. */
+function createDigestCache<T extends object>(credentialVersions: (source: ImageSource) => string) {
   const known = new BoundedMap<string, T>(maxImages);
   const flights = new SingleFlight<T | undefined>();
   return {
-    async read(session: Session, digest: string, readAnew: (session: Session) => Promise<T | undefined>): Promise<T | undefined> {
+    async read(session: Session, digest: string, fetch: (session: Session) => Promise<T | undefined>): Promise<T | undefined> {
       const key = keyOf(session, digest);
-      const run = (signal: AbortSignal) => readAnew({ ...session, signal });
+      const run = (signal: AbortSignal) => fetch({ ...session, signal });
       const found = known.get(key) ?? (await flights.run(`${key} ${credentialVersions(session.source)}`, run, session.signal));
       if (found) known.set(key, found);
       return found;
@@ -153,32 +155,39 @@ function keyOf({ source }: Session, digest: string): string {
 function summarise({ digest, mediaType, bytes }: Manifest): Summary {
   const document = parseManifest(bytes) ?? {};
   const { config, annotations } = document;
-  const own = notedTime(annotations);
+  const own = annotatedTime(annotations);
   const base = { digest, mediaType, noImage: whyNoImage(document) };
   if (!document.manifests) {
     const isImageConfig = config?.mediaType !== undefined && isImageConfigType(config.mediaType);
-    return { ...base, noted: own, config: isImageConfig ? config.digest : undefined, platforms: [], unlabelled: [], undated: [] };
+    return {
+      ...base,
+      annotated: own,
+      config: isImageConfig ? config.digest : undefined,
+      platforms: [],
+      withoutPlatform: [],
+      withoutTime: [],
+    };
   }
   const entries = document.manifests.filter((entry) => !isAttestation(entry));
   const platforms = new Set(entries.flatMap(({ platform }) => (platform ? formatPlatform(platform) : [])));
-  const unlabelled = entries.filter(({ platform }) => platform === undefined).slice(0, maxAsked);
-  const undated = own ? [] : entries.filter((entry) => !notedTime(entry.annotations)).slice(0, maxAsked);
+  const withoutPlatform = entries.filter(({ platform }) => platform === undefined).slice(0, maxReadEntries);
+  const withoutTime = own ? [] : entries.filter((entry) => !annotatedTime(entry.annotations)).slice(0, maxReadEntries);
   return {
     ...base,
-    noted: own ?? latestTime(entries.map((entry) => notedTime(entry.annotations))),
+    annotated: own ?? latestTime(entries.map((entry) => annotatedTime(entry.annotations))),
     platforms: [...platforms].slice(0, maxPlatforms),
-    unlabelled: unlabelled.map(({ digest }) => digest),
-    undated: undated.map(({ digest }) => digest),
+    withoutPlatform: withoutPlatform.map(({ digest }) => digest),
+    withoutTime: withoutTime.map(({ digest }) => digest),
   };
 }
 
-async function readConfig(session: Session, digest: string, noted: Date | undefined): Promise<Details> {
+async function readConfig(session: Session, digest: string, annotated: Date | undefined): Promise<Details> {
   const bytes = await readBlob(session, digest, maxConfigBytes);
-  // The registry may be about to have it: it accepts no manifest without.
+  // A registry accepts a manifest only after its configuration, so the configuration may appear soon: retry.
   if (!bytes)
     throw new Error(`reading an image of ${formatRepository(session.source)}: the registry does not hold its configuration ${digest}`);
   const { os, architecture, variant, config, created: built } = parseImageConfig(bytes);
-  const created = creationTime(noted, { labels: config?.Labels, built });
+  const created = creationTime(annotated, { labels: config?.Labels, built });
   const platforms = os && architecture ? formatPlatform({ os, architecture, variant }) : [];
   return { platforms, ...(created && { created }) };
 }

@@ -11,7 +11,7 @@ export interface LimiterOptions {
   sleep?: Sleep;
 }
 
-/** How many requests may wait for a slot: the others are refused, so that their workers can do something else. */
+/** How many requests may wait for a slot. Further ones are refused, so that their workers are free for other jobs. */
 export interface QueueLimits {
   readonly maxWaiting: number;
   /** The limit if no request has ended for a while. */
@@ -23,7 +23,7 @@ export interface QueueLimits {
   readonly refuse: (why: string, waitMs: number) => Error;
 }
 
-/** First come, first served: `acquire` waits for a slot and returns the function that releases it; it rejects with the signal's reason, or with what `refuse` retries. */
+/** A first-come, first-served limiter. `acquire` waits for a slot and returns the function that releases it. It rejects with the signal's reason, or with the error of `refuse`. */
 export interface Limiter {
   acquire(signal?: AbortSignal): Promise<() => void>;
   readonly isIdle: boolean;

@@ -72,16 +72,19 @@ type Labels = Readonly<Record<string, string>> | undefined;
 const names = ['org.opencontainers.image.created', 'org.label-schema.build-date'];
 
 /** The creation time in annotations or labels. */
-export function notedTime(notes: Labels): Date | undefined {
-  return mostCredible(names.map((name) => parseTime(notes?.[name])));
+export function annotatedTime(annotations: Labels): Date | undefined {
+  return mostCredible(names.map((name) => parseTime(annotations?.[name])));
 }
 
 /**
  * The creation time of an image: that of its manifest's annotations, otherwise the later one of its labels and its configuration. A label may be inherited from
  * the base image, and the time of a configuration may be that of cached layers; both are earlier. A reproducible build may have a label only.
  */
-export function creationTime(noted: Date | undefined, { labels, built }: { labels: Labels; built: string | undefined }): Date | undefined {
-  return mostCredible([noted, latestTime([notedTime(labels), parseTime(built)])]);
+export function creationTime(
+  annotated: Date | undefined,
+  { labels, built }: { labels: Labels; built: string | undefined },
+): Date | undefined {
+  return mostCredible([annotated, latestTime([annotatedTime(labels), parseTime(built)])]);
 }
 
 /** The latest of the known times. */

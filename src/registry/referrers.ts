@@ -1,4 +1,4 @@
-/** What refers to a manifest: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-referrers */
+/** Lists the referrers of a manifest: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-referrers */
 import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpRequest } from './http.ts';
@@ -8,17 +8,17 @@ import { type Descriptor, parseManifest } from './parse-manifest.ts';
 
 const maxPages = 20;
 const maxPageBytes = 4 * 1024 * 1024;
-/** A tag of the whole sha512 digest would be too long to be one. */
+/** The fallback tag has at most this many hex digits: with all digits of a sha512 digest it would be too long for a tag. */
 const maxFallbackDigits = 64;
 const indexType = 'application/vnd.oci.image.index.v1+json';
-// What registries that do not have this endpoint answer.
+// The statuses with which registries without this endpoint answer.
 const unsupported = new Set([400, 404, 405, 406, 501]);
 
-/** Signatures, attestations and the like of a digest, by the endpoint of OCI 1.1, or by its fallback, an index under a tag made of the digest. */
+/** The referrers of a digest (signatures, attestations), by the endpoint of OCI 1.1, or from its fallback: an index whose tag is derived from the digest. */
 export async function listReferrers(session: Session, digest: string, artifactType?: string): Promise<Descriptor[]> {
   if (!isDigest(digest)) return [];
   const found = (await askEndpoint(session, digest, artifactType)) ?? (await readFallback(session, digest));
-  // Registries need not filter.
+  // The specification allows registries to ignore the filter.
   return artifactType === undefined ? found : found.filter((entry) => entry.artifactType === artifactType);
 }
 
@@ -46,7 +46,7 @@ async function askEndpoint(session: Session, digest: string, artifactType: strin
     if (page === 0 && unsupported.has(answer.status)) return undefined;
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
     const entries = parseManifest(answer.body)?.manifests;
-    // Some answer 200 with a page of their own for every path that they do not know.
+    // Some registries answer 200 with an HTML page for unknown paths.
     if (!entries && page === 0 && !answer.headers['content-type']?.startsWith(indexType)) return undefined;
     if (!entries) throw new Error(`${what}: the answer is not an index`);
     found.push(...entries);

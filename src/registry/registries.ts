@@ -7,10 +7,10 @@ import { normaliseRegistry, type Repository } from '../model/image-reference.ts'
 import { guardedLookup, isPrivateAddress } from './address-guard.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 
-/** What the configuration says about one registry host. */
+/** The configured settings of one registry host. */
 export interface RegistrySettings {
   host: string;
-  /** Plain http, also for its token server and redirects; never assumed. */
+  /** Uses plain http, also for its token server and redirects; https is never downgraded without it. */
   insecure: boolean;
   /** PEM file of certificate authorities that are trusted besides the public ones. */
   caFile?: string;
@@ -18,11 +18,11 @@ export interface RegistrySettings {
   concurrency?: number;
 }
 
-/** A registry that may be asked. */
+/** A registry that may get requests. */
 export interface Registry {
-  /** As policies name it: `docker.io`. */
+  /** Its name in policies: `docker.io`. */
   readonly name: string;
-  /** Where its API is: `https://registry-1.docker.io`. */
+  /** The origin of its API: `https://registry-1.docker.io`. */
   readonly origin: string;
   readonly insecure: boolean;
   /** Connections that trust what this registry trusts; its token server and redirects use them too. */
@@ -36,11 +36,11 @@ export interface RegistriesOptions {
   lookup?: LookupFunction | undefined;
 }
 
-/** Tenants choose the names. */
+/** Tenants choose the names of registries, so the cache is bounded. */
 const maxNames = 10_000;
 const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' };
 
-/** The registries of the configuration, and all others with the defaults; `caFile`s are read once, here. */
+/** Finds registries: those of the configuration with their settings, all others with the defaults. Each `caFile` is read once, by the constructor. */
 export class Registries {
   readonly #settings: ReadonlyMap<string, RegistrySettings>;
   readonly #allowed: ReadonlySet<string>;
@@ -76,14 +76,14 @@ export class Registries {
     return { name, origin, insecure, agent: this.#agents.get(name) ?? this.#defaultAgent };
   }
 
-  /** The settings of a host, also of one that is only a token server or the target of a redirect. */
+  /** The configured settings of any host, including token servers and targets of redirects. */
   settings(host: string): RegistrySettings | undefined {
     return this.#settings.get(normaliseRegistry(host));
   }
 
   /**
-   * Whether nobody is told how a host answers that a registry led to: it is at a private address, as far as it was looked up, and the configuration names neither
-   * of them. Where the registries that the operator names lead to is the operator's business.
+   * Whether error messages must not show how a URL of this registry answers: its host resolved to a private address, and the configuration names neither the host
+   * nor the registry.
    */
   isConcealed({ hostname, host }: URL, { name }: Registry): boolean {
     const names = [name, normaliseRegistry(host)];
@@ -91,7 +91,7 @@ export class Registries {
     return isPrivateAddress(hostname) || this.#privateNames.get(hostname) === true;
   }
 
-  /** Waits for running requests; closing twice is fine. */
+  /** Waits for running requests, then closes the connections. May be called twice. */
   async close(): Promise<void> {
     this.#closed ??= Promise.all([this.#defaultAgent, ...this.#agents.values()].map((agent) => agent.close()));
     await this.#closed;
@@ -101,9 +101,9 @@ export class Registries {
 function createAgent(timeoutMs: number, lookup: LookupFunction, settings?: RegistrySettings): Agent {
   const ca = settings?.caFile === undefined ? {} : { ca: [...rootCertificates, readCertificates(settings.host, settings.caFile)] };
   return new Agent({
-    // A few requests at a time gain nothing from HTTP/2, and registries sit behind proxies of all ages.
+    // HTTP/2 gains nothing for a few requests at a time, and many registries are behind old proxies.
     allowH2: false,
-    // Long enough for the next push to find a warm connection, shorter than what common load balancers drop silently.
+    // Long enough for the next push to reuse the connection, shorter than the idle timeouts of common load balancers.
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 50_000,
     connect: { lookup, timeout: timeoutMs, ...ca },

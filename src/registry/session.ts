@@ -6,7 +6,7 @@ import type { AuthenticatedHttp } from './authentication.ts';
 import type { HttpAnswer } from './http.ts';
 import type { Registry } from './registries.ts';
 
-/** What a request about a repository needs: its registry, on whose behalf it is asked, and how it is sent. */
+/** Everything that requests for a repository share: its registry, the access on whose behalf they are sent, and the function that sends them. */
 export interface Session {
   readonly send: AuthenticatedHttp;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ function tryNextLink(what: string, header: string | string[] | undefined): strin
 
 /**
  * The target of `rel="next"` in Link headers (RFC 8288), unresolved; undefined if there is none. If no link has that relation, one without any relation
- * counts: some registries write that, and nobody would notice a list that ends too early. Throws an Error if the header cannot be parsed.
+ * counts: some registries write that, and a list that ends too early would not be noticed. Throws an Error if the header cannot be parsed.
  */
 export function nextLink(header: string | readonly string[] | undefined): string | undefined {
   const text = header === undefined ? '' : typeof header === 'string' ? header : header.join(',');

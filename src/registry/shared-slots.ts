@@ -39,10 +39,10 @@ export type SharedGate = (signal?: AbortSignal) => Promise<() => void>;
 const maxAheadMs = 1_000;
 const patienceMs = 2_000;
 const pollMs = 50;
-// How long an unreachable store is not asked again: the limits protect the registry, and correctness does not depend on them.
+// The pause after the store was unreachable. Only the replica's own limits hold meanwhile: correctness does not depend on the shared ones.
 const awayMs = 2_000;
 
-/** Only one request of a replica asks at a time, since the others are behind it anyway. If the store cannot be reached, only the replica's own limits hold. */
+/** Creates a gate. Only one request of a replica polls the store at a time, because the others queue behind it. If the store cannot be reached, only the replica's own limits hold. */
 export function createSharedGate(options: SharedGateOptions): SharedGate {
   const { slots, host, limits, lifeMs, newLease, refuse, now, sleep = defaultSleep } = options;
   const head = createLimiter({ concurrency: 1 });

@@ -8,15 +8,15 @@ import { nextPage, type Session } from './session.ts';
 
 const pageSize = 1000;
 const maxPages = 1000;
-/** All of them are kept until the best is chosen. */
+/** All tags are in memory until the best one is selected. */
 const maxTags = 200_000;
 const maxPageBytes = 8 * 1024 * 1024;
-/** Each page may take seconds: a slow registry must not hold a place for hours. */
+/** Each page may take seconds: a slow registry must not occupy a worker for hours. */
 const maxMs = 5 * 60_000;
-/** What a tag takes in a set besides its characters. */
+/** The memory of an entry in a Set, without its characters. */
 const bytesPerTag = 64;
 
-/** All tags of a repository, page by page, without doubles, what is no tag, and the tags of signatures and the like; undefined when the registry does not know it. */
+/** All tags of a repository, without duplicates, invalid names and the tags of artifacts such as signatures. Undefined if the registry does not know the repository (404). */
 export async function listTags(session: Session): Promise<string[] | undefined> {
   const { registry, signal, source, budget } = session;
   const what = `listing tags of ${formatRepository(source)}`;
@@ -31,7 +31,7 @@ async function readPages(what: string, session: Session, reading: BudgetedReadin
   const startedAt = clock.now();
   let url: URL | undefined = new URL(`/v2/${source.path}/tags/list?n=${pageSize}`, registry.origin);
   while (url) {
-    if (seen.has(url.href)) throw new Error(`${what}: the registry's pages go round in a circle`);
+    if (seen.has(url.href)) throw new Error(`${what}: the next page is one that was already read`);
     if (seen.size === maxPages) throw new Error(`${what}: more than ${maxPages} pages`);
     if (clock.now() - startedAt > maxMs) throw new Error(`${what}: it took longer than ${maxMs / 60_000} min (${seen.size} pages so far)`);
     seen.add(url.href);

@@ -8,20 +8,20 @@ import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Registry } from './registries.ts';
 import { SingleFlight } from '../async/single-flight.ts';
 
-/** Who wants to read what, and where a token for it is to be had. */
+/** A token to request: for a repository and scope, with a credential, at the token server `realm`. */
 export interface TokenRequest {
   readonly registry: Registry;
   readonly repository: Repository;
   readonly realm: string;
   readonly service?: string | undefined;
-  /** What it has to be good for. */
+  /** The access that the token must grant: `repository:team/app:pull`. */
   readonly scope: string;
   readonly credential: Credential | undefined;
 }
 
-type TokenCall = Pick<TokenRequest, 'registry' | 'realm' | 'credential'> & {
+type TokenQuery = Pick<TokenRequest, 'registry' | 'realm' | 'credential'> & {
   readonly what: string;
-  /** What is asked for, in the words of the specification. */
+  /** The request parameters of the specification: `service` and `scope`. */
   readonly fields: Readonly<Record<string, string>>;
 };
 
@@ -32,16 +32,16 @@ export interface TokensOptions {
 
 const maxTokens = 10_000;
 const maxTokenBytes = 256 * 1024;
-// What the specification prescribes when the server does not say.
+// The lifetime that the specification prescribes if the answer has no `expires_in`.
 const defaultLifetimeSeconds = 60;
 const maxIdentityTokens = 1_000;
 const visible = /^[\x21-\x7e]+$/;
 
-/** Tokens by registry, repository, scope and credential, each fetched once for all who wait for it. */
+/** Caches tokens by registry, repository, scope and credential; concurrent requests for the same token share one fetch. */
 export class Tokens {
   readonly #cache = new BoundedMap<string, { token: string; usableUntil: number }>(maxTokens);
   readonly #flights = new SingleFlight<string | undefined>();
-  /** Those that token servers gave in place of a credential's own. */
+  /** The identity tokens with which token servers replaced those of credentials. */
   readonly #identityTokens = new BoundedMap<string, string>(maxIdentityTokens);
   readonly #options: TokensOptions;
 
@@ -49,7 +49,7 @@ export class Tokens {
     this.#options = options;
   }
 
-  /** A token that is `refused` is dropped and another one fetched. Undefined when the token server refuses the credential. */
+  /** Returns a token; `refused` is one that the registry has refused, which is not returned again. Undefined if the token server refuses the credential. */
   async get(request: TokenRequest, refused: string | undefined, signal?: AbortSignal): Promise<string | undefined> {
     const key = cacheKey(request);
     const cached = this.#cache.get(key);
@@ -69,14 +69,14 @@ export class Tokens {
     }
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
     const { token, lifetimeSeconds } = parseToken(what, answer);
-    // A margin, so that a token does not expire on its way; counted from the request, because the server's clock may differ.
+    // The margin keeps a token from expiring in transit. It counts from the request, because the server's clock may differ.
     const usableMs = (lifetimeSeconds - Math.min(lifetimeSeconds / 5, 30)) * 1000;
     this.#cache.set(key, { token, usableUntil: askedAt + usableMs });
     return token;
   }
 
-  /** The token server's answer; undefined when it refuses the credential. */
-  async #ask(call: TokenCall, signal: AbortSignal): Promise<HttpAnswer | undefined> {
+  /** The token server's answer; undefined if it refuses the credential. */
+  async #ask(call: TokenQuery, signal: AbortSignal): Promise<HttpAnswer | undefined> {
     const { http } = this.#options;
     const { identityToken } = call.credential ?? {};
     const answer = identityToken === undefined ? undefined : await this.#exchange(call, identityToken, signal);
@@ -87,10 +87,10 @@ export class Tokens {
   }
 
   /**
-   * Exchanges an identity token by the OAuth2 form (RFC 6749 §6); undefined where the token server has no such form. The server may replace the identity
-   * token with each exchange, also with one that runs at the same time, and then accepts only the newest.
+   * Exchanges an identity token by OAuth2 (RFC 6749 §6); undefined if the token server does not support that. The server may replace the identity token in each
+   * exchange, including concurrent ones, and then accepts only the newest.
    */
-  async #exchange(call: TokenCall, identityToken: string, signal: AbortSignal): Promise<HttpAnswer | 'refused' | undefined> {
+  async #exchange(call: TokenQuery, identityToken: string, signal: AbortSignal): Promise<HttpAnswer | 'refused' | undefined> {
     const owner = `${call.registry.name} ${call.realm} ${hashCredential(call.credential)}`;
     const tried = new Set<string>();
     for (;;) {
@@ -114,12 +114,12 @@ function isRefused({ status }: HttpAnswer): boolean {
   return status === 401 || status === 403;
 }
 
-function callOf({ registry, realm, service, scope, credential }: TokenRequest, what: string): TokenCall {
+function callOf({ registry, realm, service, scope, credential }: TokenRequest, what: string): TokenQuery {
   return { registry, realm, credential, what, fields: { ...(service !== undefined && { service }), scope } };
 }
 
-/** With user and password, or anonymously. An identity token takes the place of a password that is missing. */
-function getCall({ registry, realm, credential, what, fields }: TokenCall): HttpRequest {
+/** The request with Basic authentication, or anonymous. An identity token serves as the password if there is none. */
+function getCall({ registry, realm, credential, what, fields }: TokenQuery): HttpRequest {
   const url = new URL(realm);
   for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value);
   const password = credential?.password || credential?.identityToken || '';
@@ -127,7 +127,7 @@ function getCall({ registry, realm, credential, what, fields }: TokenCall): Http
   return { registry, kind: 'token', what, method: 'GET', url, headers, maxBytes: maxTokenBytes, maxRedirects: 0 };
 }
 
-function postCall({ registry, realm, what, fields }: TokenCall, identityToken: string): HttpRequest {
+function postCall({ registry, realm, what, fields }: TokenQuery, identityToken: string): HttpRequest {
   const form = { grant_type: 'refresh_token', client_id: 'image-watcher', refresh_token: identityToken, ...fields };
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const body = new URLSearchParams(form).toString();
@@ -143,7 +143,7 @@ function parseToken(what: string, answer: HttpAnswer): { token: string; lifetime
   return { token, lifetimeSeconds: typeof lifetime === 'number' && lifetime > 0 ? lifetime : defaultLifetimeSeconds };
 }
 
-/** The parser's own message is not kept: it quotes the text, which may hold a token. */
+/** Undefined for invalid JSON. The message of the parser is not kept, because it quotes the text, which may contain a token. */
 function parseObject({ body }: HttpAnswer): Readonly<Record<string, unknown>> | undefined {
   try {
     const document: unknown = JSON.parse(body.toString('utf8'));

@@ -22,12 +22,12 @@ export interface Rollout {
   readonly since: Date;
 }
 
-/** The parts of a policy that record what it did. */
+/** The parts of a policy that record its changes. */
 export type RolloutOwner = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'status'>;
 
 /**
  * The targets of the policy that run an image it applied, according to their own annotations and the history, with the newest change of each container.
- * A workload that is no longer a target is not followed, whatever the history says.
+ * A workload that is no longer a target is not watched, even if the history contains it.
  */
 export function followedWorkloads(
   policy: RolloutOwner,

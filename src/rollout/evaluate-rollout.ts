@@ -51,7 +51,7 @@ export function evaluateRollout(workload: Workload, time: RolloutTime, now: Date
   const { rollout, generation, kind } = workload;
   const name = formatWorkload(workload);
   if (rollout === undefined) return { kind: 'notWatched', message: `${name} is not watched: a ${kind} does not roll out` };
-  if (rollout.standsStill !== undefined) return { kind: 'notWatched', message: `${name} is not watched: ${rollout.standsStill}` };
+  if (rollout.haltedBecause !== undefined) return { kind: 'notWatched', message: `${name} is not watched: ${rollout.haltedBecause}` };
   const isObserved = rollout.observedGeneration >= generation;
   if (isObserved) {
     if (rollout.wanted === 0) return { kind: 'notWatched', message: `${name} is not watched: it has no replicas` };
@@ -65,7 +65,7 @@ export function evaluateRollout(workload: Workload, time: RolloutTime, now: Date
   const overdueMs = now.getTime() - deadlineOf(workload, time).getTime();
   const isTold = isObserved && (rollout.isIncomplete === true || rollout.cannotCreate !== undefined);
   if (overdueMs > graceMs && !isTold)
-    return { kind: 'notWatched', message: `${name} is not watched: nobody saw it when its time was over` };
+    return { kind: 'notWatched', message: `${name} is not watched: its rollout was not observed before the timeout` };
   if (overdueMs >= 0 && isObserved && isLate(rollout, time, now, pods))
     return {
       kind: 'failed',

@@ -1,7 +1,7 @@
 /**
  * The one order by which pushes, polls and everything else select. Tags are compared by the rank that the strategy gives them. Several may rank equal (`1.3.0` and
  * `v1.3.0`, or two builds of a version whose date `tags.extract` leaves out): the later name is newer then, with numbers compared as numbers. Only a push
- * replaces a tag with an equal one; a poll prefers the known tag, or it would revert what a push has applied.
+ * replaces a tag with an equal one; a poll prefers the known tag, because it must not revert the result of a push.
  */
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicySpec } from '../model/image-policy.ts';

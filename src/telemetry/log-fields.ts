@@ -1,4 +1,4 @@
-/** Every field of a line of the log. Names mean the same in all lines. */
+/** Every field of log lines. A name has the same meaning in all lines. */
 export const logFields = {
   level: 'debug, info, warn (degraded, and retried automatically) or error (a bug in image-watcher)',
   time: 'RFC 3339, in UTC',
@@ -62,5 +62,5 @@ export const logFields = {
   bodyLimitBytes: 'The maximum size of a request body',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** What a line may say besides its message. */
+/** The fields of a log line. */
 export type LogFields = { readonly [F in keyof typeof logFields]?: unknown };

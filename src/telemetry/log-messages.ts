@@ -1,4 +1,4 @@
-/** Every message of the log, in one list: others cannot be written. */
+/** Every log message. The logger accepts no other ones. */
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -38,9 +38,9 @@ export const logMessages = {
     meaning: 'Answered 503: Redis could not store it, and the sender should retry; or 413: it has too many entries',
   },
   'delivery failed': { levels: ['error'], meaning: 'Answered 500 because of a bug in image-watcher' },
-  'a secret is so short that it can be guessed': { levels: ['warn'], meaning: 'The secret of a receiver is too short: use a longer one' },
+  'a secret is short enough to be guessed': { levels: ['warn'], meaning: 'The secret of a receiver is too short: use a longer one' },
   'a secret has changed': { levels: ['info'], meaning: 'The file of a secret has a new value, which is in use from now on' },
-  'a secret cannot be read again, the old one stays': { levels: ['warn'], meaning: 'The file of a secret is missing or empty' },
+  'a secret cannot be read again, the old value stays in use': { levels: ['warn'], meaning: 'The file of a secret is missing or empty' },
   'keys of a sender could not be fetched': {
     levels: ['warn'],
     meaning: 'Signatures of the sender cannot be verified meanwhile, and its deliveries are answered 503',
@@ -115,7 +115,7 @@ export const logMessages = {
 
   'conversion certificate in use': { levels: ['info'], meaning: 'The conversion listener uses another certificate' },
   'conversion certificate renewed': { levels: ['info'], meaning: 'The Secret has a new certificate' },
-  'conversion certificate: will try again': {
+  'conversion certificate failed, will be retried': {
     levels: ['warn'],
     meaning: 'Secret or CustomResourceDefinition could not be read or written',
   },
@@ -136,7 +136,10 @@ export const logMessages = {
   'conversion client refused': { levels: ['debug'], meaning: 'A TLS handshake with the conversion listener failed' },
   'conversion failed': { levels: ['error'], meaning: 'A bug in image-watcher' },
 
-  'traces cannot be exported, and are lost until they can': { levels: ['warn'], meaning: 'The collector does not answer, or refuses' },
+  'traces cannot be exported, and are lost until they can': {
+    levels: ['warn'],
+    meaning: 'The collector does not answer, or refuses the request',
+  },
   'traces are exported again': { levels: ['info'], meaning: 'The collector answers again' },
   'traces are incomplete: spans come faster than the collector takes them': {
     levels: ['warn', 'debug'],

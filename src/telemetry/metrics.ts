@@ -205,7 +205,7 @@ export const otherLabel = 'other';
 /** Tenants choose the hosts of registries: only this many get a label of their own. */
 export const maxRegistryLabels = 200;
 
-/** Keeps the first `limit` different values of a label that others choose, so that nobody can fill the metrics. */
+/** Limits a label whose values tenants choose: keeps the first `limit` different values, and returns `other` for all further ones. */
 export function createBoundedLabel(limit: number): (value: string) => string {
   const known = new Set<string>();
   return (value) => {

@@ -4,7 +4,7 @@ import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { annotation, type SimpleSignature } from './simple-bundle.ts';
 
-/** The registry's content that signatures are read from. */
+/** The parts of the registry client that reading signatures needs. */
 export interface SignatureRegistry {
   /** By tag or digest; undefined for 404. */
   readManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<{ readonly bytes: Buffer } | undefined>;
@@ -21,7 +21,7 @@ export interface BundleSignature {
   readonly json: Buffer;
 }
 
-/** Something in the place of a signature that cannot be read. */
+/** An object at the location of a signature that is not a readable signature; `why` is worded for users. */
 interface UnreadableSignature {
   readonly kind: 'unreadable';
   readonly why: string;
@@ -53,20 +53,20 @@ const manifestSchema = z.object({
 type Layer = z.output<typeof manifestSchema>['layers'][number];
 
 const simpleType = 'application/vnd.dev.cosign.simplesigning.v1+json';
-/** cosign 2 with its experiment of signatures as referrers. */
+/** The artifact type of cosign 2's signatures if it stores them as referrers (experimental there). */
 const simpleReferrer = 'application/vnd.dev.cosign.artifact.sig.v1+json';
 /** The predicate of the statement that cosign 3 makes when it signs an image; all others are attestations. */
 export const signaturePredicate = 'https://sigstore.dev/cosign/sign/v1';
 const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
 const predicateAnnotation = 'dev.sigstore.bundle.predicateType';
 const maxBytes = { simple: 65_536, bundle: 1_048_576 };
-/** Anybody who may push to the repository may push signatures, so their number is limited, to the latest, which are the last. */
+/** Anybody who may push to the repository may push signatures. Only this many are read: the latest, which are the last in the list. */
 const maxSignatures = 32;
-/** A limit for all of them: each may take seconds, and each may have layers. */
+/** The time limit for reading all signatures of an image: each may take seconds, and may have several layers. */
 const maxMs = 5 * 60_000;
 
 /**
- * Finds the signatures of a digest; each is read when the caller gets to it:
+ * Finds the signatures of a digest; each is read only when the caller requests it:
  * ```
  *  sha256-<hex>.sig ──▶ layers, with their annotations          cosign 2
  *  referrers        ──▶ manifests ──▶ their bundle              cosign 3 (and, as in cosign 2, layers)

@@ -16,7 +16,7 @@ export interface ImageVerifierOptions {
   readonly now?: () => number;
 }
 
-/** An image, and what a policy requires of it. */
+/** An image, and the signatures that a policy requires for it. */
 export interface VerifyRequest {
   readonly source: ImageSource;
   readonly digest: string;

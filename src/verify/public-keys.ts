@@ -1,12 +1,12 @@
 /** The public keys of a policy, from Secrets of its namespace. */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { describeError } from '../model/errors.ts';
-import type { SecretRef } from '../model/image-source.ts';
+import type { SecretContent, SecretRef } from '../model/image-source.ts';
 import type { KeyRef } from '../model/verification.ts';
 
-/** A key to verify signatures with. */
+/** A public key that verifies signatures. */
 export interface PublicKey {
-  /** Its origin, in words for a user. */
+  /** Its origin, worded for users: `Secret shop/cosign, key cosign.pub`. */
   readonly name: string;
   readonly key: KeyObject;
   /** SHA-256 of the key, as cosign writes it into bundles: base64. */
@@ -17,7 +17,7 @@ const pem = /^\s*-----BEGIN (RSA )?PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END (RSA
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const minRsaBits = 2048;
 const maxPemLength = 16_384;
-/** cosign 2 signs with SHA-256 for every key, cosign 3 with the hash that belongs to the curve. */
+/** cosign 2 uses SHA-256 with every key, cosign 3 the hash that fits the size of the curve. */
 const hashes = ['sha256', 'sha384', 'sha512'];
 
 /** Reads a PEM public key: ECDSA (P-256, P-384, P-521), RSA from 2048 bits, or Ed25519. Throws an Error that says what is wrong with it. */
@@ -50,9 +50,6 @@ function weaknessOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {
   if (type !== 'rsa') return `keys of type ${type} are not supported`;
   return (details.modulusLength ?? 0) >= minRsaBits ? undefined : `it has ${details.modulusLength} bits, and RSA needs ${minRsaBits}`;
 }
-
-/** The `data` of a Secret (values in base64), or why there is none, in words for a user: `does not exist`. */
-export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
 
 /** Reads one Secret; rejects if the API server does not answer. */
 export type ReadSecret = (secret: SecretRef, signal: AbortSignal) => Promise<SecretContent>;

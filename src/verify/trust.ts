@@ -1,4 +1,4 @@
-/** Whom a policy trusts to sign images: public keys, and keyless signers, whose certificates a Sigstore trust root proves. */
+/** The keys and keyless signers that a policy trusts, and the verification of keyless signatures against a Sigstore trust root. */
 import { type TrustMaterial, toSignedEntity, toTrustMaterial, Verifier, type Signer } from '@sigstore/verify';
 import type { WantedSigner, SignerIdentity } from '../model/verification.ts';
 import type { PublicKey } from './public-keys.ts';
@@ -32,8 +32,8 @@ export function readTrustRoot(text: string): TrustMaterial {
 }
 
 /**
- * Verifies a keyless signature of `artifact` (undefined for an envelope, which contains what is signed) and its signer. What the signature is for is checked by the
- * caller. Never throws: an error of any kind makes the signature invalid.
+ * Verifies a keyless signature and its signer. `artifact`: the signed bytes; undefined for an envelope, which contains them. The caller checks that the signature
+ * is for the right image. Never throws: an error of any kind makes the signature invalid.
  */
 export function verifyKeyless(read: () => Bundle, artifact: Buffer | undefined, { signers, trustRoot }: Trust): SignatureResult {
   if (trustRoot === undefined || signers.length === 0) return { kind: 'invalid', why: 'a signature is keyless' };
@@ -48,8 +48,8 @@ export function verifyKeyless(read: () => Bundle, artifact: Buffer | undefined, 
 }
 
 /**
- * The signer of a keyless signature, after these were verified: the certificate chain at the time that the log or a timestamp proves, the certificate's entry in a
- * CT log, the signature's entry in the transparency log, and the signature. Throws if anything is wrong.
+ * Returns the signer of a keyless signature. Verifies the certificate chain (at the time that the transparency log or a timestamp proves), the certificate's entry
+ * in a CT log, the signature's entry in the transparency log, and the signature. Throws if any of them is invalid.
  */
 function readSigner(bundle: Bundle, artifact: Buffer | undefined, trustRoot: TrustMaterial): SignerIdentity {
   const { identity }: Signer = new Verifier(trustRoot).verify(toSignedEntity(bundle, artifact));

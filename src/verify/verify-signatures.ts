@@ -10,7 +10,7 @@ import { verifyKeyless, type SignatureResult, type Trust } from './trust.ts';
 
 const maxReasons = 3;
 
-/** Looks for one valid signature, and ends there. Without one, the result says what was found and what is required. */
+/** Verifies signatures until one is valid. If none is, the result contains the reasons and the required keys and signers. */
 export async function verifySignatures(found: AsyncIterable<FoundSignature>, digest: string, trust: Trust): Promise<VerificationResult> {
   const reasons = new Set<string>();
   for await (const signature of found) {
@@ -83,7 +83,7 @@ function readBundle(json: Buffer): BundleWithDsseEnvelope {
   throw new Error('it contains a signature without a statement');
 }
 
-/** No transparency log is asked: the policy trusts the key. The hint is only used in the message. */
+/** Verifies an envelope with the keys of a policy, without a transparency log. `hint`: the fingerprint of the signing key, for the message. */
 function verifyByKey(envelope: Envelope, hint: string, { keys }: Trust): SignatureResult {
   const bytes = preAuthEncoding(envelope);
   const key = keys.find((key) => envelope.signatures.some(({ sig }) => isSignedBy(key, bytes, sig)));

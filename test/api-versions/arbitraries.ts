@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Spec } from '../../src/api-versions/v1.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
-import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
+import type { JsonObject } from '../../src/model/untyped.ts';
 import { list, matching, some, text } from './arbitrary-parts.ts';
 
 const duration = fc

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { convertObject } from '../../src/api-versions/convert.ts';
-import { isObject } from '../../src/api-versions/conversion/read-json.ts';
+import { isObject } from '../../src/model/untyped.ts';
 import { savedAnnotation } from '../../src/api-versions/conversion/saved-v1.ts';
 import { down, isHidden, oldPolicy, setAnnotation, setAt, up, v1, v1Policy, v1alpha1, type Policy } from './objects.ts';
 

@@ -7,7 +7,7 @@ import * as v1Spec from '../../src/api-versions/v1.ts';
 import * as v1Status from '../../src/model/policy-status.ts';
 import * as old from '../../src/api-versions/v1alpha1.ts';
 import { convertObject } from '../../src/api-versions/convert.ts';
-import { isObject } from '../../src/api-versions/conversion/read-json.ts';
+import { isObject } from '../../src/model/untyped.ts';
 import {
   metadataArbitrary,
   olderStatusArbitrary,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { convertObject } from '../../src/api-versions/convert.ts';
 import { matchesNothing } from '../../src/api-versions/conversion/convert-spec.ts';
 import { originAnnotation } from '../../src/api-versions/conversion/old-spec.ts';
-import { isObject, type JsonObject } from '../../src/api-versions/conversion/read-json.ts';
+import { isObject, type JsonObject } from '../../src/model/untyped.ts';
 import { savedAnnotation } from '../../src/api-versions/conversion/saved-v1.ts';
 
 export const v1 = 'operator.technomad.dev/v1';

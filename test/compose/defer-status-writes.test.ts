@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { createStatusDeferral } from '../../src/compose/defer-status-writes.ts';
 
 test('what is told waits for all images that are being changed, whether they could be or not', async () => {
-  const { change, turn } = createStatusDeferral({ atMostMs: 60_000 });
-  await turn();
+  const { change, untilIdle } = createStatusDeferral({ atMostMs: 60_000 });
+  await untilIdle();
   const [one, other] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const changes = Promise.allSettled([change(() => one.promise), change(() => other.promise)]);
   let told = 0;
-  const tellings = [turn(), turn()].map((its) => its.then(() => told++));
+  const tellings = [untilIdle(), untilIdle()].map((its) => its.then(() => told++));
   one.resolve('changed');
   await one.promise;
   assert.equal(told, 0);
@@ -16,14 +16,14 @@ test('what is told waits for all images that are being changed, whether they cou
   const [changed, failed] = await changes;
   await Promise.all(tellings);
   assert.deepEqual([changed?.status, failed?.status, told], ['fulfilled', 'rejected', 2]);
-  await turn();
+  await untilIdle();
 });
 
 test('it does not wait for ever', async () => {
-  const { change, turn } = createStatusDeferral({ atMostMs: 1 });
+  const { change, untilIdle } = createStatusDeferral({ atMostMs: 1 });
   const never = Promise.withResolvers<void>();
   const changing = change(() => never.promise);
-  await turn();
+  await untilIdle();
   never.resolve();
   await changing;
 });

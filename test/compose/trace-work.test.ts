@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { traceJobs } from '../../src/compose/trace-jobs.ts';
-import { tracePorts } from '../../src/compose/trace-ports.ts';
+import { tracePorts } from '../../src/compose/trace-work.ts';
 import type { PolicyJob, PushJob } from '../../src/queue/jobs.ts';
 import type { TracedChange } from '../../src/queue/trace-memory.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';

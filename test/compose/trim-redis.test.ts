@@ -5,7 +5,7 @@ import { trimRedis } from '../../src/compose/trim-redis.ts';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createEventLog } from '../../src/queue/event-log.ts';
-import { bytesPerRecord } from '../../src/queue/forget-records.ts';
+import { bytesPerRecord } from '../../src/queue/event-log.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue, createWorkQueues } from '../../src/queue/producer.ts';
 import { readPushJob } from '../../src/queue/read-job.ts';

@@ -40,7 +40,7 @@ describe('the role convert, alone', () => {
     const metrics = await metricsOf(service);
     assert.match(metrics, /^image_watcher_conversions_total\{to="v1",result="converted"\} 3$/m);
     assert.doesNotMatch(metrics, /^image_watcher_redis_reachable/m);
-    await waitFor('the reason in the log', () => /conversion certificate: will try again/.test(service.logTail(200)));
+    await waitFor('the reason in the log', () => /conversion certificate failed, will be retried/.test(service.logTail(200)));
   });
 
   it('survives garbage, in bodies and below HTTP', async () => {
@@ -128,7 +128,7 @@ describe('the role convert in a cluster', () => {
     const kubeconfig = await kubeconfigWithRules(cluster, 'default', 'nobody', []);
     const service = await startInCluster({ kubeconfig });
     const reason =
-      /"level":"warn".*403 Forbidden: secrets \\"image-watcher-conversion\\" is forbidden.*"msg":"conversion certificate: will try again"/;
+      /"level":"warn".*403 Forbidden: secrets \\"image-watcher-conversion\\" is forbidden.*"msg":"conversion certificate failed, will be retried"/;
     await waitFor('the reason in the log', () => reason.test(service.logTail(200)));
     assert.equal(convertedIn(await post(service.conversionUrl, reviewOf(1))), 1);
   });

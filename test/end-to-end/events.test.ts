@@ -171,7 +171,7 @@ describe('events', () => {
     await assert.rejects(
       run('replay', 'missing', ...kubeconfig),
       ({ cause }: { cause?: { code?: number; stderr?: string } }) =>
-        cause?.code === 1 && /answered 404: there is no such event/.test(cause.stderr ?? ''),
+        cause?.code === 1 && /answered 404: the event does not exist/.test(cause.stderr ?? ''),
     );
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { group, kind } from '../../src/api-versions/group.ts';
-import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
+import type { JsonObject } from '../../src/model/untyped.ts';
 import type { Policy } from '../api-versions/objects.ts';
 import { type KubeRequest, KubeRequestError, kubeRequest } from '../harness/kube-request.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';

@@ -1,6 +1,6 @@
 /** The requests by which kubectl writes a file to a policy that exists, as `kubectl -v=8` shows them. */
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type JsonObject } from '../../src/api-versions/conversion/read-json.ts';
+import { isObject, type JsonObject } from '../../src/model/untyped.ts';
 import type { Policy } from '../api-versions/objects.ts';
 import { namespace, type TwoVersions, type Version } from './two-versions-world.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { group, kind } from '../../src/api-versions/group.ts';
-import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
+import type { JsonObject } from '../../src/model/untyped.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
 import type { Policy } from '../api-versions/objects.ts';
 import { runCrd } from '../cli/run-command.ts';

@@ -1,7 +1,7 @@
 /** A policy that is written in one version and then in the other, in each way that kubectl has. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../src/api-versions/conversion/read-json.ts';
+import type { JsonObject } from '../../src/model/untyped.ts';
 import { isHidden } from '../api-versions/objects.ts';
 import { apply, fileOf, patch, replace, replaceWhatWasRead, serverSideApply } from './kubectl-writes.ts';
 import { nameOf, namespace, startTwoVersions, type TwoVersions } from './two-versions-world.ts';

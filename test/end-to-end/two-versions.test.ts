@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isObject } from '../../src/api-versions/conversion/read-json.ts';
+import { isObject } from '../../src/model/untyped.ts';
 import { v1SpecArbitrary, v1alpha1SpecArbitrary, visibleV1SpecArbitrary } from '../api-versions/arbitraries.ts';
 import { differences, isHidden, withoutNotes, type Policy } from '../api-versions/objects.ts';
 import { nameOf, startTwoVersions, type TwoVersions } from './two-versions-world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeError } from '../../src/kube/kube-error.ts';
-import { patiently, retryOnConflict } from '../../src/kube/retry.ts';
+import { retryTransient, retryOnConflict } from '../../src/kube/retry.ts';
 
 const busy = (retryAfterMs?: number, status = 429) =>
   new KubeError('PATCH /x', status, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
@@ -19,26 +19,26 @@ function failing(...errors: Error[]) {
 
 test('a busy server is asked again, as late as it wants', async () => {
   const { work, tries } = failing(busy(1), busy(undefined, 503), busy(2));
-  assert.equal(await patiently(work, options()), 'done');
+  assert.equal(await retryTransient(work, options()), 'done');
   assert.equal(tries(), 4);
 });
 
 test('who is to come back much later waits without a worker', async () => {
   const { work, tries } = failing(busy(60_000));
-  await assert.rejects(patiently(work, options()), { name: 'WaitError', until: new Date(61_000) });
+  await assert.rejects(retryTransient(work, options()), { name: 'WaitError', until: new Date(61_000) });
   assert.equal(tries(), 1);
 });
 
 test('after four tries it is left to the queue', async () => {
   const { work, tries } = failing(...Array.from({ length: 9 }, () => busy(undefined, 500)));
-  await assert.rejects(patiently(work, options()), { name: 'KubeError', status: 500 });
+  await assert.rejects(retryTransient(work, options()), { name: 'KubeError', status: 500 });
   assert.equal(tries(), 4);
 });
 
 for (const error of [new Error('socket hang up'), busy(undefined, 403), busy(undefined, 422)]) {
   test(`not repeated: ${error.message}`, async () => {
     const { work, tries } = failing(error);
-    await assert.rejects(patiently(work, options()), error);
+    await assert.rejects(retryTransient(work, options()), error);
     assert.equal(tries(), 1);
   });
 }

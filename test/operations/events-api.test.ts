@@ -264,7 +264,7 @@ test('a replay needs the right to update the policies that the event met', async
   const denied = await replay(startApi(t, ann(...rights, 'update shop'), records), 'two');
   assert.deepEqual(
     [denied.status, denied.body.error],
-    [403, 'to replay this event you need the right to update imagepolicies in the namespace ops'],
+    [403, 'to replay this event you need permission to update imagepolicies in the namespace ops'],
   );
   assert.equal((await replay(startApi(t, ann(...rights, 'update *'), records), 'two')).status, 202);
   assert.equal((await replay(startApi(t, ann(...rights, 'update shop'), records), 'nobody')).status, 403);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accessKey, type ImageSource, type PullAccess } from '../../src/model/image-source.ts';
-import { createDuePolls } from '../../src/poll/due-polls.ts';
+import { createDuePolls } from '../../src/poll/poll-schedule.ts';
 import { policyOf, specOf, web } from '../model/samples.ts';
 
 const hour = 3_600_000;

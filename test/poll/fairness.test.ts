@@ -29,7 +29,7 @@ test('a registry whose lists never end takes its own places only: polls of anoth
   let [running, most] = [0, 0];
   const polled = new Set<string>();
   const world = createWorld({
-    pollGate: createPollGate({ placesOf: () => 2, now: Date.now, random: Math.random }),
+    pollGate: createPollGate({ slotsOf: () => 2, now: Date.now, random: Math.random }),
     async listTags({ registry, path }) {
       if (registry === 'slow.example.com') {
         most = Math.max(most, ++running);

@@ -9,7 +9,7 @@ const throttled = (until: number) => new WaitError('RegistryThrottled', new Date
 
 function create(options: Partial<PollGateOptions> = {}) {
   const clock = { now: startTime };
-  return { clock, gate: createPollGate({ placesOf: () => 2, now: () => clock.now, random: () => 0.5, ...options }) };
+  return { clock, gate: createPollGate({ slotsOf: () => 2, now: () => clock.now, random: () => 0.5, ...options }) };
 }
 
 /** When a poll may come again; undefined for one that was let through. */
@@ -36,7 +36,7 @@ test('so many polls of a host at once, and no more; another host has places of i
 });
 
 test('who finds no place comes again soon, as measured by his interval', () => {
-  const { gate } = create({ placesOf: () => 0 });
+  const { gate } = create({ slotsOf: () => 0 });
   assert.equal(
     refusal(() => gate.enter('a', 30_000)),
     startTime + 2_500,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { tickMs } from '../../src/poll/poll-turn.ts';
+import { tickMs } from '../../src/poll/poll-schedule.ts';
 import { createTick, type ScheduledPoll, type TickPorts } from '../../src/poll/tick.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createWorkQueues } from '../../src/queue/producer.ts';

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createEventLog } from '../../src/queue/event-log.ts';
-import { forgetOldestRecords } from '../../src/queue/forget-records.ts';
+import { forgetOldestRecords } from '../../src/queue/event-log.ts';
 import { askRedis, startRedis } from '../harness/redis.ts';
 
 const push = (index: number): PushEvent => ({

@@ -41,7 +41,7 @@ test('an update is not Ready before it is out', async () => {
 test('a workload that nobody can watch is Ready at once, and it is said', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
-  world.workloads.set('Deployment/shop/web', changedWorkload({ standsStill: 'it is paused' }, {}, '1.2.3'));
+  world.workloads.set('Deployment/shop/web', changedWorkload({ haltedBecause: 'it is paused' }, {}, '1.2.3'));
   await reconcileAndReport(
     { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
     { source: 'Webhook', receivedAt: changeTime },

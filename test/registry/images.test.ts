@@ -297,7 +297,7 @@ test('an index that does not say what it holds is an image when one of what it h
   const digests = [addIndex(fake, 'charts', charts), addIndex(fake, 'mixed', [...charts, image])] as const;
   assert.equal(
     await client.whyNoImage(repository, digests[0]),
-    `it is an index of what is no image: its configuration is of the type ${helm}`,
+    `it is an index without an image: its configuration is of the type ${helm}`,
   );
   assert.equal(await client.whyNoImage(repository, digests[1]), undefined);
 });

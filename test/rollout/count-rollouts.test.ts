@@ -85,7 +85,7 @@ const rows: [name: string, status: PolicyStatus, workload: Workload, state: stri
   ['given up, to be put back', {}, changedWeb(stuckRollout), 'progressing', false],
   ['known to have failed', { history: [entryOf({ result: 'Failed' })] }, changedWeb(stuckRollout), 'failed', false],
   ['put back', {}, withLastUpdate(changedWorkload(rolledOut), { trigger: 'Rollback' }), 'rolledBack', true],
-  ['that nobody can watch', {}, changedWeb({ standsStill: 'it is paused' }), 'none', true],
+  ['that nobody can watch', {}, changedWeb({ haltedBecause: 'it is paused' }), 'none', true],
   ['in the history', { history: [entryOf({ result: 'RolledOut' })] }, changedWeb(rolledOut), 'done', false],
   ['that was over', { rollouts: settled }, changedWeb({}), 'done', false],
   ['that was over, of an image that failed elsewhere', { rollouts: settled, rejected }, changedWeb({}), 'failed', false],

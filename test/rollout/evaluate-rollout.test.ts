@@ -98,7 +98,7 @@ const rows: [name: string, workload: Workload, seconds: number, expected: string
     unreadySince(9),
   ],
   ['without replicas', changedWorkload({ wanted: 0, toUpdate: 0, outdated: 0 }), 1, 'notWatched'],
-  ['paused', changedWorkload({ standsStill: 'it is paused' }), 9_999, 'notWatched'],
+  ['paused', changedWorkload({ haltedBecause: 'it is paused' }), 9_999, 'notWatched'],
   ['that was paused, and goes on', changedWorkload({ resumedAt: afterChange(86_400).toISOString() }), 86_401, 'progressing'],
   [
     'that was paused, went on, and took too long',
@@ -129,7 +129,7 @@ test('the messages tell what is missing, in the words of whoever knows', () => {
   assert.match(messageOf({}, 30, imagePullFailure), /pod web-2-x, container web: ImagePullBackOff/);
   assert.match(messageOf({ updated: 1 }, 600), /took longer than 600 s: 1 of 1 updated/);
   assert.match(messageOf(quotaExceeded), /0 of 1 updated.*pods cannot be created: .*exceeded quota/);
-  assert.match(messageOf({ standsStill: 'its update strategy is OnDelete' }), /not watched: its update strategy is OnDelete/);
+  assert.match(messageOf({ haltedBecause: 'its update strategy is OnDelete' }), /not watched: its update strategy is OnDelete/);
 });
 
 const few = fc.nat({ max: 3 });

@@ -143,7 +143,7 @@ test('conditions: Ready means that the update is out', () => {
   const status = { history: [entryOf()] };
   assert.deepEqual(claimed(status, changedWorkload()), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.deepEqual(claimed(status, changedWorkload(rolledOut)), []);
-  assert.deepEqual(claimed(status, changedWorkload({ standsStill: 'it is paused' })), []);
+  assert.deepEqual(claimed(status, changedWorkload({ haltedBecause: 'it is paused' })), []);
   const failed = settled(status, changedWorkload(stuckRollout), 'Hold');
   const stalled = ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'];
   assert.deepEqual(claimed(failed, changedWorkload(stuckRollout), 'Hold'), [...stalled, 'Held=True RolloutFailed']);

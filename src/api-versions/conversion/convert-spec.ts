@@ -2,7 +2,8 @@
 import { parseDuration } from '../../model/text.ts';
 import { isExpressible } from './is-expressible.ts';
 import type { OldSpec, Origin } from './old-spec.ts';
-import { isObject, textOf, withField, withPart, type JsonObject } from './read-json.ts';
+import { textOf, withField, withPart } from './read-json.ts';
+import { isObject, type JsonObject } from '../../model/untyped.ts';
 
 /** Matches no tag, in RE2 and in JavaScript, and shows its reader why. */
 export const matchesNothing = String.raw`[^\s\S]only-v1-says-what-is-selected`;

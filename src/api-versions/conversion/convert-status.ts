@@ -5,7 +5,8 @@
 import type { z } from 'zod';
 import { conditionSchema, type PolicyStatus } from '../../model/policy-status.ts';
 import type { statusSchema as v1alpha1Status } from '../v1alpha1.ts';
-import { defined, isNestedWithin, isObject, textOf, wholeNumberOf, withField, type JsonObject } from './read-json.ts';
+import { defined, isNestedWithin, textOf, wholeNumberOf, withField } from './read-json.ts';
+import { isObject, type JsonObject } from '../../model/untyped.ts';
 
 const maxDepth = 64;
 /** The service writes at most a fifth of it. A status that is shown in both shapes must still fit into etcd. */

@@ -1,5 +1,5 @@
 import type { Origin } from './old-spec.ts';
-import { isObject, type JsonObject } from './read-json.ts';
+import { isObject, type JsonObject } from '../../model/untyped.ts';
 
 type Check = (value: unknown) => boolean;
 type Fields = ReadonlyMap<string, Check>;

@@ -1,6 +1,7 @@
 /** The v1alpha1 spec, and what of it v1 cannot express. */
 import { group } from '../group.ts';
-import { defined, isObject, textOf, wholeNumberOf, type JsonObject } from './read-json.ts';
+import { defined, textOf, wholeNumberOf } from './read-json.ts';
+import { isObject, type JsonObject } from '../../model/untyped.ts';
 
 /** The fields of a v1alpha1 spec; those that are absent or of another type are undefined. */
 export interface OldSpec {

@@ -1,14 +1,5 @@
 /** JSON of unknown shape, read without trusting it. */
-
-/** A JSON object whose shape is not checked. */
-export interface JsonObject {
-  readonly [key: string]: unknown;
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import type { JsonObject } from '../../model/untyped.ts';
 
 /** The text; undefined for another value. */
 export function textOf(value: unknown): string | undefined {

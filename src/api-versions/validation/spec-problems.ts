@@ -50,7 +50,7 @@ function tooMany({ value, keys }: Place, maximum: number): Problem[] {
   return isDraft(value) && sizeOf(value) > maximum ? [problem(keys, `is too large: at most ${maximum} entries`)] : [];
 }
 
-/** Fields that the schema does not have: the API server drops them without a word. */
+/** Fields that the schema does not have: the API server silently drops them. */
 export function unknownFields(schema: z.core.$ZodType, value: unknown, keys: Keys): Problem[] {
   return [...walkSchema(schema, value, keys)].flatMap((place) => {
     if (!(place.schema instanceof z.ZodObject) || !isDraft(place.value)) return [];

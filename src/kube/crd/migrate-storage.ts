@@ -27,7 +27,7 @@ export interface MigrationOptions {
 }
 
 /**
- * API servers receive a changed definition by a watch; until then they silently store what is rewritten in the former version. They themselves wait this long
+ * API servers receive a changed definition by a watch; until then they silently store rewritten objects in the former version. They themselves wait this long
  * where they depend on each other (`customresource_handler.go`).
  */
 const propagationMs = 2_000;

@@ -126,7 +126,7 @@ function apiVersionOf(manifest: string | undefined): unknown {
   try {
     return (JSON.parse(manifest) as { apiVersion?: unknown } | null)?.apiVersion;
   } catch {
-    // kubectl writes valid JSON: nobody applies this.
+    // kubectl writes valid JSON, so this is not its annotation.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { KubeClient } from '../client.ts';
 import { fieldManager } from '../../model/last-update.ts';
-import { crdPath, readCrd, type CustomResourceDefinition } from './definition.ts';
+import { type ConversionClient, crdPath, readCrd, type CustomResourceDefinition } from './definition.ts';
 import { retryOnConflict } from '../retry.ts';
 
 /** The addresses of our own conversion webhook: this Service, or a URL with one of these host names. */
@@ -19,12 +19,6 @@ export type CaBundleSync =
   /** It has no conversion webhook, or somebody else's, or cert-manager writes the bundle. */
   | 'not ours';
 
-interface ClientConfig {
-  readonly caBundle?: string;
-  readonly url?: string;
-  readonly service?: { readonly namespace?: string; readonly name?: string };
-}
-
 /**
  * Writes `caBundle` (PEM) into the CustomResourceDefinition if the conversion webhook is ours. Never changes anything else, and writes only if it differs,
  * guarded by resourceVersion. Throws KubeError with the API server's answer; a 409 after five tries.
@@ -37,7 +31,7 @@ export async function syncCaBundle(
   return retryOnConflict(async () => {
     const crd = await readCrd(client, name, signal);
     if (crd === undefined) return 'absent';
-    const clientConfig: ClientConfig | undefined = crd.spec.conversion?.webhook?.clientConfig;
+    const clientConfig: ConversionClient | undefined = crd.spec.conversion?.webhook?.clientConfig;
     if (crd.spec.conversion?.strategy !== 'Webhook' || !isOurs(clientConfig, address) || isInjected(crd)) return 'not ours';
     const wanted = Buffer.from(caBundle).toString('base64');
     if (clientConfig?.caBundle === wanted) return 'unchanged';
@@ -60,7 +54,7 @@ function isInjected({ metadata }: CustomResourceDefinition): boolean {
   return Object.keys(metadata.annotations ?? {}).some((key) => key.startsWith('cert-manager.io/inject-'));
 }
 
-function isOurs(clientConfig: ClientConfig | undefined, { service, hosts }: ConversionAddress): boolean {
+function isOurs(clientConfig: ConversionClient | undefined, { service, hosts }: ConversionAddress): boolean {
   if (clientConfig?.service !== undefined) {
     return clientConfig.service.namespace === service.namespace && clientConfig.service.name === service.name;
   }

@@ -5,7 +5,7 @@ import { readBinaryCloudEvent, readStructuredCloudEvent } from './cloud-events.t
 import { limitedText, optionalText as text, parseJsonBody, readEntries } from './read-payload.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
-/** What happened, in the registry's own words: the webhook's body, and the data of both Event Grid schemas. */
+/** The event as the registry describes it: the body of its own webhook, and `data` in both Event Grid schemas. */
 const change = z.object({
   id: text,
   timestamp: text,
@@ -38,7 +38,8 @@ export const acr: Provider = {
     const pushes: ClaimedPush[] = [];
     const ignored: IgnoredPush[] = [];
     for (const event of events) {
-      const result = event === undefined ? ({ code: 'Incomplete', reason: 'an event of another shape' } as const) : toPush(event);
+      const result =
+        event === undefined ? ({ code: 'Incomplete', reason: 'the event has an unexpected structure' } as const) : toPush(event);
       if ('reason' in result) ignored.push(result);
       else pushes.push(result);
     }
@@ -47,10 +48,10 @@ export const acr: Provider = {
   },
 };
 
-/** Event Grid sends nothing until it has its code back. The `validationUrl` beside it is never fetched. */
+/** Event Grid delivers nothing until the validation code is returned. The alternative, fetching `validationUrl`, is never used. */
 function answerValidation({ data }: AcrEvent): ParsedDelivery {
   const code = validation.safeParse(data).data?.validationCode;
-  if (code === undefined) throw new MalformedBody('a validation without a code');
+  if (code === undefined) throw new MalformedBody('the validation event has no validationCode');
   return { pushes: [], ignored: [{ reason: 'the validation of an Event Grid subscription' }], handshake: { validationResponse: code } };
 }
 
@@ -97,7 +98,7 @@ function toPush({ type, id, source, time, data }: AcrEvent): ClaimedPush | Ignor
   };
 }
 
-/** `…/providers/Microsoft.ContainerRegistry/registries/NAME`: its login server, where the event does not name the host. */
+/** The login server of `…/providers/Microsoft.ContainerRegistry/registries/NAME`, for events that do not name the host. */
 function hostOf(source: string | null | undefined): string | undefined {
   const name = /\/registries\/([a-z0-9]{5,50})$/i.exec(source ?? '')?.[1];
   return name && `${name}.azurecr.io`;

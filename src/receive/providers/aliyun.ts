@@ -32,7 +32,7 @@ export const aliyun: Provider = {
   },
 };
 
-/** No host is in the body. That of the personal edition follows from the region; an enterprise instance has a name of its own. */
+/** The body contains no host. In the personal edition the region determines it; for an enterprise instance, the receiver's setting `registry` is needed. */
 function personalEdition(region: string | null | undefined): string | undefined {
   return region && /^[a-z]{2,}(?:-[a-z0-9]+)+$/.test(region) ? `registry.${region}.aliyuncs.com` : undefined;
 }

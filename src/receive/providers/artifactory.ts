@@ -24,13 +24,13 @@ const event = z.object({
 
 const manifest = /^(?:list\.)?manifest\.json$/;
 
-/** JFrog Artifactory. Its images are named by the path method, `HOST/REPO_KEY/IMAGE`, unless the receiver's configuration names their repository otherwise. */
+/** JFrog Artifactory. Image names follow the repository path method, `HOST/REPO_KEY/IMAGE`, unless the receiver's `repositories` maps the key to another name. */
 export const artifactory: Provider = {
   id: 'artifactory',
   documentation: 'https://jfrog.com/help/r/jfrog-platform-administration-documentation/webhooks',
   hasRepositories: true,
   verify(delivery, secrets) {
-    // The secret itself, or with "use secret for payload signing" the HMAC: the same header for both.
+    // The header contains the secret itself or, with "use secret for payload signing", an HMAC.
     const value = headerOf(delivery, header);
     return (value !== undefined && matchesAny(value, secrets)) || verifyHmac(delivery, secrets, { headers: [header], algorithm: 'sha256' });
   },
@@ -46,7 +46,7 @@ function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.outp
   const names = { ...(key && image && { repository: `${key}/${image}` }), ...(tag && { tag }) };
   if (domain !== 'docker' || type !== 'pushed') return { reason: `not a push: ${domain.slice(0, 64)}/${type.slice(0, 64)}`, ...names };
   if (!key || !image) return { code: 'Incomplete', reason: 'the event names no repository' };
-  // Both charts and OCI images are "oci", and only an index names its platforms: only the manifest at the registry distinguishes them.
+  // Both charts and OCI images have the type "oci", and only an index names platforms. The manifest in the registry shows what it is.
   const isOci = data?.image_type?.toLowerCase() === 'oci';
   if (isOci && file && !manifest.test(file))
     return { code: 'NotAnImage', reason: 'not an image: image_type oci, and no manifest', ...names };
@@ -61,7 +61,7 @@ function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.outp
   };
 }
 
-/** The name of an image within its repository: `IMAGE/TAG/manifest.json` is its path, which may hold folders that the name leaves out. */
+/** The full image name, from the path `IMAGE/TAG/manifest.json`: the field `name` may lack the folders of the image. */
 function nameIn(path: string, name: string): string {
   const folders = path.split('/');
   if (!manifest.test(folders.at(-1) ?? '')) return name;

@@ -20,7 +20,7 @@ export const cdevents: Provider = {
   parse(delivery) {
     return toParsedDelivery(
       readCloudEvents(delivery).map((event) =>
-        event === undefined ? { code: 'Incomplete', reason: 'an event of another shape' } : readEvent(event),
+        event === undefined ? { code: 'Incomplete', reason: 'the event has an unexpected structure' } : readEvent(event),
       ),
     );
   },
@@ -41,11 +41,11 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   };
 }
 
-/** The specification knows four of images. */
+/** The specification defines four qualifiers for images. */
 const maxQualifiers = 32;
 
 /**
- * The image that a package URL of type `oci` names, or undefined when it is of another type:
+ * The image of a package URL of type `oci`; undefined for any other type:
  * `pkg:oci/app@sha256%3A…?repository_url=registry.example.com/team/app&tag=v1` (https://github.com/package-url/purl-spec).
  */
 export function readOciPurl(purl: string): ClaimedPush | undefined {
@@ -57,7 +57,7 @@ export function readOciPurl(purl: string): ClaimedPush | undefined {
     .replace(/^https?:\/\//i, '')
     .replace(/\/+$/, '')
     .split('/');
-  // Some write the name once more at the end of repository_url, as the specification's examples do, some do not.
+  // Some senders repeat the name at the end of repository_url, as in the specification's examples; others do not.
   const repository = (path.at(-1)?.toLowerCase() === name ? path : [...path, name]).join('/');
   const tag = qualifiers.get('tag');
   const digest = decode(version);

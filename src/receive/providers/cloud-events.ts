@@ -1,10 +1,10 @@
-/** CloudEvents 1.0 over HTTP: whichever way an event travels, one envelope (https://github.com/cloudevents/spec, HTTP protocol binding). */
+/** Reads CloudEvents 1.0 from the structured, binary and batched modes of the HTTP protocol binding: https://github.com/cloudevents/spec */
 import { z } from 'zod';
 import { limitedText, optionalText, parseJsonBody, readEntries } from './read-payload.ts';
 import { headerOf } from './headers.ts';
 import { MalformedBody, type Delivery } from './provider.ts';
 
-/** The attributes that are used, and the data as the sender wrote it. */
+/** The attributes that providers use, and the unvalidated data. */
 export interface CloudEvent {
   readonly type: string;
   readonly id?: string | undefined;
@@ -35,8 +35,8 @@ const structured = z
   }));
 
 /**
- * The events of a delivery: one of the structured or binary mode, or all of a batch. What is no CloudEvent in a batch is undefined.
- * Throws MalformedBody when the delivery holds no CloudEvent at all.
+ * The events of a delivery: one in the structured or binary mode, several in a batch. An entry of a batch that is not a CloudEvent is undefined.
+ * Throws MalformedBody if the delivery contains no CloudEvent at all.
  */
 export function readCloudEvents(delivery: Delivery): readonly (CloudEvent | undefined)[] {
   const binary = readBinaryCloudEvent(delivery);
@@ -47,12 +47,12 @@ export function readCloudEvents(delivery: Delivery): readonly (CloudEvent | unde
   return events;
 }
 
-/** The event that a JSON object spells out, or undefined when it is none. */
+/** Reads an event of the structured mode; undefined if the value is not a CloudEvent. */
 export function readStructuredCloudEvent(document: unknown): CloudEvent | undefined {
   return structured.safeParse(document).data;
 }
 
-/** The event whose attributes are headers and whose data is the body; undefined when the headers name none. Throws MalformedBody. */
+/** Reads an event of the binary mode, with its attributes in headers and its data in the body; undefined if the headers contain none. Throws MalformedBody. */
 export function readBinaryCloudEvent(delivery: Delivery): CloudEvent | undefined {
   const contentType = headerOf(delivery, 'content-type')?.trim().toLowerCase() ?? '';
   if (contentType.startsWith('application/cloudevents')) return undefined;
@@ -79,7 +79,7 @@ function decode(base64: string): unknown {
   }
 }
 
-/** Header values are percent-encoded where they hold more than ASCII; what cannot be decoded was not encoded. */
+/** Decodes a header value, whose non-ASCII characters are percent-encoded; a value that cannot be decoded is returned unchanged. */
 function decodePercent(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   try {

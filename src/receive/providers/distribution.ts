@@ -6,7 +6,7 @@ import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts
 
 const envelope = z.object({ events: entries });
 const reference = z.object({ mediaType: text });
-/** The config comes first, and layers after it. */
+/** How many references are searched for the config, which senders put before the layers. */
 const maxReferences = 128;
 const notification = z.object({
   id: text,
@@ -23,7 +23,7 @@ const notification = z.object({
   request: z.object({ host: text }).nullish().catch(undefined),
 });
 
-/** CNCF distribution (registry:2, registry:3) and what is built on it, such as GitLab's registry. */
+/** CNCF distribution (registry:2, registry:3), and registries that are built on it, such as GitLab's. */
 export const distribution: Provider = {
   id: 'distribution',
   documentation: 'https://distribution.github.io/distribution/about/notifications/',
@@ -44,7 +44,7 @@ export const distribution: Provider = {
 
 function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
   const parsed = notification.safeParse(raw);
-  if (!parsed.success) return { code: 'Incomplete', reason: 'an event of another shape' };
+  if (!parsed.success) return { code: 'Incomplete', reason: 'the event has an unexpected structure' };
   const { id, timestamp, action, target, request } = parsed.data;
   const names = { ...(target.repository && { repository: target.repository }), ...(target.tag && { tag: target.tag }) };
   if (action !== 'push') return { reason: `not a push: ${action.slice(0, 64)}`, ...names };
@@ -65,7 +65,7 @@ function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
 
 const artifactConfig = /^application\/(?:vnd\.(?:cncf\.helm|cncf\.notary|dev\.cosign|in-toto|oci\.empty|cyclonedx|syft)|spdx)/;
 
-/** Charts, signatures and the like are image manifests by media type; only what they refer to shows what they are (sent with `includereferences` only). */
+/** The config media type of an artifact such as a chart or signature, whose manifest has the media type of an image. References are sent only with `includereferences`. */
 function artifactConfigOf(references: unknown): string | undefined {
   if (!Array.isArray(references)) return undefined;
   for (const item of references.slice(0, maxReferences)) {

@@ -8,7 +8,7 @@ const event = z.object({
   repository: z.object({ repo_name: text, namespace: text, name: text, repo_full_name: text, region: text }),
 });
 
-/** Docker Hub's webhooks. Its `callback_url` is never called: whoever can post can write anything there. */
+/** Docker Hub's webhooks. The `callback_url` of the payload is never called, because anybody who can send a request can choose it. */
 export const dockerHub: Provider = {
   id: 'docker-hub',
   documentation: 'https://docs.docker.com/docker-hub/repos/manage/webhooks/',
@@ -33,7 +33,7 @@ export const dockerHub: Provider = {
   },
 };
 
-/** Alibaba's registry sends nearly the same; its names are none of Docker Hub. */
+/** The path of the repository; undefined for the payloads of Alibaba's registry, which are nearly the same but name other repositories. */
 function pathOf({
   repo_name: full,
   namespace,

@@ -23,9 +23,9 @@ const eventBridgeEvent = z.object({
   time: text,
   detail: detail.nullish().catch(undefined),
 });
-/** What Argo CD Image Updater's input transformer makes of the event; so that its rules can be kept. */
+/** The event as transformed by the input transformer in the documentation of Argo CD Image Updater, whose EventBridge rules can be reused. */
 const transformed = z.object({ repositoryName: text, imageTag: text, imageDigest: text });
-/** The envelope of SNS. Its signature, and the confirmation of subscriptions, are the receiver's business: nothing is fetched here. */
+/** The envelope of SNS. The receiver verifies its signature and confirms subscriptions; this file sends no requests. */
 const snsMessage = z.object({
   Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
   MessageId: text,
@@ -57,7 +57,7 @@ function toDelivery(result: Result): ParsedDelivery {
   return 'reason' in result ? { pushes: [], ignored: [result] } : { pushes: [result], ignored: [] };
 }
 
-/** The event's own id comes first: it is the same on every way that the event takes. */
+/** Reads an event. Its own id is preferred to the id of the SNS message, because it is the same whichever way the event is delivered. */
 function readEvent(document: unknown, messageId: string | null | undefined): Result {
   const cloudEvent = readStructuredCloudEvent(document);
   if (cloudEvent !== undefined) return readCloudEvent(cloudEvent, messageId);
@@ -107,7 +107,7 @@ function keyOf(id: string | null | undefined, messageId: string | null | undefin
   return idempotencyKey ? { idempotencyKey } : {};
 }
 
-/** The domains of the partitions, by the beginning of the region's name (AWS: service endpoints). */
+/** The domains of AWS partitions, by the prefix of the region's name (AWS documentation: service endpoints). */
 const domains: readonly [regions: string, domain: string][] = [
   ['cn-', 'amazonaws.com.cn'],
   ['us-iso-', 'c2s.ic.gov'],
@@ -118,8 +118,8 @@ const domains: readonly [regions: string, domain: string][] = [
 ];
 
 /**
- * The host of an account's registry, `123456789012.dkr.ecr.eu-west-1.amazonaws.com`, or undefined for what is no account or region.
- * Its dual-stack and FIPS names are aliases, which the configuration lists.
+ * The registry host of an account, `123456789012.dkr.ecr.eu-west-1.amazonaws.com`; undefined for an invalid account or region.
+ * Its dual-stack and FIPS hosts are aliases, which the user lists in the configuration (`registries[].aliases`).
  */
 export function ecrHost(account: string, region: string): string | undefined {
   if (!/^\d{12}$/.test(account) || !/^[a-z]{2,4}(?:-[a-z]+)+-\d{1,2}$/.test(region)) return undefined;

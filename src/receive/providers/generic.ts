@@ -6,7 +6,7 @@ import { readBinaryCloudEvent, readStructuredCloudEvent, type CloudEvent } from 
 import { entries, optionalText, parseJsonBody, readEntries, readShape, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
 
-/** One image: as a reference, as fields, or as Keel's `{name, tag}`. */
+/** One image: a reference, separate fields, or Keel's `{name, tag}`. */
 const image = z.object({
   image: optionalText,
   name: optionalText,
@@ -17,7 +17,7 @@ const image = z.object({
   digest: optionalText,
 });
 const document = image.extend({ id: optionalText, time: optionalText, images: entries });
-/** The data of a CloudEvent: the same, or as Argo CD Image Updater's webhook takes it. */
+/** The data of a CloudEvent: the same fields, or those of Argo CD Image Updater's webhook. */
 const eventData = document.extend({
   registryUrl: optionalText,
   repositoryName: optionalText,
@@ -25,12 +25,12 @@ const eventData = document.extend({
   imageDigest: optionalText,
 });
 
-/** The words of an event's type that announces no push: one of these, or none at all. */
+/** Matches event types that do not announce a push: an empty type, or one with any of these words. */
 const otherEvents = /^ *$|\b(?:deleted?|removed?|untag(?:ged)?|pull(?:ed)?|scan(?:ned)?)\b/;
 
 const scheme: HmacScheme = { headers: ['x-signature-256', 'x-signature'], algorithm: 'sha256', prefix: 'sha256=' };
 
-/** What a CI job can send by itself, and CloudEvents that name an image. */
+/** A simple format for CI jobs, and CloudEvents of any type that name an image. */
 export const generic: Provider = {
   id: 'generic',
   documentation: 'https://keel.sh/docs/#webhooks',
@@ -45,7 +45,7 @@ export const generic: Provider = {
     if (events.some((event) => event !== undefined)) return toParsedDelivery(events.flatMap(readEvent));
     const { id, time, ...rest } = readShape(document, body);
     const results = readImages(rest);
-    if (results.length === 0) throw new MalformedBody('none of image, images, repository and name says what was pushed');
+    if (results.length === 0) throw new MalformedBody('none of the fields image, images, repository and name is set');
     const idempotencyKey = headerOf(delivery, 'x-delivery-id') || id;
     return toParsedDelivery(complete(results, { ...(idempotencyKey && { idempotencyKey }), ...(time && { pushedAt: time }) }));
   },
@@ -55,9 +55,9 @@ type Image = z.output<typeof image>;
 type Images = Image & { readonly images?: readonly unknown[] | undefined };
 type Result = ClaimedPush | IgnoredPush;
 
-/** The pushes of a CloudEvent. The registry is what its data say, else the host of its source; undefined is what is no event in a batch. */
+/** The pushes of a CloudEvent; undefined is an invalid entry of a batch. The registry is the one in its data, or else the host of its source. */
 function readEvent(event: CloudEvent | undefined): Result[] {
-  if (event === undefined) return [{ code: 'Incomplete', reason: 'an event of another shape' }];
+  if (event === undefined) return [{ code: 'Incomplete', reason: 'the event has an unexpected structure' }];
   const { type, id, source, time } = event;
   if (otherEvents.test(wordsOf(type))) return [{ reason: `not a push: ${type.slice(0, 64)}` }];
   const data = eventData.safeParse(event.data).data;
@@ -80,7 +80,7 @@ function withUsualNames({ registryUrl, repositoryName, imageTag, imageDigest, ..
   };
 }
 
-/** `com.example.ImageDeleted.v1` as words. */
+/** Splits `com.example.ImageDeleted.v1` into words in lower case. */
 function wordsOf(type: string): string {
   return type
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
@@ -88,7 +88,7 @@ function wordsOf(type: string): string {
     .toLowerCase();
 }
 
-/** The host of a URL, or of a text like one without its scheme; a word alone is none. */
+/** The host of a URL with or without a scheme; undefined for a single word. */
 function hostOf(text: string | null | undefined): string | undefined {
   const [, scheme, host = ''] = /^(https?:\/\/)?([a-z0-9.-]+(?::\d+)?)(?:[/?#]|$)/i.exec(text ?? '') ?? [];
   return scheme !== undefined || /[.:]/.test(host) ? host || undefined : undefined;
@@ -98,43 +98,43 @@ function complete(results: readonly Result[], more: Pick<ClaimedPush, 'idempoten
   return results.map((result) => ('reason' in result ? result : { ...result, ...more }));
 }
 
-/** What is pushed by a document: the image that it is itself, and those that it lists. */
+/** The pushes of a document: its own image, and those in its list `images`. */
 function readImages({ images, ...first }: Images): Result[] {
   return [...(isNamed(first) ? readImage(first) : []), ...(images ?? []).flatMap((entry) => readEntry(entry, first.registry))];
 }
 
-/** Whether it says at all which image it is. */
+/** Whether a document names an image itself. */
 function isNamed({ image, name, repository }: Image): boolean {
   return Boolean(image || name || repository);
 }
 
-/** An entry of `images`; the document's registry is for those that name none. */
+/** The pushes of an entry of `images`; `registry` is the document's, for entries without one. */
 function readEntry(entry: unknown, registry: string | null | undefined): Result[] {
   const { data } = image.safeParse(typeof entry === 'string' ? { image: entry } : entry);
   return data && isNamed(data)
     ? readImage({ ...data, registry: data.registry || registry })
-    : [{ code: 'Incomplete', reason: 'an image of another shape' }];
+    : [{ code: 'Incomplete', reason: 'an entry of images has an unexpected structure' }];
 }
 
-/** A push for each tag: that of the reference, else those of the fields. */
+/** A push for each tag: the tag of the reference, or else those of the fields. */
 function readImage(image: Image): Result[] {
-  const place = readPlace(image);
-  if (place === undefined) return [{ code: 'Incomplete', reason: 'not the name of an image' }];
+  const named = readRepository(image);
+  if (named === undefined) return [{ code: 'Incomplete', reason: 'the image name is not valid' }];
   const tags =
-    place.tag === undefined
+    named.tag === undefined
       ? [...new Set([image.tag, ...(image.tags ?? [])])].filter((tag) => tag !== undefined && tag !== null)
-      : [place.tag];
-  const digest = place.digest ?? image.digest;
-  const push = { repository: place.repository, ...(place.registry && { registry: place.registry }), ...(digest && { digest }) };
+      : [named.tag];
+  const digest = named.digest ?? image.digest;
+  const push = { repository: named.repository, ...(named.registry && { registry: named.registry }), ...(digest && { digest }) };
   if (tags.length === 0)
-    return digest ? [push] : [{ code: 'Incomplete', reason: 'neither tag nor digest is named', repository: place.repository }];
+    return digest ? [push] : [{ code: 'Incomplete', reason: 'the image has neither a tag nor a digest', repository: named.repository }];
   return tags.map((tag) =>
-    typeof tag === 'string' ? { ...push, tag } : { code: 'Incomplete', reason: 'a tag that is no text', repository: place.repository },
+    typeof tag === 'string' ? { ...push, tag } : { code: 'Incomplete', reason: 'a tag is not a string', repository: named.repository },
   );
 }
 
-/** Names without a host are Docker Hub's, except in `repository`, which is half of a pair. */
-function readPlace({ image, name, registry, repository }: Image): ClaimedPush | undefined {
+/** The repository of an image. A name without a host is one of Docker Hub, except in `repository`, which goes with `registry`. */
+function readRepository({ image, name, registry, repository }: Image): ClaimedPush | undefined {
   if (!image && registry) {
     const path = repository || name || '';
     return { registry, repository: path.startsWith(`${registry}/`) ? path.slice(registry.length + 1) : path };

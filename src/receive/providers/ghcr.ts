@@ -70,7 +70,7 @@ function repositoryOf({ owner, namespace, name }: Package): string | undefined {
   return account && name ? `${account}/${name}`.toLowerCase() : undefined;
 }
 
-/** The tag is only ever the tag's name: `version` and the version's name are the digest. */
+/** The tag comes from the tag's name alone: `version` and the name of the version are the digest. */
 function toPush({ package_version: version }: Package, repository: string, delivery: Delivery): ClaimedPush {
   const { tag, manifest } = version?.container_metadata ?? {};
   const digest = [tag?.digest, manifest?.digest, version?.version].find((candidate) => candidate && isDigest(candidate));
@@ -88,7 +88,7 @@ function toPush({ package_version: version }: Package, repository: string, deliv
   };
 }
 
-/** GitHub Enterprise Server has a host of its own, which the package's URL contains: `containers.ghe.example.com/owner/name:tag`. */
+/** The registry's host. That of a GitHub Enterprise Server is in the URL of the package: `containers.ghe.example.com/owner/name:tag`. */
 function registryOf(url: string | null | undefined, repository: string): string {
   const [host, ...path] = (url ?? '')
     .toLowerCase()

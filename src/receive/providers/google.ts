@@ -4,7 +4,7 @@ import { headerOf, provesNothing } from './headers.ts';
 import { optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Delivery, Provider } from './provider.ts';
 
-/** The usual envelope of a Pub/Sub push; both spellings of the names are sent. */
+/** The default envelope of a Pub/Sub push, which contains each name in two spellings. */
 const wrapped = z.object({
   message: z.object({
     data: z.string().nullish().catch(undefined),
@@ -15,7 +15,7 @@ const wrapped = z.object({
   }),
   subscription: text,
 });
-/** What the registry publishes: full references, `host/path@sha256:…` and `host/path:tag`. */
+/** The message of the registry, with full references: `host/path@sha256:…` and `host/path:tag`. */
 const change = z.object({ action: z.string(), digest: text, tag: text });
 const document = z.union([wrapped, change], { error: 'neither a Pub/Sub message nor a change of a registry' });
 
@@ -32,11 +32,11 @@ interface Reference {
   readonly digest?: string | undefined;
 }
 
-/** Google Artifact Registry, and what is left of Container Registry, by a push subscription to the topic `gcr`. */
+/** Google Artifact Registry and Container Registry, by a push subscription to the topic `gcr`. */
 export const google: Provider = {
   id: 'google',
   documentation: 'https://cloud.google.com/artifact-registry/docs/configure-notifications',
-  // Pub/Sub sends OIDC tokens (checked by the receiver) or nothing.
+  // Pub/Sub authenticates with OIDC tokens, which the receiver verifies, or not at all.
   verify: provesNothing,
   parse(delivery) {
     const message = readMessage(delivery);
@@ -58,8 +58,8 @@ function readMessage(delivery: Delivery): Message | undefined {
       pushedAt: message.publishTime || message.publish_time || undefined,
     };
   }
-  // Unwrapped: the metadata are headers, if the subscription writes them at all. Without them nothing distinguishes a repeated delivery
-  // from a tag that was moved back to the same digest, so there is no key.
+  // Payload unwrapping: the metadata are in headers, if the subscription has "write metadata" enabled. Without them, a repeated delivery cannot be
+  // distinguished from a tag that was moved back to the same digest, so there is no idempotency key.
   return {
     data: body,
     idempotencyKey: keyOf(headerOf(delivery, 'x-goog-pubsub-subscription-name'), headerOf(delivery, 'x-goog-pubsub-message-id')),
@@ -98,7 +98,7 @@ function readReference(reference: string | null | undefined): Reference | undefi
   const path = name.slice(slash + 1, hasTag ? colon : undefined);
   return {
     registry: name.slice(0, slash),
-    // Projects of a domain are written `example.com:project`; image names have a slash there.
+    // Domain-scoped projects are written `example.com:project`; image names contain a slash instead.
     repository: path.replace(':', '/'),
     tag: hasTag ? name.slice(colon + 1) : undefined,
     digest,

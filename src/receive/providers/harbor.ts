@@ -51,7 +51,7 @@ export const harbor: Provider = {
       for (const raw of event.data?.resources ?? []) {
         const parsed = resource.safeParse(raw);
         if (parsed.success) pushes.push(toPush(event, repository, parsed.data));
-        else ignored.push({ code: 'Incomplete', reason: 'a resource of another shape', repository });
+        else ignored.push({ code: 'Incomplete', reason: 'a resource has an unexpected structure', repository });
       }
       if (pushes.length + ignored.length === 0) ignored.push({ code: 'Incomplete', reason: 'the event names no resource', repository });
     }

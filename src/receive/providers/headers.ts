@@ -1,4 +1,4 @@
-/** How the headers of a request prove that its sender knows a secret. Unauthenticated clients reach all of this: nothing is parsed, and the cost is bounded. */
+/** Checks in the headers of a request that its sender knows a secret. Unauthenticated clients reach all of this code, so nothing is parsed and the cost is bounded. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Delivery } from './provider.ts';
 
@@ -8,14 +8,14 @@ export function headerOf({ headers }: Pick<Delivery, 'headers'>, name: string): 
   return typeof value === 'string' ? value : undefined;
 }
 
-/** For senders that send a configured Authorization header: its whole value, or what follows `Bearer `, is one of the secrets. */
+/** For senders with a configurable Authorization header: whether its whole value, or the part after `Bearer `, is one of the secrets. */
 export function verifyAuthorizationHeader(delivery: Delivery, secrets: readonly string[]): boolean {
   const value = headerOf(delivery, 'authorization');
   if (value === undefined) return false;
   return matchesAny(value, secrets) || matchesAny(value.replace(/^Bearer +/i, ''), secrets);
 }
 
-/** For senders that use `Authorization: Basic …`: the password, or `user:password` as a whole, is one of the secrets. */
+/** For senders with Basic authentication: whether the password, or `user:password` as a whole, is one of the secrets. */
 export function verifyBasicPassword(delivery: Delivery, secrets: readonly string[]): boolean {
   const encoded = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(headerOf(delivery, 'authorization') ?? '')?.[1];
   if (encoded === undefined) return false;
@@ -25,7 +25,7 @@ export function verifyBasicPassword(delivery: Delivery, secrets: readonly string
   return matchesAny(credentials, secrets) || matchesAny(credentials.slice(colon + 1), secrets);
 }
 
-/** Compares with every secret in constant time, whatever the lengths. */
+/** Whether a text is one of the secrets; compares with all of them in constant time, whatever their lengths. */
 export function matchesAny(given: string, secrets: readonly string[]): boolean {
   const digest = sha256(given);
   let matches = false;
@@ -40,7 +40,7 @@ function sha256(text: string): Buffer {
 /** Far more headers than any sender and proxy add; an unauthenticated client can send thousands. */
 const maxHeaders = 128;
 
-/** For senders whose user chooses the name of the header: one of the secrets is the value of any header, the bearer token, or the password. */
+/** For senders whose user chooses the name of the header: whether any header value, bearer token or Basic password is one of the secrets. */
 export function verifyAnyHeader(delivery: Delivery, secrets: readonly string[]): boolean {
   const values = Object.values(delivery.headers).filter((value) => typeof value === 'string');
   if (values.length > maxHeaders) return false;
@@ -81,8 +81,8 @@ function signatureIn(value: string | undefined, prefix: string, bytes: number): 
 }
 
 /**
- * `verify` of senders that can be configured with nothing but a URL: nothing in their requests proves who they are. The secret is the last part of the URL,
- * which the receiver checks itself; a short one is refused at the start.
+ * `verify` for senders that support nothing but a URL: always false. Their secret is the last part of the URL, which the receiver compares; a short one is rejected
+ * at startup.
  */
 export function provesNothing(): boolean {
   return false;

@@ -3,8 +3,7 @@ import { harbor } from './harbor.ts';
 import type { Provider } from './provider.ts';
 
 /**
- * Huawei Cloud SWR, enterprise edition. Its API for webhooks is shaped like Harbor's; what it sends is not documented, and
- * is assumed to be Harbor's Default format.
+ * Huawei Cloud SWR, enterprise edition. Its webhook API resembles Harbor's. Its payload is not documented; we assume Harbor's Default format.
  */
 export const huawei: Provider = {
   id: 'huawei',

@@ -34,7 +34,7 @@ export const nexus: Provider = {
     if (!pushActions.has(action)) return ignore(`not a push: ${action.slice(0, 64)}`);
     if (!name) return ignore('the event names no repository', 'Incomplete');
     const idempotencyKey = headerOf(delivery, 'x-nexus-webhook-delivery');
-    // 2025-06-01T10:00:00.515+0000
+    // Nexus writes 2025-06-01T10:00:00.515+0000, without the colon of RFC 3339.
     const pushedAt = timestamp?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2').replace(/[+-]00:00$/, 'Z');
     return {
       pushes: [

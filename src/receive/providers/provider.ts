@@ -1,45 +1,44 @@
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 
-/** A delivery as it came in; header names are in lower case. */
+/** A request of a sender; header names are in lower case. */
 export interface Delivery {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 }
 
-/** What a payload says, before anything of it is believed. */
+/** The content of a payload, not validated yet. */
 export interface ParsedDelivery {
   readonly pushes: readonly ClaimedPush[];
   readonly ignored: readonly IgnoredPush[];
-  /** What the sender has to hear instead of the usual body, with 200: the answer to a handshake. */
+  /** The response body (with 200) for a handshake, in place of the usual one. */
   readonly handshake?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * How one kind of registry announces pushes: one file and one line in index.ts. Pure: no I/O, no clock. The receiver's
- * configuration chooses the provider, never the request.
+ * Authenticates and reads the webhooks of one kind of sender. Pure: no I/O, no clock. The receiver's configuration chooses the provider, never the request.
  */
 export interface Provider {
-  /** The one id: in the configuration, as metric label and file name. */
+  /** Its id in the configuration, in metric labels, and as the file name. */
   readonly id: string;
   /** The page that documents the sender's format. */
   readonly documentation: string;
-  /** It manages several repositories, and says of each push which of them was pushed to (`within`). */
+  /** Set for repository managers, whose pushes name the repository key they went to (`within`). */
   readonly hasRepositories?: true;
   /**
-   * Whether the sender proved that it knows one of the secrets; compares in constant time. Anybody can have it called with any request: it reads headers
-   * and at the bytes of the body, and parses nothing.
+   * Whether the request proves that its sender knows one of the secrets; compares in constant time. It runs for unauthenticated requests, so it may read headers
+   * and hash the body, but must not parse anything.
    */
   verify(delivery: Delivery, secrets: readonly string[]): boolean;
-  /** Reads a payload of any shape. Throws MalformedBody when it is not this sender's format, OversizedDelivery when it holds too much; never anything else. */
+  /** Parses a payload. Throws only MalformedBody (not this sender's format) and OversizedDelivery (too many entries or values). */
   parse(delivery: Delivery): ParsedDelivery;
 }
 
-/** The delivery holds more than one request may ask of us. Answered 413, with the message. */
+/** The delivery has more entries or values than one request may have. Answered 413, with the message. */
 export class OversizedDelivery extends Error {
   override readonly name = 'OversizedDelivery';
 }
 
-/** The body cannot be what this sender sends. Answered 200, so that no sender disables the hook; counted and logged. */
+/** The body is not in the format of this sender. Answered 200, so that no sender disables its webhook; counted and logged. */
 export class MalformedBody extends Error {
   override readonly name = 'MalformedBody';
 }

@@ -7,7 +7,7 @@ import { provesNothing } from './headers.ts';
 const event = z.object({
   docker_url: text,
   repository: text,
-  /** A list; older versions send a map of tags to ids of layers. */
+  /** A list of tags; in older versions, an object with the tags as keys. */
   updated_tags: z.unknown().optional().transform(readTags),
 });
 
@@ -25,7 +25,7 @@ export const quay: Provider = {
     const ignored: IgnoredPush[] = [];
     for (const tag of tags) {
       if (typeof tag === 'string') pushes.push({ ...names, tag });
-      else ignored.push({ code: 'Incomplete', reason: 'a tag of another shape', repository: names.repository });
+      else ignored.push({ code: 'Incomplete', reason: 'a tag is not a string', repository: names.repository });
     }
     if (tags.length === 0) ignored.push({ code: 'Incomplete', reason: 'the event names no tag', repository: names.repository });
     return { pushes, ignored };
@@ -37,7 +37,7 @@ function readTags(value: unknown): readonly unknown[] | undefined {
   return readEntries(Object.keys(value)) && Object.entries(value).map(([tag, id]) => (typeof id === 'string' ? tag : id));
 }
 
-/** `quay.example.com:8443/team/api` */
+/** Splits `quay.example.com:8443/team/api` into registry and repository. */
 function namesOf(url: string | null | undefined): { registry: string; repository: string } | undefined {
   const [, registry, repository] = /^(?:https?:\/\/)?([^/]+)\/(.+)$/i.exec(url ?? '') ?? [];
   return registry && repository ? { registry, repository } : undefined;

@@ -19,7 +19,7 @@ const manifest = z.object({
   subject: z.unknown().optional(),
 });
 
-/** zot with the extension `events` and a sink of type `http`. Its CloudEvents name no registry, unless their source is set to its URL. */
+/** zot, by its extension `events` with a sink of type `http`. Its CloudEvents name the registry only if the administrator sets their source to its URL. */
 export const zot: Provider = {
   id: 'zot',
   documentation: 'https://zotregistry.dev/latest/articles/events/',
@@ -27,7 +27,7 @@ export const zot: Provider = {
   parse(delivery) {
     return toParsedDelivery(
       readCloudEvents(delivery).map((event) =>
-        event === undefined ? { code: 'Incomplete', reason: 'an event of another shape' } : readEvent(event),
+        event === undefined ? { code: 'Incomplete', reason: 'the event has an unexpected structure' } : readEvent(event),
       ),
     );
   },
@@ -36,7 +36,7 @@ export const zot: Provider = {
 function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | IgnoredPush {
   const { name, reference, digest, mediaType, manifest: json } = image.safeParse(data).data ?? {};
   const names = { ...(name && { repository: name }), ...(reference && { tag: reference }) };
-  // `zotregistry.` is but the default of the setting typePrefix.
+  // The prefix `zotregistry.` is configurable (typePrefix), so only the end is compared.
   if (!type.endsWith('.image.updated')) return { reason: `not a push: ${type.slice(0, 64)}`, ...names };
   if (!name) return { code: 'Incomplete', reason: 'the event names no repository' };
   const { artifactType, config, subject } = (json && readManifest(json)) || {};
@@ -55,7 +55,7 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   };
 }
 
-/** The part of the manifest that distinguishes images from other artifacts; nothing when it cannot be read. */
+/** The fields of the manifest that distinguish images from other artifacts; undefined if it cannot be read. */
 function readManifest(json: string): z.output<typeof manifest> | undefined {
   try {
     return parseJsonBody(manifest, Buffer.from(json));

@@ -7,7 +7,7 @@ import type { CredentialSource, NoCredential } from '../credential.ts';
 import { createExpiringCredentials, type ExpiringCredential } from './expiring-credentials.ts';
 import { fetchJson, type JsonAnswer } from './fetch-json.ts';
 
-/** What the webhook of workload identity writes into the pod's environment. */
+/** The settings that the webhook of Azure workload identity writes into the environment of a pod. */
 export interface AzureIdentity {
   readonly tokenFile: string;
   readonly tenantId: string;
@@ -16,7 +16,7 @@ export interface AzureIdentity {
   readonly authorityHost: string;
 }
 
-/** `originOf`: where a registry is, for tests. */
+/** `originOf`: the URL of a registry by its host, for tests. */
 export interface AzureOptions {
   identity: AzureIdentity | undefined;
   originOf?: (registry: string) => string;
@@ -26,12 +26,12 @@ export interface AzureOptions {
 const hosts = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.azurecr\.(?:io|cn|us|de)$/;
 const audience = 'https://containerregistry.azure.net/.default';
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** The user that stands for a token. */
+/** The user name that Azure defines for logins with a token. */
 const username = '00000000-0000-0000-0000-000000000000';
 const source = 'the Azure workload identity';
 const deadlineMs = 5_000;
 
-/** The pod's federated token → a token of Microsoft Entra → a refresh token of the registry, which its token server exchanges. */
+/** Exchanges the pod's federated token for a token of Microsoft Entra, and that for a refresh token of the registry. */
 export function azureCredentials({ identity, originOf = (host) => `https://${host}`, now = Date.now }: AzureOptions): CredentialSource {
   const fetch = async (registry: string, signal: AbortSignal): Promise<ExpiringCredential | NoCredential> => {
     if (!identity) return { why: 'is not there: AZURE_FEDERATED_TOKEN_FILE, AZURE_TENANT_ID and AZURE_CLIENT_ID are not set' };
@@ -64,7 +64,7 @@ async function login({ tokenFile, tenantId, clientId, authorityHost }: AzureIden
   return typeof accessToken === 'string' ? accessToken : refusal(answer, 'gets no token', 'check its federated credential');
 }
 
-/** Why an answer holds no token; throws where the next one may. */
+/** Why an answer has no token; throws if a retry may get one. */
 function refusal({ status, body }: JsonAnswer, what: string, remedy: string): NoCredential {
   if (status >= 500 || status === 429 || status === 408) throw new Error(`${source} ${what}: the answer is ${status}`);
   const { error_description: description, error } = body;
@@ -73,13 +73,13 @@ function refusal({ status, body }: JsonAnswer, what: string, remedy: string): No
   return { why: `${what} (${status}${line === '' ? '' : `: ${line.slice(0, 200)}`}): ${remedy}` };
 }
 
-/** When a JSON web token ends, by its own word, in milliseconds since 1970. */
+/** The `exp` claim of a JSON web token, in ms since 1970; undefined if it cannot be read. */
 function expiryOf(token: string): number | undefined {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown };
     return typeof exp === 'number' ? exp * 1_000 : undefined;
   } catch {
-    // It is the registry's, to read and to write.
+    // The token is opaque to clients, so an unexpected format is not an error.
     return undefined;
   }
 }

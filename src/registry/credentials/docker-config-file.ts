@@ -4,7 +4,7 @@ import { SingleFlight } from '../../async/single-flight.ts';
 import { type DockerConfig, parseDockerConfig } from './docker-config.ts';
 import { pickCredential } from './secret-offer.ts';
 
-/** A config.json of Docker, mounted as a file; read again after `cacheMs`, and when the registry refused. */
+/** A mounted Docker config.json; it is read again after `cacheMs`, and after the registry refused a credential. */
 export interface DockerConfigFileOptions {
   file: string;
   cacheMs?: number;
@@ -13,7 +13,7 @@ export interface DockerConfigFileOptions {
 
 type Content = DockerConfig | { readonly why: string };
 
-/** The entries of a Docker config file; while it cannot be read, that is why there are none. */
+/** The credentials in a Docker config file. While the file cannot be read, there are none, and the reason is reported. */
 export function dockerConfigFileCredentials({ file, cacheMs = 10_000, now = Date.now }: DockerConfigFileOptions): CredentialSource {
   const flights = new SingleFlight<Content>();
   let cached: { content: Content; freshUntil: number } | undefined;

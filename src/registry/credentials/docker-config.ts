@@ -1,14 +1,15 @@
 /**
- * Docker's config.json as Kubernetes stores it in pull secrets, matched as the kubelet does, with two differences on the safe side: a path
- * matches whole segments only (`host/team` is not `host/team-b`), and one entry that cannot be read does not spoil the others.
+ * Docker's config.json, as Kubernetes stores it in pull secrets. Entries are matched like in the kubelet, with two safer differences: a path matches whole
+ * segments only (`host/team` does not match `host/team-b`), and an invalid entry does not affect the others.
  */
 import { normaliseRegistry, type Repository } from '../../model/image-reference.ts';
+import { isObject, textOrEmpty } from '../../model/untyped.ts';
 
 /** One registry (host, or host and path) of a config.json. */
 export interface DockerConfigEntry {
-  /** The normal form of the host; a label may be a glob. */
+  /** The host in normal form; each of its labels may be a glob. */
   readonly host: string;
-  /** `team` or `team/app`; empty: the whole registry. */
+  /** `team` or `team/app`; '' for the whole registry. */
   readonly path: string;
   readonly username: string;
   readonly password: string;
@@ -16,16 +17,16 @@ export interface DockerConfigEntry {
   readonly registryToken?: string;
 }
 
-/** The entries that could be read, and what was wrong with the others. */
+/** The valid entries, and the problems of the others, worded for users. */
 export interface DockerConfig {
   readonly entries: readonly DockerConfigEntry[];
   readonly problems: readonly string[];
 }
 
-// ACR and others put the refresh token into the password, under this name.
+// With this user name, the password is an identity token (ACR and others).
 const tokenUser = '<token>';
 
-/** Parses `.dockerconfigjson`, or the legacy `.dockercfg` (the same without the outer `auths`). Throws an Error when it is not such a document. */
+/** Parses `.dockerconfigjson`, or the legacy `.dockercfg`, which has no outer `auths`. Throws an Error for any other document. */
 export function parseDockerConfig(text: string): DockerConfig {
   const document = parseObject(text);
   const auths = 'auths' in document ? document.auths : looksLegacy(document) ? document : {};
@@ -42,8 +43,8 @@ export function parseDockerConfig(text: string): DockerConfig {
 }
 
 /**
- * The entries for a repository, in the kubelet's order: backwards by host and path, so that the longer path of a host comes before the shorter one, and the host
- * itself before a `*`.
+ * The entries for a repository, in the kubelet's order, which is the descending order of host and path: longer paths come before shorter ones, and literal hosts
+ * before a `*`.
  */
 export function findCredentials(config: DockerConfig, repository: Repository): DockerConfigEntry[] {
   const keyOf = ({ host, path }: DockerConfigEntry) => (path === '' ? host : `${host}/${path}`);
@@ -55,24 +56,24 @@ export function findCredentials(config: DockerConfig, repository: Repository): D
 }
 
 function parseEntry(key: string, value: unknown): DockerConfigEntry | string {
-  const place = parseKey(key);
-  if (!place) return 'names no registry';
+  const scope = parseKey(key);
+  if (!scope) return 'names no registry';
   if (!isObject(value)) return 'is not an object';
   const fromAuth = typeof value.auth === 'string' && value.auth !== '' ? decodeAuth(value.auth) : undefined;
-  const username = fromAuth?.username ?? text(value.username);
-  const password = fromAuth?.password ?? text(value.password);
-  const registryToken = text(value.registrytoken);
+  const username = fromAuth?.username ?? textOrEmpty(value.username);
+  const password = fromAuth?.password ?? textOrEmpty(value.password);
+  const registryToken = textOrEmpty(value.registrytoken);
   if (registryToken !== '') {
-    return /^[\x21-\x7e]+$/.test(registryToken) ? { ...place, username, password, registryToken } : 'has a registrytoken that is no token';
+    return /^[\x21-\x7e]+$/.test(registryToken) ? { ...scope, username, password, registryToken } : 'has a registrytoken that is no token';
   }
-  const identityToken = text(value.identitytoken) || (username === tokenUser ? password : '');
-  if (identityToken !== '') return { ...place, username, password, identityToken };
+  const identityToken = textOrEmpty(value.identitytoken) || (username === tokenUser ? password : '');
+  if (identityToken !== '') return { ...scope, username, password, identityToken };
   if (typeof value.auth === 'string' && value.auth !== '' && !fromAuth) return 'has an auth that is not the base64 form of user:password';
   if (username === '' && password === '') return 'has neither auth nor username and password';
-  return { ...place, username, password };
+  return { ...scope, username, password };
 }
 
-/** `https://host:port/v1/team/` → host and path; `/v1/` and `/v2/` mean the registry itself. */
+/** Splits `https://host:port/v1/team/` into host and path; a leading `v1/` or `v2/` is not part of the path. */
 function parseKey(key: string): { host: string; path: string } | undefined {
   const [host = '', ...segments] = key
     .trim()
@@ -125,33 +126,25 @@ function parseObject(json: string): Record<string, unknown> {
   try {
     document = JSON.parse(json);
   } catch {
-    // The parser's own message quotes the text, which holds passwords.
+    // The message of the parser is not kept, because it quotes the text, which contains passwords.
     throw new Error('not valid JSON');
   }
   if (!isObject(document)) throw new Error('not a JSON object');
   return document;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-/** Whether a text is one character of a pattern: itself, any (`?`), or one of a set (`[0-9]`). */
+/** Whether a character matches one element of a glob: a literal, `?`, or a set such as `[0-9]`. */
 type OneCharacter = (character: string) => boolean;
 
 /**
- * Whether a text matches a glob as the kubelet reads them (Go's path/filepath.Match): `*`, `?`, `[a-z]`, `[^a-z]`, and `\` before what is meant literally. What
- * is no glob matches nothing. It takes at most length times length steps, whatever the pattern.
+ * Whether a text matches a glob of the kubelet (Go's path/filepath.Match): `*`, `?`, `[a-z]`, `[^a-z]`, and `\` to escape a character. An invalid glob matches
+ * nothing. Takes at most pattern length × text length steps.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const parts = parseGlob(pattern);
   if (parts === undefined) return false;
   let [part, at] = [0, 0];
-  // Where the last `*` was, and what it stood for: it alone has to take more when the rest does not fit.
+  // The position of the last `*`, and the end of the text it matches: after a mismatch, it alone has to match one character more.
   let last: { part: number; at: number } | undefined;
   while (at < text.length) {
     const expected = parts[part];

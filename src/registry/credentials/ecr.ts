@@ -9,29 +9,29 @@ export interface EcrOptions {
   now?: () => number;
 }
 
-/** As the credential provider of Kubernetes and Amazon's own helper have it. */
+/** The same pattern as in the credential provider of Kubernetes and in Amazon's credential helper. */
 const hosts =
   /^\d{12}\.dkr[.-]ecr(?<fips>-fips)?\.(?<region>[a-z0-9-]+)\.(?:amazonaws\.(?:com(?:\.cn)?|eu)|on\.(?:aws|amazonwebservices\.com\.cn)|sc2s\.sgov\.gov|c2s\.ic\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov)$/;
-/** Long enough for the SDK to look for credentials everywhere, the metadata service included. */
+/** Enough time for the SDK to try every source in its credential chain, the metadata service included. */
 const deadlineMs = 5_000;
-/** AWS: tokens last 12 hours. */
+/** The lifetime of a token according to AWS, if the answer does not contain it. */
 const defaultLifeMs = 12 * 3_600_000;
 
-/** Where the API of a registry is: the endpoint follows from the region, and from the kind of host. */
+/** The API endpoint of a registry, which depends on the region and the kind of host (FIPS, dual-stack). */
 export interface EcrEndpoint {
   readonly region: string;
   readonly useFipsEndpoint: boolean;
   readonly useDualstackEndpoint: boolean;
 }
 
-/** The endpoint for a host; undefined for what is no private registry of ECR. */
+/** The endpoint for a registry host; undefined if it is not a private registry of ECR. */
 export function ecrEndpoint(host: string): EcrEndpoint | undefined {
   const { region, fips } = hosts.exec(host)?.groups ?? {};
   if (region === undefined) return undefined;
   return { region, useFipsEndpoint: fips !== undefined, useDualstackEndpoint: /\.on\.(?:aws|amazonwebservices\.com\.cn)$/.test(host) };
 }
 
-/** A token of the role that this program runs as, by the SDK's own chain of credentials; one for all registries of a region. */
+/** Authorization tokens for the AWS identity that the SDK's credential chain finds; all registries of a region share one. */
 export function ecrCredentials({ client = {}, now = Date.now }: EcrOptions = {}): CredentialSource {
   const tokens = createExpiringCredentials({
     deadlineMs,
@@ -50,7 +50,7 @@ async function fetchToken(
   abortSignal: AbortSignal,
   now: () => number,
 ): Promise<ExpiringCredential | NoCredential> {
-  // Large, and of no use to most: loaded by whoever has a registry there.
+  // The SDK is large, so it is loaded only when a policy uses a registry of ECR.
   const { ECRClient, GetAuthorizationTokenCommand } = await import('@aws-sdk/client-ecr');
   const client = new ECRClient({ maxAttempts: 2, ...config });
   try {
@@ -68,7 +68,7 @@ async function fetchToken(
   }
 }
 
-/** What somebody has to mend, or undefined for what may pass. */
+/** A message for an error that a user must fix; undefined for a temporary error. */
 function explainRefusal(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.name === 'CredentialsProviderError') return 'is not there: no credentials of AWS were found';

@@ -2,16 +2,16 @@ import { BoundedMap } from '../../async/bounded-map.ts';
 import { type Credential, isCredential, type NoCredential, type ReadOptions } from '../credential.ts';
 import { SingleFlight } from '../../async/single-flight.ts';
 
-/** A credential that ends by itself, at a time in milliseconds since 1970. */
+/** A credential that expires at a time in ms since 1970. */
 export interface ExpiringCredential {
   readonly credential: Credential;
   readonly expiresAt: number;
 }
 
 export interface ExpiringOptions {
-  /** Throws where the same question may be answered later (retry). */
+  /** Fetches the credential for a key; throws if a retry may succeed. */
   fetch: (key: string, signal: AbortSignal) => Promise<ExpiringCredential | NoCredential>;
-  /** Time in which this process is held up does not count: that a cloud is silent may be remembered as a fact. */
+  /** The timeout of `fetch`. Time in which the process is suspended does not count, because a timeout may be cached as "no credential". */
   deadlineMs: number;
   now?: (() => number) | undefined;
 }
@@ -19,13 +19,13 @@ export interface ExpiringOptions {
 interface Entry {
   readonly value: Credential | NoCredential;
   readonly usableUntil: number;
-  /** From then on it is renewed, while it is still used. */
+  /** From this time on, it is renewed in the background while it is still used. */
   readonly renewAt: number;
-  /** Until then not even a refusal is a reason to ask again: whoever may push must not make us ask the cloud for each push. */
+  /** Before this time, it is not fetched again even if the registry refuses it: otherwise each push could cause a request to the cloud. */
   readonly fixedUntil: number;
 }
 
-/** Keeps credentials of a cloud, each fetched once for all who want it and renewed before it ends, so that nobody waits; that there is none is remembered too. */
+/** Returns the credential of a cloud for a key, or why there is none. Results are cached and shared, and credentials are renewed before they expire. */
 export type ExpiringCredentials = (key: string, options: ReadOptions) => Promise<Credential | NoCredential>;
 
 const negativeMs = 120_000;
@@ -33,9 +33,10 @@ const fixedMs = 60_000;
 const marginMs = 60_000;
 const renewShare = 0.75;
 const ticks = 10;
-/** Policies name the registries, and each may have a credential of its own. */
+/** Policies choose the registries, and each registry may need a key of its own. */
 const maxEntries = 1_000;
 
+/** Creates the cache. */
 export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }: ExpiringOptions): ExpiringCredentials {
   const entries = new BoundedMap<string, Entry>(maxEntries);
   const flights = new SingleFlight<Credential | NoCredential>();
@@ -47,7 +48,7 @@ export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }:
         const askedAt = now();
         const fetched = await fetch(key, AbortSignal.any([signal, runningTimeout(deadlineMs)]));
         const known = usable(entries.get(key), now());
-        const withoutNew = (why: NoCredential) => (known ? keptOf(known, isRefused, askedAt) : refusalOf(why, askedAt));
+        const withoutNew = (why: NoCredential) => (known ? keepPrevious(known, isRefused, askedAt) : negativeEntryOf(why, askedAt));
         const entry = 'why' in fetched ? withoutNew(fetched) : entryOf(fetched, askedAt);
         entries.set(key, entry);
         return entry.value;
@@ -59,7 +60,7 @@ export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }:
     const at = now();
     const entry = entries.get(key);
     if (!entry || at >= entry.usableUntil || (refresh && at >= entry.fixedUntil)) return renew(key, refresh, signal);
-    // While it can be used, a failure to renew it is nobody's trouble: the next who asks tries again.
+    // A failure is ignored while the credential is still valid: the next call tries again.
     if (at >= entry.renewAt) renew(key, false).catch(() => undefined);
     return entry.value;
   };
@@ -80,20 +81,20 @@ function usable(entry: Entry | undefined, at: number): Entry | undefined {
 }
 
 /**
- * "There is none" may be a hiccup of the cloud or the truth, and we cannot tell: what it gave before is kept, and asked for again a minute later. What the
- * registry refused as well is kept for that minute only: it may be the truth, but it may also be refused for one repository and be needed for others.
+ * The entry when the cloud reports that there is no credential any more, which may be a temporary error: the previous credential stays in use, and is fetched
+ * again after a minute. If the registry has refused it as well, it stays in use for that minute only, because other repositories may still accept it.
  */
-function keptOf({ value, usableUntil }: Entry, isRefused: boolean, askedAt: number): Entry {
+function keepPrevious({ value, usableUntil }: Entry, isRefused: boolean, askedAt: number): Entry {
   const until = askedAt + fixedMs;
   return { value, usableUntil: isRefused ? Math.min(usableUntil, until) : usableUntil, renewAt: until, fixedUntil: until };
 }
 
-function refusalOf(value: NoCredential, askedAt: number): Entry {
+function negativeEntryOf(value: NoCredential, askedAt: number): Entry {
   const until = askedAt + negativeMs;
   return { value, usableUntil: until, renewAt: until, fixedUntil: until };
 }
 
-/** Like AbortSignal.timeout, but a pause of the process, however long, counts as a tenth at most. */
+/** Like AbortSignal.timeout, but a suspension of the process, however long, counts as at most a tenth of the time. */
 function runningTimeout(ms: number): AbortSignal {
   const controller = new AbortController();
   let left = ticks;

@@ -1,13 +1,14 @@
 import { request } from 'undici';
 
+/** A GET, or with `form` a POST. */
 export interface JsonRequest {
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent by POST. */
+  /** The fields of an urlencoded form, which is sent by POST. */
   readonly form?: Readonly<Record<string, string>>;
 }
 
-/** The answer of an API of a cloud; what is no JSON object is an empty one. */
+/** The answer of a cloud API; `body` is {} if the answer is not a JSON object. */
 export interface JsonAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -16,14 +17,14 @@ export interface JsonAnswer {
 
 const maxBytes = 256 * 1024;
 
-/** Asks an address that we made ourselves, never one that a tenant or a registry named; follows no redirects. Rejects where there is no answer. */
+/** Sends a request to a cloud API and follows no redirects. `url` must come from our code, never from a tenant or a registry. Rejects if there is no answer. */
 export async function fetchJson(url: string, { signal, headers = {}, form }: JsonRequest): Promise<JsonAnswer> {
   const answer = await request(url, {
     method: form === undefined ? 'GET' : 'POST',
     headers: { accept: 'application/json', ...(form && { 'content-type': 'application/x-www-form-urlencoded' }), ...headers },
     signal,
     ...(form && { body: new URLSearchParams(form).toString() }),
-    // Asked once an hour: nothing is gained by an open connection.
+    // Requests are about an hour apart, so a kept-alive connection would be useless.
     reset: true,
   });
   let text = '';
@@ -39,7 +40,7 @@ function parseObject(text: string): Record<string, unknown> {
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
   } catch {
-    // Whoever asked says what is missing; the text may hold a token.
+    // The caller reports the missing fields; the text itself may contain a token.
     return {};
   }
 }

@@ -1,10 +1,10 @@
-/** Google: the service account of the workload, by one request to the metadata server: https://cloud.google.com/artifact-registry/docs/docker/authentication#token */
+/** The access token of the workload's Google service account, from the metadata server: https://cloud.google.com/artifact-registry/docs/docker/authentication#token */
 import { describeError } from '../../model/errors.ts';
 import type { CredentialSource, NoCredential } from '../credential.ts';
 import { createExpiringCredentials, type ExpiringCredential } from './expiring-credentials.ts';
 import { fetchJson, type JsonAnswer } from './fetch-json.ts';
 
-/** `metadataUrl`: where the metadata server is, for tests. */
+/** `metadataUrl`: the URL of the metadata server, for tests. */
 export interface GoogleOptions {
   metadataUrl?: string;
   now?: () => number;
@@ -13,9 +13,9 @@ export interface GoogleOptions {
 const hosts = /^(?:[a-z0-9-]+\.)*pkg\.dev$|^(?:[a-z0-9-]+\.)?gcr\.io$/;
 const tokenPath = '/computeMetadata/v1/instance/service-accounts/default/token';
 const source = "Google's metadata server";
-/** It is in the same machine. */
+/** The metadata server runs on the same machine, so it answers fast. */
 const deadlineMs = 1_500;
-/** Google: in a new pod it needs a few seconds before it answers. */
+/** In a new pod, the metadata server needs a few seconds before it answers (Google's documentation), so a failure is retried for this long. */
 const startMs = 60_000;
 
 /** The access token of the service account that this program runs as, for Artifact Registry and Container Registry. */
@@ -41,7 +41,7 @@ export function googleCredentials({
   return ({ registry }) => (hosts.test(registry) ? [{ source, read: (options) => tokens('', options) }] : []);
 }
 
-/** Outside of Google nobody has that name. */
+/** Whether the name of the metadata server does not resolve, which means that this is not Google Cloud. */
 function isUnknownName(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOTFOUND';
 }

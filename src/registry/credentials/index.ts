@@ -5,7 +5,7 @@ import { fallbackSecretCredentials } from './fallback-secret.ts';
 import { googleCredentials } from './google.ts';
 import { pullSecretCredentials } from './pull-secrets.ts';
 
-/** Every source of credentials, in the order in which they are tried; anonymous access comes after all of them. */
+/** All sources of credentials, in the order in which they are tried. Anonymous access is tried last. */
 export const credentialSources = {
   'pull-secrets': pullSecretCredentials,
   'fallback-secret': fallbackSecretCredentials,

@@ -1,22 +1,19 @@
-import type { ImageSource, SecretRef } from '../../model/image-source.ts';
+import type { ImageSource, SecretContent, SecretRef } from '../../model/image-source.ts';
 import type { Credential, CredentialOffer, NoCredential } from '../credential.ts';
 import { type DockerConfig, type DockerConfigEntry, findCredentials, parseDockerConfig } from './docker-config.ts';
 
-/** The `data` of a Secret (values in base64), or why there is none, in words for a user: `does not exist`. */
-export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
-
-/** Reads one Secret, from a cache unless it is to be refreshed; the same object while nothing changed. Rejects when it cannot be known. */
+/** Reads one Secret, from a cache unless `refresh` is set; returns the same object while the Secret is unchanged. Rejects if the Secret cannot be determined. */
 export type ReadSecret = (
   secret: SecretRef,
   options: { readonly refresh: boolean; readonly signal?: AbortSignal | undefined },
 ) => Promise<SecretContent>;
 
 const keys = ['.dockerconfigjson', '.dockercfg'] as const;
-/** Whoever writes a Secret must not have us try thousands of passwords at a registry. */
+/** The author of a Secret must not be able to make us try thousands of passwords at a registry. */
 const maxEntries = 10;
 const parsed = new WeakMap<SecretContent, DockerConfig | { readonly why: string }>();
 
-/** What a kubernetes.io/dockerconfigjson (or legacy dockercfg) Secret offers for an image. */
+/** The credentials that a Secret of type kubernetes.io/dockerconfigjson (or the legacy dockercfg) has for an image. */
 export function offerOfSecret(
   { namespace, name }: SecretRef,
   { note = '', isOwn = false }: { readonly note?: string; readonly isOwn?: boolean },
@@ -35,14 +32,14 @@ export function offerOfSecret(
   };
 }
 
-/** The credentials that a Docker configuration has for an image, in their order, or why it has none. */
+/** The first credential that a Docker configuration has for an image, with the further ones in `others`, or why it has none. */
 export function pickCredential(config: DockerConfig, image: ImageSource): Credential | NoCredential {
   const [first, ...others] = findCredentials(config, image).slice(0, maxEntries).map(credentialOf);
   if (!first) return { why: [`has no entry for ${image.registry}`, ...config.problems.slice(0, 3)].join(', and ') };
   return { ...first, ...(others.length > 0 && { others }) };
 }
 
-/** A registry token stands for itself; a message names it where it would name a user. */
+/** A registry token has no user name, so messages show `<registrytoken>` in its place. */
 function credentialOf({ username, password, identityToken, registryToken }: DockerConfigEntry): Credential {
   if (registryToken !== undefined) return { username: username || '<registrytoken>', password, registryToken };
   return { username, password, ...(identityToken !== undefined && { identityToken }) };

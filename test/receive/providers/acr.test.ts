@@ -64,7 +64,7 @@ test('a batch: each event by itself, whatever its schema', () => {
   );
   assert.deepEqual(
     ignored.map(({ reason }) => reason),
-    ['an event of another shape', 'not a push: Microsoft.ContainerRegistry.ImageDeleted'],
+    ['the event has an unexpected structure', 'not a push: Microsoft.ContainerRegistry.ImageDeleted'],
   );
   assert.deepEqual(reasonsOf([]), ['no events']);
 });

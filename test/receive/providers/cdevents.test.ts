@@ -39,7 +39,7 @@ test('a batch: each event by itself', () => {
   const { pushes, ignored } = parse([event, null, { ...event, type: 'dev.cdevents.build.finished.0.2.0' }, event]);
   assert.deepEqual(
     [pushes.length, ignored.map(({ reason }) => reason)],
-    [2, ['an event of another shape', 'not a push: dev.cdevents.build.finished.0.2.0']],
+    [2, ['the event has an unexpected structure', 'not a push: dev.cdevents.build.finished.0.2.0']],
   );
 });
 

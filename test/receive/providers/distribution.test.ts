@@ -26,7 +26,7 @@ test('a batch: each event by itself', () => {
   );
   assert.deepEqual(
     ignored.map(({ reason }) => reason),
-    ['not a push: pull', 'an event of another shape'],
+    ['not a push: pull', 'the event has an unexpected structure'],
   );
 });
 

@@ -116,11 +116,11 @@ test('what is ignored says why', () => {
   assert.deepEqual(
     ignored.map(({ reason }) => reason),
     [
-      'a tag that is no text',
-      'an image of another shape',
-      'an image of another shape',
-      'not the name of an image',
-      'neither tag nor digest is named',
+      'a tag is not a string',
+      'an entry of images has an unexpected structure',
+      'an entry of images has an unexpected structure',
+      'the image name is not valid',
+      'the image has neither a tag nor a digest',
     ],
   );
 });

@@ -21,9 +21,12 @@ test('every resource is a push', () => {
   );
 });
 
-test('a resource of another shape does not hide the others', () => {
+test('a resource with an unexpected structure does not hide the others', () => {
   const { pushes, ignored } = parse({ ...plain, event_data: { repository, resources: [7, resource] } });
-  assert.deepEqual([pushes.length, ignored], [1, [{ code: 'Incomplete', reason: 'a resource of another shape', repository: 'shop/web' }]]);
+  assert.deepEqual(
+    [pushes.length, ignored],
+    [1, [{ code: 'Incomplete', reason: 'a resource has an unexpected structure', repository: 'shop/web' }]],
+  );
 });
 
 test('the old name of the event, of Harbor 1 and its relatives', () =>

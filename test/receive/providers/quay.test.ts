@@ -29,7 +29,7 @@ test('every tag is a push, on the host of the URL', () => {
   assert.deepEqual(parse({ docker_url: 'https://quay.example.com:8443/team/api' }).pushes, pushes);
 });
 
-test('a tag of another shape does not hide the others', () => {
+test('a tag that is not a string does not hide the others', () => {
   for (const updated_tags of [[7, null, '1.2.3'], { latest: null, foo: {}, '1.2.3': 'b750fe79' }]) {
     const { pushes, ignored } = parse({ updated_tags });
     assert.deepEqual([pushes.map(({ tag }) => tag), ignored.length], [['1.2.3'], 2]);

@@ -48,7 +48,7 @@ test('structured, binary and in a batch: the same push', () => {
       ['v1.2', 'zotregistry.dev 2'],
     ],
   );
-  assert.deepEqual(ignored, [{ code: 'Incomplete', reason: 'an event of another shape' }]);
+  assert.deepEqual(ignored, [{ code: 'Incomplete', reason: 'the event has an unexpected structure' }]);
 });
 
 for (const [name, manifest, isImage] of [

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { normaliseRepository } from '../../../src/model/image-reference.ts';
-import { offerOfSecret, type SecretContent } from '../../../src/registry/credentials/secret-offer.ts';
+import type { SecretContent } from '../../../src/model/image-source.ts';
+import { offerOfSecret } from '../../../src/registry/credentials/secret-offer.ts';
 
 const image = normaliseRepository('r.example.com', 'team/app');
 const base64 = (text: string) => Buffer.from(text).toString('base64');

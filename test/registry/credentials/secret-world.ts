@@ -1,5 +1,6 @@
 import type { SecretRef } from '../../../src/model/image-source.ts';
-import type { ReadSecret, SecretContent } from '../../../src/registry/credentials/secret-offer.ts';
+import type { SecretContent } from '../../../src/model/image-source.ts';
+import type { ReadSecret } from '../../../src/registry/credentials/secret-offer.ts';
 
 /** Secrets by `namespace/name`; each is read from a cache, as those of the cluster are. */
 export function secretWorld(secrets: Readonly<Record<string, object>>): { readSecret: ReadSecret; reads: string[] } {

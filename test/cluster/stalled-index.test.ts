@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createHealingIndex } from '../../src/cluster/policy-indexes.ts';
+import { createStalledIndex } from '../../src/cluster/policy-indexes.ts';
 import { policyOf, stalledStatus } from '../model/samples.ts';
 
 const denied = { status: stalledStatus('RegistryDenied') };
 
 test('policies that a Secret may heal are found by their namespace, or all of them', () => {
-  const index = createHealingIndex();
+  const index = createStalledIndex();
   const names = (namespace?: string) => index.stalledIn(namespace).map((policy) => `${policy.namespace}/${policy.name}`);
   index.put(policyOf({ name: 'a', ...denied }));
   index.put(policyOf({ name: 'b', ...denied }));

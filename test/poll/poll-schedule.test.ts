@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { accessDelayMs, dueIn, pollTurn, tickMs } from '../../src/poll/poll-turn.ts';
+import { accessDelayMs, dueIn, pollSchedule, tickMs } from '../../src/poll/poll-schedule.ts';
 import { web } from '../model/samples.ts';
 
 const hour = 3_600_000;
@@ -10,9 +10,9 @@ const turn = fc
     repository: fc.record({ registry: fc.constantFrom('docker.io', 'ghcr.io'), path: fc.stringMatching(/^[a-z]{1,8}$/) }),
     intervalMs: fc.constantFrom(1_000, 60_000, 300_000, hour, 30 * 24 * hour),
   })
-  .map(({ repository, intervalMs }) => pollTurn(repository, intervalMs));
+  .map(({ repository, intervalMs }) => pollSchedule(repository, intervalMs));
 const start = fc.integer({ min: 0, max: 2_000_000_000_000 });
-const manyTurns = Array.from({ length: 1_000 }, (_, index) => pollTurn({ ...web, path: `shop/web-${index}` }, hour));
+const manyTurns = Array.from({ length: 1_000 }, (_, index) => pollSchedule({ ...web, path: `shop/web-${index}` }, hour));
 
 /** How many fall into each tenth of a time; all do. */
 function assertSpread(times: readonly number[], totalMs: number): void {
@@ -70,6 +70,6 @@ test('so are those who ask for the same repository on behalf of many', () => {
 });
 
 test('every replica comes to the same turn', () => {
-  assert.deepEqual(pollTurn(structuredClone(web), hour), pollTurn(web, hour));
-  assert.notEqual(pollTurn(web, 60_000).key, pollTurn(web, hour).key);
+  assert.deepEqual(pollSchedule(structuredClone(web), hour), pollSchedule(web, hour));
+  assert.notEqual(pollSchedule(web, 60_000).key, pollSchedule(web, hour).key);
 });
