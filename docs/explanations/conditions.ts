@@ -6,7 +6,7 @@ import type { Explanation } from './explanation.ts';
 export const conditions = {
   Ready: {
     meaning: 'Whether every target runs what the policy selects, or is intentionally kept from it.',
-    shown: 'Always, True or False; also the column of `kubectl get ipol`.',
+    shown: 'Always, True or False; also in `kubectl get ipol`, with its reason; `-o wide` adds the message.',
     cause:
       'True: the targets are up to date and rolled out, or the policy is suspended, a dry run, waits for approval, or is held. False: `Reconciling` or ' +
       '`Stalled` is True as well, with the same reason.',
