@@ -14,7 +14,8 @@ export const conditions = {
   },
   Reconciling: {
     meaning: 'image-watcher is at work, or waits, and continues without a user.',
-    shown: 'Only while it is True; `Ready` is then False.',
+    shown:
+      'Only while it is True; `Ready` is then False. If attempts fail, a Warning Event is recorded after the first one, and then once an hour for each reason.',
     cause:
       'A rollout is in progress, an attempt failed and is repeated, a registry asked for a pause, or the selected image waits for its age or for a window. ' +
       '`status.waiting` shows until when.',
