@@ -6,7 +6,7 @@ import type { Explanation } from './explanation.ts';
 export const conditions = {
   Ready: {
     meaning: 'Whether every target runs what the policy selects, or is intentionally kept from it.',
-    shown: 'Always, True or False; also the column of `kubectl get ipol`.',
+    shown: 'Always, True or False; also in `kubectl get ipol`, with its reason; `-o wide` adds the message.',
     cause:
       'True: the targets are up to date and rolled out, or the policy is suspended, a dry run, waits for approval, or is held. False: `Reconciling` or ' +
       '`Stalled` is True as well, with the same reason.',
@@ -14,7 +14,8 @@ export const conditions = {
   },
   Reconciling: {
     meaning: 'image-watcher is at work, or waits, and continues without a user.',
-    shown: 'Only while it is True; `Ready` is then False.',
+    shown:
+      'Only while it is True; `Ready` is then False. If attempts fail, a Warning Event is recorded after the first one, and then once an hour for each reason.',
     cause:
       'A rollout is in progress, an attempt failed and is repeated, a registry asked for a pause, or the selected image waits for its age or for a window. ' +
       '`status.waiting` shows until when.',

@@ -40,14 +40,9 @@ const convertPath = '/convert';
 /** The CustomResourceDefinition, generated from the zod schemas. */
 export function customResourceDefinition({ conversion, storage = 'v1', unserved = [], v1Only = false }: CrdShape = {}) {
   const versions = [
-    versionOf(v1, [
-      { name: 'Image', type: 'string', jsonPath: '.spec.image' },
-      { name: 'Tag', type: 'string', jsonPath: '.status.latest.tag' },
-    ]),
-    versionOf(v1alpha1, [
-      { name: 'Repository', type: 'string', jsonPath: '.spec.repository' },
-      { name: 'Tag', type: 'string', jsonPath: '.status.lastAppliedTag' },
-    ]),
+    versionOf(v1, { image: '.spec.image', status: '.status' }),
+    // The status of v1 travels in a field of the older one.
+    versionOf(v1alpha1, { image: '.spec.repository', status: '.status.v1' }),
   ];
   const annotations = conversion?.injectCaFrom === undefined ? undefined : { 'cert-manager.io/inject-ca-from': conversion.injectCaFrom };
   return {
@@ -76,24 +71,29 @@ function stanzaOf({ endpoint, ca, injectCaFrom }: Conversion) {
   };
 }
 
-interface Column {
-  readonly name: string;
-  readonly type: 'string' | 'date';
-  readonly jsonPath: string;
+/** Where a version has what `kubectl get` prints: the image, and the status in the shape of v1. */
+interface Shown {
+  readonly image: string;
+  readonly status: string;
 }
 
-function versionOf({ version, schema }: { version: string; schema: z.ZodType }, columns: readonly Column[]) {
+function versionOf({ version, schema }: { version: string; schema: z.ZodType }, { image, status }: Shown) {
+  const ready = '.status.conditions[?(@.type=="Ready")]';
   return {
     name: version,
     served: true,
     storage: false,
     schema: { openAPIV3Schema: withMetadata(toStructuralSchema(schema)) },
     subresources: { status: {} },
+    // One word each, because kubectl cuts no column; only -o wide prints columns of priority 1.
     additionalPrinterColumns: [
-      ...columns,
-      { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-      { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message' },
+      { name: 'Image', type: 'string', jsonPath: image },
+      { name: 'Running', type: 'string', jsonPath: `${status}.running` },
+      { name: 'Latest', type: 'string', jsonPath: `${status}.latest.tag` },
+      { name: 'Ready', type: 'string', jsonPath: `${ready}.status` },
+      { name: 'Reason', type: 'string', jsonPath: `${ready}.reason` },
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      { name: 'Message', type: 'string', jsonPath: `${ready}.message`, priority: 1 },
     ],
   };
 }

@@ -9,8 +9,10 @@ import type { Reason } from '../model/reasons.ts';
 import { cut } from '../model/text.ts';
 import { refOf } from '../model/workload.ts';
 import { isOfV1alpha1 } from './conversion/is-expressible.ts';
-import { readSpec, type ReadContext } from './read-spec.ts';
+import { readSpec, type ReadContext, type SpecSource } from './read-spec.ts';
+import { fieldOf, has } from './rules.ts';
 import { apiVersion } from './v1.ts';
+import * as v1alpha1 from './v1alpha1.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
 const metadata = z.object({
@@ -21,11 +23,12 @@ const metadata = z.object({
   resourceVersion: z.string(),
   generation: z.number().default(0),
   creationTimestamp: z.string().optional().catch(undefined),
+  managedFields: z.array(z.unknown()).catch([]),
 });
 const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
 const maxMessageLength = 1000;
 
-/** A hash of what each spec was read from: the status changes a hundred times as often as the spec. */
+/** A hash of what each spec was read from, and of its author's version: the status changes a hundred times as often as the spec. */
 const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
 
 /**
@@ -34,9 +37,10 @@ const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
  */
 export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePolicy): ImagePolicy {
   const object = envelope.parse(raw);
-  const { annotations, creationTimestamp: createdAt, ...names } = object.metadata;
+  const { annotations, creationTimestamp: createdAt, managedFields, ...names } = object.metadata;
   const actions = readActions(annotations);
-  const spec = readSpecOnce(object.spec, names.namespace, context, before?.namespace === names.namespace ? before.spec : undefined);
+  const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields) };
+  const spec = readSpecOnce(object.spec, source, context, before?.namespace === names.namespace ? before.spec : undefined);
   return {
     ...names,
     apiVersion,
@@ -55,17 +59,34 @@ function legacyTargetOf(spec: ImagePolicy['spec'], raw: unknown, namespace: stri
   return { legacyTarget: refOf(target) };
 }
 
-function readSpecOnce(raw: unknown, namespace: string, context: ReadContext, before: ImagePolicy['spec'] | undefined): ImagePolicy['spec'] {
-  const source = hash('sha1', JSON.stringify(raw) ?? '', 'base64');
-  if (before !== undefined && sources.get(before) === source) return before;
-  const spec = readSpecOrProblem(raw, namespace, context);
-  sources.set(spec, source);
+/** A stored policy is of v1; managedFields record in which version each of its authors wrote, and the last one of them counts. */
+function writtenIn(managedFields: readonly unknown[]): SpecSource['writtenIn'] {
+  const writes = managedFields.filter((entry) => has(fieldOf(entry, 'fieldsV1'), 'f:spec'));
+  const last = writes.toSorted((a, b) => timeOf(a) - timeOf(b)).at(-1);
+  return fieldOf(last, 'apiVersion') === v1alpha1.apiVersion ? 'v1alpha1' : 'v1';
+}
+
+/** In ms since 1970; 0 if it cannot be read. */
+function timeOf(entry: unknown): number {
+  return Date.parse(String(fieldOf(entry, 'time'))) || 0;
+}
+
+function readSpecOnce(
+  raw: unknown,
+  source: SpecSource,
+  context: ReadContext,
+  before: ImagePolicy['spec'] | undefined,
+): ImagePolicy['spec'] {
+  const key = hash('sha1', JSON.stringify([source.writtenIn, raw]), 'base64');
+  if (before !== undefined && sources.get(before) === key) return before;
+  const spec = readSpecOrProblem(raw, source, context);
+  sources.set(spec, key);
   return spec;
 }
 
-function readSpecOrProblem(raw: unknown, namespace: string, context: ReadContext): PolicySpec | PolicyProblem {
+function readSpecOrProblem(raw: unknown, source: SpecSource, context: ReadContext): PolicySpec | PolicyProblem {
   try {
-    return readSpec(raw, namespace, context);
+    return readSpec(raw, source, context);
   } catch (error) {
     const reason: Reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
     const isSuspended = typeof raw === 'object' && raw !== null && 'suspend' in raw && raw.suspend === true;

@@ -13,6 +13,7 @@ import { strategies } from '../select/strategies/index.ts';
 import { specSchema } from './v1.ts';
 import { validateSpec } from './validate.ts';
 import { unknownFields } from './validation/spec-problems.ts';
+import { inV1alpha1 } from './validation/v1alpha1-problems.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
 /** The part of the configuration that the meaning of a policy depends on. */
@@ -25,9 +26,17 @@ type Target = Spec['targets'][number];
 
 const defaultRolloutTimeoutMs = 600_000;
 
-/** Reads a spec; throws a PermanentError that names everything that is wrong with it. */
-export function readSpec(raw: unknown, namespace: string, context: ReadContext): PolicySpec {
-  const spec = parseValid(raw, namespace, context);
+/** Where a spec comes from. */
+export interface SpecSource {
+  /** That of the policy. */
+  readonly namespace: string;
+  /** The version that its author writes, whose words problems are reported in. */
+  readonly writtenIn: 'v1' | 'v1alpha1';
+}
+
+/** Reads a spec, in the shape of v1; throws a PermanentError that names everything that is wrong with it. */
+export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, context: ReadContext): PolicySpec {
+  const spec = parseValid(raw, { namespace, writtenIn }, context);
   const strategy = readStrategy(spec);
   const repository = inField('spec.image', () => readRepository(spec.image, context.aliases));
   const pollIntervalMs = readDuration('spec.poll.interval', spec.poll?.interval) ?? context.defaultPollIntervalMs;
@@ -56,8 +65,9 @@ export function readSpec(raw: unknown, namespace: string, context: ReadContext):
   };
 }
 
-function parseValid(raw: unknown, namespace: string, { customTargets, aliases }: ReadContext): Spec {
-  const problems = validateSpec(raw, { namespace, customTargets, aliases });
+function parseValid(raw: unknown, { namespace, writtenIn }: SpecSource, { customTargets, aliases }: ReadContext): Spec {
+  const found = validateSpec(raw, { namespace, customTargets, aliases });
+  const problems = writtenIn === 'v1alpha1' ? found.map(inV1alpha1) : found;
   const [first] = problems;
   if (first !== undefined) throw new PermanentError(first.reason, problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
   return specSchema.parse(withoutNulls(raw));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { statusSchema } from '../model/policy-status.ts';
 import { group } from './group.ts';
 import { fieldOf, has, withChecks, withRules } from './rules.ts';
-import { image } from './v1-fields/image.ts';
+import { repositoryField } from './v1-fields/image.ts';
 import { distinct, duration, name } from './v1-fields/scalars.ts';
 import { select, tags } from './v1-fields/select.ts';
 import { target } from './v1-fields/target.ts';
@@ -24,7 +24,7 @@ export const specSchema = withChecks(
   withRules(
     z
       .object({
-        image,
+        image: repositoryField('select'),
         select,
         tags: tags.exactOptional(),
         platforms: distinct(z.array(platform).max(16).describe('The platforms that the image must have: all of them.')).exactOptional(),

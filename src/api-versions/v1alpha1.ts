@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { conditions, statusSchema as v1Status } from '../model/policy-status.ts';
 import { group } from './group.ts';
+import { repositoryField } from './v1-fields/image.ts';
 
 export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
@@ -34,11 +35,7 @@ const updateTarget = z
 /** `spec`, as users write it. */
 export const specSchema = z
   .object({
-    repository: z
-      .string()
-      .min(1)
-      .max(255)
-      .describe('Image repository without a tag, for example "library/nginx" (Docker Hub) or "harbor.example.com/shop/web".'),
+    repository: repositoryField('tagPolicy'),
     tagPolicy,
     updateTarget,
     pollIntervalMinutes: z

@@ -30,12 +30,13 @@ export function validatePolicy(document: unknown, operator: Omit<CheckContext, '
     ...unknownKeys(document, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], []),
     ...metadataProblems(metadata),
   ];
-  // An unknown version is reported above; its spec is checked as v1, which users should write.
-  if (apiVersion === v1alpha1.apiVersion) {
-    return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec)];
-  }
   const namespace = isDraft(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
-  return [...problems, ...unknownFields(v1.specSchema, spec, ['spec']), ...specProblems(v1.specSchema, spec, { ...operator, namespace })];
+  const context = { ...operator, namespace };
+  if (apiVersion === v1alpha1.apiVersion) {
+    return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec, context)];
+  }
+  // An unknown version is reported above; its spec is checked as v1, which users should write.
+  return [...problems, ...unknownFields(v1.specSchema, spec, ['spec']), ...specProblems(v1.specSchema, spec, context)];
 }
 
 function kindProblems(document: Readonly<Record<string, unknown>>): Problem[] {

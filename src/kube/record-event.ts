@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { within } from '../async/deadline.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
@@ -28,6 +29,10 @@ export interface EventRecorderOptions {
 const maxWaiting = 5_000;
 const concurrency = 4;
 const retryPauseMs = 200;
+/** API servers keep Events for an hour by default, so that one an hour is always visible. */
+const hourMs = 3_600_000;
+const maxRemembered = 10_000;
+const idLength = 16;
 
 /**
  * The queue holds 5,000 Events and drops the oldest; each is tried twice. An Event costs the API server as much as a patch: in a burst of pushes they are
@@ -37,6 +42,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const { client, component, instance, onError, now = () => new Date(), lull } = options;
   const waiting: Record<string, unknown>[] = [];
   const workers = new Set<Promise<void>>();
+  /** When hourly Events were recorded last, by subject and reason. */
+  const recorded = new BoundedMap<string, number>(maxRemembered);
   let quiet: NodeJS.Timeout | undefined;
   let patience: NodeJS.Timeout | undefined;
 
@@ -49,7 +56,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         body: event,
       });
     } catch (error) {
-      // The first try had succeeded after all.
+      // The first try had succeeded after all, or another replica has recorded the same in this hour.
       if (!isKubeError(error, 409)) throw error;
     }
   };
@@ -72,6 +79,16 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     }
   };
 
+  /** The same id in all replicas, for one Event in each hour of the clock; undefined if this one has recorded it within the last hour. */
+  const hourlyId = ({ regarding, reason }: EventRecord): string | undefined => {
+    const at = now().getTime();
+    const key = `${regarding.uid} ${reason}`;
+    const last = recorded.get(key);
+    if (last !== undefined && Math.abs(at - last) < hourMs) return undefined;
+    recorded.set(key, at);
+    return hash('sha256', `${key} ${Math.floor(at / hourMs)}`).slice(0, idLength);
+  };
+
   const start = () => {
     clearTimeout(quiet);
     clearTimeout(patience);
@@ -88,7 +105,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   return {
     record(event) {
-      waiting.push(buildEvent(event, { component, instance, id: randomUUID().slice(0, 18).replaceAll('-', ''), at: now() }));
+      const id = event.atMostHourly === true ? hourlyId(event) : randomUUID().replaceAll('-', '').slice(0, idLength);
+      if (id === undefined) return;
+      waiting.push(buildEvent(event, { component, instance, id, at: now() }));
       if (waiting.length > maxWaiting) {
         waiting.shift();
         onError?.(new Error(`more than ${maxWaiting} Events are queued: the oldest is dropped`));
@@ -122,6 +141,8 @@ export interface EventRecord {
   /** What was being done, UpperCamelCase. */
   readonly action: string;
   readonly message: string;
+  /** Of one subject and reason, only one an hour is recorded, whatever the message: for what is found again and again. */
+  readonly atMostHourly?: boolean;
 }
 
 // Limits of events.k8s.io/v1 validation, in bytes.

@@ -12,6 +12,8 @@ export const maxTargetsListed = 20;
 /** The maximum lengths of texts. */
 export const maxLengths = {
   tag: 128,
+  /** A tag, and a count. */
+  running: 140,
   digest: 160,
   image: 1_024,
   message: 1_024,
@@ -183,6 +185,10 @@ export const statusSchema = z
     lastHandledRequest: text(maxLengths.request, 'The value of the annotation requested-at that was last handled.').exactOptional(),
     lastHandledRollback: text(maxLengths.request, 'The value of the annotation rollback-to that was last handled.').exactOptional(),
     waiting: waiting.exactOptional(),
+    running: text(
+      maxLengths.running,
+      'What the targets run, as "kubectl get" shows it: the tag that most containers run, and the number of other tags: "1.4.2,+1".',
+    ).exactOptional(),
     targets: z
       .array(containerState)
       .max(maxTargetsListed)

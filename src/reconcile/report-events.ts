@@ -12,6 +12,8 @@ export interface ObjectEvent {
   readonly reason: Reason;
   readonly action: string;
   readonly message: string;
+  /** Whether only one an hour is recorded of this reason. */
+  readonly atMostHourly?: boolean;
 }
 
 /** A policy as what an Event is about. */
@@ -37,6 +39,16 @@ function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 
   const isTold = status.conditions?.some((known) => known.reason === blocked.reason && known.message === blocked.message);
   if (isTold === true) return undefined;
   return { type: blocked.reason === 'TooManyChanges' ? 'Warning' : 'Normal', ...blocked };
+}
+
+/** Records an Event when an attempt fails: of each reason the first one, and one an hour as long as it goes on. */
+export function reportRepeated(
+  policy: ImagePolicy,
+  reason: Reason,
+  message: string,
+  { recordEvent }: Pick<ReportPorts, 'recordEvent'>,
+): void {
+  recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message, atMostHourly: true });
 }
 
 /** Records an Event when running tags are found deleted, or other ones than before; not each time that they are found so. */

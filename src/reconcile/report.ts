@@ -14,7 +14,7 @@ import { workloadKey, type Workload } from '../model/workload.ts';
 import type { EventLog, PolicyResult } from '../queue/event-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { toObject, type ObjectEvent, reportBlocked } from './report-events.ts';
+import { toObject, type ObjectEvent, reportBlocked, reportRepeated } from './report-events.ts';
 import { reportNotWatched } from './rollouts/report-rollouts.ts';
 
 export interface ReportPorts extends WorkloadView, ConsentRules {
@@ -112,6 +112,9 @@ export async function reportFailure(
     { policy: key, source: cause.source, event: cause.eventId, reason, why: message, failures },
     'reconcile failed, will be repeated',
   );
+  // Other waits are no failures. A process that stops aborts its attempts, and others repeat them at once.
+  const hasFailed = !isWait || (registryWaits.has(error.reason) && !isShortWait);
+  if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports);
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
   const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
   const isWrittenToStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);

@@ -1,4 +1,4 @@
-import type { Candidate } from '../model/image-reference.ts';
+import { tryParseImageReference, type Candidate } from '../model/image-reference.ts';
 import { countRollouts, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { answered, nextReverted, withPendingApproval, type Asked } from './next-actions.ts';
@@ -35,6 +35,8 @@ export interface ReconcileCause extends Asked {
 
 /** `lastCheckTime` alone is written at most this often. */
 const checkTimeStepMs = 60_000;
+/** `sha256:` and 12 digits, as in `docker images`. */
+const shortDigestLength = 19;
 
 /**
  * The status after a result, or undefined if there is nothing to write. Conditions and fields of other writers are not
@@ -135,6 +137,7 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
     ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
     ...(hasAsked && { lastCheckTime: toSeconds(now) }),
     ...(selection !== undefined && {
+      running: describeRunning(selection.containers),
       targets: selection.containers.slice(0, maxTargetsListed).map(fit),
       targetCounts: count(selection.containers),
     }),
@@ -172,6 +175,24 @@ function fit({ image, message, ...state }: ContainerState): ContainerState {
     ...(image !== undefined && { image: cut(image, maxLengths.image) }),
     ...(message !== undefined && { message: cut(message, maxLengths.message) }),
   };
+}
+
+/** `1.4.2`, or `1.4.2,+1` where some containers run another tag. Without spaces, because it is one column of `kubectl get`. */
+function describeRunning(containers: readonly ContainerState[]): string {
+  const counts = new Map<string, number>();
+  for (const { image } of containers) {
+    const tag = image === undefined ? undefined : tagOf(image);
+    if (tag !== undefined) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  }
+  // The sort is stable: of equally many, the first.
+  const [most = '<none>', ...others] = [...counts].sort(([, a], [, b]) => b - a).map(([tag]) => tag);
+  return others.length === 0 ? most : `${most},+${others.length}`;
+}
+
+/** The tag of an image, or the start of its digest; Kubernetes pulls `latest` where there is neither. */
+function tagOf(image: string): string | undefined {
+  const reference = tryParseImageReference(image);
+  return reference && (reference.tag ?? reference.digest?.slice(0, shortDigestLength) ?? 'latest');
 }
 
 function count(containers: readonly ContainerState[]): TargetCounts {

@@ -246,6 +246,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
     lastHandledRollback: text(253, 'previous'),
     waiting: some({ tag, digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
+    running: text(140, '1.4.2,+1'),
     targets: list(
       some({ ...object, container, image: runningImage, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
         'kind',

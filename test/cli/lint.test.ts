@@ -100,7 +100,7 @@ spec:
   updateTarget: {kind: Deployment, name: web, namespace: shop}
 `;
   for (const text of [policy('web').replace(/image: .*/, 'image: IMAGE'), old])
-    for (const name of ['https://harbor.example.com/team/app', 'harbor.example.com/Team/App', 'oci://Harbor.example.com/team/app']) {
+    for (const name of ['https://harbor.example.com/team/app', 'harbor.example.com/Team/App', 'oci://Harbor.example.com/Team/app']) {
       const [problem = '', ...rest] = await problemsOf(text.replace('IMAGE', name));
       assert.match(problem, spelt);
       assert.deepEqual(rest, []);

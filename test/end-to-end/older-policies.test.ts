@@ -119,4 +119,10 @@ describe('policies of v1alpha1', () => {
     assert.equal((await readOlder('late')).metadata.generation, generation + 1);
     await waitFor('the edit to be looked at', async () => (await world.readStatus('late')).observedGeneration === generation + 1);
   });
+
+  it('a problem of one is reported in its own words', async () => {
+    await createPolicy('broken', { strategy: 'SemVer', pattern: 'banana' });
+    const stalled = await world.waitForCondition('broken', 'Stalled', 'InvalidTagPolicy');
+    assert.match(stalled.message, /^spec\.tagPolicy\.pattern: .*banana/);
+  });
 });

@@ -13,20 +13,21 @@ export class KubeRequestError extends Error {
   }
 }
 
-/** Sends one request and returns the parsed answer; `contentType` is JSON, and a merge patch for PATCH, unless it is given. */
+/** Sends one request and returns the parsed answer; `contentType` is JSON, and a merge patch for PATCH, unless it is given; `accept` is JSON. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the caller knows which kind it asked for
-export type KubeRequest = <T = any>(method: string, path: string, body?: unknown, contentType?: string) => Promise<T>;
+export type KubeRequest = <T = any>(method: string, path: string, body?: unknown, contentType?: string, accept?: string) => Promise<T>;
 
 /** A small client for tests, independent of the one under test. */
 export function kubeRequest({ server, token, caPem }: { server: string; token: string; caPem: string }): KubeRequest {
   const agent = new Agent({ ca: caPem, keepAlive: true, timeout: 60_000 });
-  return async <T>(method: string, path: string, body?: unknown, contentType?: string): Promise<T> => {
+  return async <T>(method: string, path: string, body?: unknown, contentType?: string, accept = 'application/json'): Promise<T> => {
     const { status, text } = await send(new URL(path, server), {
       agent,
       method,
       token,
       body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
       contentType: contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'),
+      accept,
     });
     if (status >= 300) throw new KubeRequestError(`${method} ${path}`, status, text);
     // Health endpoints answer plain text.
@@ -34,11 +35,11 @@ export function kubeRequest({ server, token, caPem }: { server: string; token: s
   };
 }
 
-type Call = { agent: Agent; method: string; token: string; body: string | undefined; contentType: string };
+type Call = { agent: Agent; method: string; token: string; body: string | undefined; contentType: string; accept: string };
 
-function send(url: URL, { agent, method, token, body, contentType }: Call): Promise<{ status: number; text: string }> {
+function send(url: URL, { agent, method, token, body, contentType, accept }: Call): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, accept: 'application/json', ...(body && { 'content-type': contentType }) };
+    const headers = { authorization: `Bearer ${token}`, accept, ...(body && { 'content-type': contentType }) };
     const call = httpsRequest(url, { agent, method, headers, timeout: 30_000 }, (response) => {
       let text = '';
       response.setEncoding('utf8');

@@ -96,6 +96,39 @@ test('hundreds of Events are written', async () => {
   assert.equal((await describedEvents()).filter(({ reason }) => reason === 'Many').length, 300);
 });
 
+test('what is found again and again is one Event an hour for each subject and reason, whichever replica finds it', async () => {
+  const start = Date.parse('2026-01-02T03:10:00Z');
+  let at = start;
+  const recorders = ['pod-1', 'pod-2'].map((instance) =>
+    createEventRecorder({ client, component: 'image-watcher', instance, onError: fail, now: () => new Date(at) }),
+  );
+  const find = async (minute: number, uid = 'u-3', reason = 'Retrying') => {
+    at = start + minute * 60_000;
+    for (const recorder of recorders) {
+      recorder.record({ ...event(`at ${minute}`), reason, regarding: { ...regarding(), uid }, atMostHourly: true });
+      // One after the other, so that the first is known to win.
+      await recorder.flush(120_000);
+    }
+  };
+  for (const minute of [0, 5, 49, 51, 59, 60, 119, 121]) await find(minute);
+  await find(122, 'u-4');
+  await find(122, 'u-3', 'RegistryUnavailable');
+  const { items } = await controlPlane.request<{ items: (CoreEvent & { involvedObject: { uid: string } })[] }>(
+    'GET',
+    `/api/v1/namespaces/${namespace}/events`,
+  );
+  const found = items
+    .filter(({ message }) => message.startsWith('at '))
+    .map(({ message, reason, involvedObject: { uid } }) => `${uid} ${reason} ${message}`);
+  assert.deepEqual(found.sort(), [
+    'u-3 RegistryUnavailable at 122',
+    'u-3 Retrying at 0',
+    'u-3 Retrying at 121',
+    'u-3 Retrying at 60',
+    'u-4 Retrying at 122',
+  ]);
+});
+
 test('an Event is tried twice, then it is reported and given up', async (context) => {
   const server = await startFakeApiServer();
   context.after(() => server.stop());

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
-import { reportOutcome } from '../../src/reconcile/report.ts';
+import { reportFailure, reportOutcome } from '../../src/reconcile/report.ts';
+import { WaitError } from '../../src/model/errors.ts';
 import { policyOf, stalledStatus, webDeployment } from '../model/samples.ts';
 import { createWorld, image, startTime, type World } from './world.ts';
 
@@ -77,3 +78,24 @@ test('nothing to do is no Event', async () => {
   await report(world, { kind: 'ignored', reason: 'NotSelected', message: 'another branch' });
   assert.deepEqual(world.events, []);
 });
+
+for (const [name, error, expected] of [
+  ['of the first attempt', new Error('connect ECONNREFUSED'), ['Retrying']],
+  ['with a long wait', new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked for a pause'), ['RegistryThrottled']],
+  ['with a wait for a signature', new WaitError('NotSigned', new Date(startTime + 60_000), 'not signed yet'), []],
+  ['with a wait that is soon over', new WaitError('NotShownYet', new Date(startTime + 100), 'not there yet'), []],
+] as const) {
+  test(`a failure ${name}: ${expected.length === 0 ? 'no Event' : 'an Event, at most hourly'}`, async () => {
+    const world = createWorld();
+    const policy = policyOf();
+    world.put(policy);
+    const failure = { key: 'shop/web', failures: 0, isLastTry: false };
+    await reportFailure(policy, error, cause, failure, world.ports, new AbortController().signal);
+    await reportFailure(policy, error, cause, failure, world.ports, AbortSignal.abort(new Error('the process is stopping')));
+    await reportFailure(undefined, error, cause, failure, world.ports, new AbortController().signal);
+    assert.deepEqual(
+      world.events.map(({ reason, type, message, atMostHourly }) => [reason, type, message, atMostHourly]),
+      expected.map((reason) => [reason, 'Warning', error.message, true]),
+    );
+  });
+}

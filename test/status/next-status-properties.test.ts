@@ -79,3 +79,15 @@ test('once written, the same result at the same time has nothing to write', () =
     { numRuns: 500 },
   );
 });
+
+test('Ready is the first condition, so that kubectl describe begins with the summary', () => {
+  fc.assert(
+    fc.property(before, result, fc.nat({ max: 3 }), (before, result, generation) => {
+      const written = statusAfter(before, result, generation);
+      // An attempt that concerns something else leaves all conditions as they are.
+      if (written === undefined || written.conditions === before.conditions) return;
+      assert.equal(written.conditions?.[0]?.type, 'Ready');
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -52,6 +52,7 @@ test('the first look: Ready, what is selected, what was done, and nothing that i
       handledAt: '2026-03-01T12:00:00.789Z',
     },
     lastCheckTime: reconcileTimestamp,
+    running: '1.3.0',
     targets: [upToDate],
     targetCounts: { total: 1, upToDate: 1, problems: 0 },
     lastAppliedTag: '1.3.0',

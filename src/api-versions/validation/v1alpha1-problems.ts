@@ -1,50 +1,71 @@
-import { compilePattern } from '../../model/pattern.ts';
-import type { Finding } from '../rules.ts';
-import { checkImageName, describeSpelling, isSpeltRight } from '../v1-fields/image.ts';
-import { specSchema } from '../v1alpha1.ts';
-import { checkRange } from './check-tags.ts';
-import { checkTargetKind, knownKinds } from './check-targets.ts';
-import { findingOf, valueAt, problem, type Problem } from './problem.ts';
+/** What is wrong with v1alpha1 policies, in the words of v1alpha1. They are checked as the v1 policies that they become, so that nothing is left for the service to find. */
+import { mergeSpec } from '../conversion/convert-spec.ts';
+import { readOldSpec } from '../conversion/old-spec.ts';
+import { isObject } from '../conversion/read-json.ts';
+import type { CheckContext } from '../rules.ts';
+import * as v1 from '../v1.ts';
+import * as v1alpha1 from '../v1alpha1.ts';
+import { formatKeys, type Keys, type Problem } from './problem.ts';
 import { specProblems } from './spec-problems.ts';
+import { withoutNulls } from './walk-schema.ts';
 
 /** Everything that is wrong with the spec of a v1alpha1 policy. */
-export function v1alpha1Problems(spec: unknown): Problem[] {
-  return [...specProblems(specSchema, spec, {}), ...imageProblems(spec), ...tagPolicyProblems(spec), ...kindProblems(spec)];
+export function v1alpha1Problems(spec: unknown, context: CheckContext): Problem[] {
+  const problems = specProblems(v1alpha1.specSchema, spec, context);
+  const written = withoutNulls(spec);
+  if (!isObject(written)) return problems;
+  const converted = mergeSpec({}, { shown: {}, written: readOldSpec(written), namespace: context.namespace });
+  const further = specProblems(v1.specSchema, converted, context).map(inV1alpha1);
+  // What the shape makes impossible to convert is missing in v1.
+  return [
+    ...problems,
+    ...further.filter(({ path }) => !problems.some((known) => isWithin(known.path, path) || isWithin(path, known.path))),
+  ];
 }
 
-function imageProblems(spec: unknown): Problem[] {
-  const repository = valueAt(spec, ['repository']);
-  if (typeof repository !== 'string' || repository === '') return [];
-  if (/@|:[^/]*$/.test(repository)) {
-    return [problem(['spec', 'repository'], 'write only the repository, without a tag or digest: tagPolicy chooses the tag')];
-  }
-  if (!isSpeltRight(repository)) return [problem(['spec', 'repository'], describeSpelling(repository))];
-  return at(['repository'], checkImageName(repository));
+function isWithin(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(`${outer}.`);
 }
 
-function tagPolicyProblems(spec: unknown): Problem[] {
-  const strategy = valueAt(spec, ['tagPolicy', 'strategy']);
-  const pattern = valueAt(spec, ['tagPolicy', 'pattern']);
-  const keys = ['tagPolicy', 'pattern'];
-  if (strategy === 'Regex' && (pattern === undefined || pattern === null || pattern === '')) {
-    return at(keys, [{ message: 'is missing: the strategy Regex needs an RE2 expression', reason: 'InvalidTagPolicy' }]);
-  }
-  if (typeof pattern !== 'string') return [];
-  if (strategy === 'Regex')
-    return at(
-      keys,
-      findingOf(() => compilePattern(pattern)),
-    );
-  return strategy === 'SemVer' ? at(keys, checkRange(pattern)) : [];
+/** A field of v1, where v1alpha1 has it, and what of its messages v1alpha1 says in other words. */
+interface Shared {
+  readonly keys: Keys;
+  readonly reworded?: readonly (readonly [inV1: RegExp, inV1alpha1: string])[];
 }
 
-function kindProblems(spec: unknown): Problem[] {
-  const kind = valueAt(spec, ['updateTarget', 'kind']);
-  if (checkTargetKind({ kind }).length === 0) return [];
-  const message = `"${String(kind)}" is none of ${Object.keys(knownKinds).join(', ')}: for other kinds write the policy in v1`;
-  return [problem(['spec', 'updateTarget', 'kind'], message, 'UnsupportedTargetKind')];
-}
+const shared: Readonly<Record<string, Shared>> = {
+  'spec.image': { keys: ['spec', 'repository'], reworded: [[/select chooses the tag$/, 'tagPolicy chooses the tag']] },
+  'spec.select': {
+    keys: ['spec', 'tagPolicy'],
+    reworded: [
+      [/^is missing.*/, 'has no strategy: write SemVer, Latest or Regex'],
+      // Of all that v1alpha1 can express, only this chooses nothing.
+      [/^write exactly one of.*/, 'the strategy Regex needs a pattern, which is an RE2 expression'],
+    ],
+  },
+  'spec.select.semver.range': {
+    keys: ['spec', 'tagPolicy', 'pattern'],
+    reworded: [[/leave versions out with tags\.ignore, such as .*/, 'to leave versions out, write the policy in v1, with tags.ignore']],
+  },
+  'spec.tags.allow': { keys: ['spec', 'tagPolicy', 'pattern'] },
+  'spec.targets': {
+    keys: ['spec', 'updateTarget'],
+    reworded: [[/^is missing.*/, 'is missing: write the kind, name and namespace of the workload']],
+  },
+  'spec.targets[0]': { keys: ['spec', 'updateTarget'], reworded: [[/^write either name or selector$/, 'write the name of the workload']] },
+  'spec.targets[0].kind': {
+    keys: ['spec', 'updateTarget', 'kind'],
+    reworded: [[/: write its apiVersion as well, as for every custom resource$/, ': for other kinds, write the policy in v1']],
+  },
+  'spec.targets[0].name': { keys: ['spec', 'updateTarget', 'name'] },
+  'spec.targets[0].namespace': { keys: ['spec', 'updateTarget', 'namespace'] },
+  'spec.poll.interval': { keys: ['spec', 'pollIntervalMinutes'], reworded: [[/.*/, 'write at least 1 and at most 527040']] },
+};
 
-function at(keys: readonly string[], findings: readonly Finding[]): Problem[] {
-  return findings.map(({ message, reason }) => problem(['spec', ...keys], message, reason));
+/** A problem of a v1 spec in the words of v1alpha1; one in a field that v1alpha1 does not have stays as it is. */
+export function inV1alpha1<T extends Omit<Problem, 'keys'>>(problem: T): T {
+  if (!Object.hasOwn(shared, problem.path)) return problem;
+  const { keys, reworded = [] } = shared[problem.path] ?? { keys: [] };
+  const message = reworded.reduce((text, [inV1, instead]) => text.replace(inV1, () => instead), problem.message);
+  return { ...problem, message, path: formatKeys(keys), ...('keys' in problem && { keys }) };
 }

@@ -5,6 +5,7 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
   ['the smallest', specWith()],
   ['fields that are null', specWith({ tags: null, update: null, minAge: null, rollout: { timeout: null } })],
   ['a port', specWith({ image: 'registry.example.com:5000/shop/web' })],
+  ['capitals in a host, which has no case', specWith({ image: 'Harbor.Example.com:5000/shop/web' })],
   ['an empty range', specWith({ select: { semver: { range: '' } } })],
   ['a comma for "and"', specWith({ select: { semver: { range: '>=1.0.0, <2.0.0' } } })],
   ['one possible range of two', specWith({ select: { semver: { range: '>2 <1 || 3.x' } } })],

@@ -1,0 +1,28 @@
+/** `status.running`: what the targets run, as one word. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ContainerState } from '../../src/model/policy-status.ts';
+import { digestOf, webDeployment } from '../model/samples.ts';
+import { image, statusAfter, unchangedOutcome } from './outcomes.ts';
+
+for (const [running, ...images] of [
+  ['1.3.0', '1.3.0', '1.3.0'],
+  ['1.3.0,+2', '1.2.0', '1.3.0', '1.3.0', '1.1.0'],
+  ['1.2.0,+1', '1.2.0', '1.3.0'],
+  [digestOf('a').slice(0, 19), `@${digestOf('a')}`],
+  ['1.3.0', `1.3.0@${digestOf('a')}`],
+  ['latest', ''],
+  ['<none>', '!'],
+  ['<none>'],
+] as const) {
+  test(`what runs is one word, ${running}: ${images.join(', ')}`, () => {
+    const containers = images.map((tag, index): ContainerState => {
+      const name = tag === '' || tag.startsWith('@') ? `${image}${tag}` : `${image}:${tag}`;
+      return { ...webDeployment, container: `c${index}`, image: name, state: 'Kept' };
+    });
+    const missing: ContainerState = { ...webDeployment, state: 'Problem', message: 'no such container' };
+    const selection = { candidate: { tag: '1.3.0' }, containers: [...containers, missing] };
+    const before = { running: '1.0.0' };
+    assert.equal(statusAfter(before, { ...unchangedOutcome, selection })?.running, running);
+  });
+}
