@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { createNamespaceConsents } from '../../src/cluster/namespace-consents.ts';
+import { createNamespaceCache } from '../../src/cluster/namespace-cache.ts';
 import type { CrossNamespace } from '../../src/plan/consent.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -22,14 +22,20 @@ const say = (namespace: string, value: string | null) =>
 
 let accounts = 0;
 /** With these verbs on Namespaces. */
-async function start(context: TestContext, verbs: string[], watched: string[] = [], crossNamespace: CrossNamespace = 'consent') {
+async function start(
+  context: TestContext,
+  verbs: string[],
+  watched: string[] = [],
+  crossNamespace: CrossNamespace = 'consent',
+  usesLabels = false,
+) {
   const account = { namespace: 'default', name: `reader-${accounts++}` };
   const rules: Rule[] = verbs.length === 0 ? [] : [{ apiGroups: [''], resources: ['namespaces'], verbs }];
   const kubeconfig = await kubeconfigWithGrants(cluster, account, [{ rules }]);
   const client = createKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
-  const consents = createNamespaceConsents({ namespaces: watched, crossNamespace, logger: createLogger('silent') }, client);
+  const consents = createNamespaceCache({ namespaces: watched, usesLabels, crossNamespace, logger: createLogger('silent') }, client);
   const changed: string[] = [];
-  consents.subscribe((namespace) => changed.push(namespace));
+  consents.onConsent((namespace) => changed.push(namespace));
   context.after(async () => {
     await consents.stop();
     await client.close();
