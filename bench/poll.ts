@@ -34,6 +34,7 @@ function policy(index: number): ImagePolicy {
       targets: [{ kind: 'Deployment', namespace: 'shop', name }],
       pollIntervalMs: hour,
       suspended: false,
+      origins: { poll: 'policy', minAge: 'policy', windows: 'policy', rollout: 'policy' },
     },
     status: {},
   };

@@ -68,9 +68,11 @@ test('nothing configured: the defaults', () => {
     verification: {},
     watch: { namespaces: [] },
     poll: { interval: 3_600_000 },
+    policyDefaults: { namespaces: [] },
     crossNamespace: 'consent',
     customTargets: [],
     guards: { repeatsPerHour: 5 },
+    metrics: { policies: 0 },
     log: { level: 'info' },
   });
   assert.equal(kubeconfig, undefined);

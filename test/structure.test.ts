@@ -57,7 +57,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   status: ['model', 'select', 'plan', 'rollout'],
   telemetry: ['model', 'async'],
   certificates: ['model', 'async'],
-  config: ['model', 'receive'],
+  config: ['model', 'receive', 'api-versions'],
   'api-versions': ['model', 'select', 'telemetry'],
   receive: ['model', 'async', 'telemetry'],
   registry: ['model', 'select', 'async'],

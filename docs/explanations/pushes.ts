@@ -159,6 +159,16 @@ export const unchanged = {
       'Check that the tag exists, and that the registry in `image-watcher events` is the one that it was pushed to (`receivers[].registry`, ' +
       '`registries[].aliases`). Then run `image-watcher replay ID`. The poll finds the tag as well.',
   },
+  NamespaceNotSelected: {
+    shown:
+      'A push has the outcome `ignored` for the policy; `image-watcher explain NS/NAME` with the configuration as `--config` says it; `Ready` is False and `Stalled` is True if it is about a target in another namespace.',
+    cause:
+      'The labels of the Namespace do not match `watch.namespaceSelector` of the configuration. Nothing is written to policies there: ' +
+      'another installation may be responsible for them.',
+    action:
+      'Label the Namespace as the selector asks for, or change the selector. The policies are then reconciled at once, without a restart; ' +
+      'pushes need not be replayed.',
+  },
   PolicyGone: {
     shown: shownAs.ignoredPush,
     cause: 'The policy was deleted, or deleted and created again, between the push and the reconcile.',

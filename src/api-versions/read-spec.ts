@@ -5,6 +5,14 @@ import { PermanentError } from '../model/errors.ts';
 import { checkFields, type FieldContext } from '../model/field-rules.ts';
 import type { PolicySpec, PolicyTarget, RolloutSettings, TargetFields, TargetParts } from '../model/image-policy.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../model/image-reference.ts';
+import {
+  builtInSettings,
+  type DefaultedSetting,
+  type Origin,
+  type Origins,
+  rolloutOf,
+  type SettingValues,
+} from '../model/policy-defaults.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 import { type Verification, wantSigner } from '../model/verification.ts';
 import { isCustomVersion, type KindRef } from '../model/workload.ts';
@@ -16,15 +24,11 @@ import { unknownFields } from './validation/spec-problems.ts';
 import { inV1alpha1 } from './validation/v1alpha1-problems.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
-/** The part of the configuration that the meaning of a policy depends on. */
-export interface ReadContext extends FieldContext {
-  readonly defaultPollIntervalMs: number;
-}
+/** The part of the configuration that the meaning of a policy depends on; defaults are added later (`withDefaults`). */
+export type ReadContext = FieldContext;
 
 type Spec = z.output<typeof specSchema>;
 type Target = Spec['targets'][number];
-
-const defaultRolloutTimeoutMs = 600_000;
 
 /** Where a spec comes from. */
 export interface SpecSource {
@@ -34,14 +38,12 @@ export interface SpecSource {
   readonly writtenIn: 'v1' | 'v1alpha1';
 }
 
-/** Reads a spec, in the shape of v1; throws a PermanentError that names everything that is wrong with it. */
+/** Reads a spec, in the shape of v1, with the built-in values for what it leaves out; throws a PermanentError that names everything that is wrong with it. */
 export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, context: ReadContext): PolicySpec {
   const spec = parseValid(raw, { namespace, writtenIn }, context);
   const strategy = readStrategy(spec);
   const repository = inField('spec.image', () => readRepository(spec.image, context.aliases));
-  const pollIntervalMs = readDuration('spec.poll.interval', spec.poll?.interval) ?? context.defaultPollIntervalMs;
-  const minAgeMs = readDuration('spec.minAge', spec.minAge);
-  const rollout = readRollout(spec.rollout);
+  const written = readSettings(spec, spec.update?.windows, 'spec.');
   const { platforms = [] } = spec;
   // Mistakes are reported first: a newer version would not accept them either.
   const unknown = unknownFields(specSchema, withoutNulls(raw), ['spec']);
@@ -52,17 +54,38 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
     pin: spec.update?.pin ?? (spec.select.digest === undefined && spec.verify === undefined ? 'Tag' : 'Digest'),
     allowDowngrade: spec.update?.allowDowngrade ?? false,
     ...(platforms.length > 0 && { platforms }),
-    ...(minAgeMs !== undefined && { minAgeMs }),
+    ...(written.minAge !== undefined && { minAgeMs: written.minAge }),
     mode: spec.update?.mode ?? 'Automatic',
-    windows: spec.update?.windows ?? [],
+    windows: written.windows ?? builtInSettings.windows,
     targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
-    ...(spec.rollout !== undefined && { maxParallel: spec.rollout.maxParallel }),
-    pollIntervalMs,
+    pollIntervalMs: written.poll ?? builtInSettings.poll,
     ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
     suspended: spec.suspend,
-    ...(rollout !== undefined && { rollout }),
+    ...rolloutOf(written.rollout ?? builtInSettings.rollout),
+    origins: originsOf(written),
   };
+}
+
+/** The settings that have defaults, as they are written in a policy or in the configuration. */
+type WrittenSettings = Pick<Spec, 'poll' | 'minAge' | 'rollout'>;
+type WrittenWindows = NonNullable<Spec['update']>['windows'];
+
+/** Reads the settings that are written; `prefix` is the path of what they are written in. */
+export function readSettings({ poll, minAge, rollout }: WrittenSettings, windows: WrittenWindows | undefined, prefix = ''): SettingValues {
+  const pollMs = readDuration(`${prefix}poll.interval`, poll?.interval);
+  const minAgeMs = readDuration(`${prefix}minAge`, minAge);
+  return {
+    ...(pollMs !== undefined && { poll: pollMs }),
+    ...(minAgeMs !== undefined && { minAge: minAgeMs }),
+    ...(windows !== undefined && { windows }),
+    ...(rollout !== undefined && { rollout: { settings: readRollout(rollout), maxParallel: rollout.maxParallel } }),
+  };
+}
+
+function originsOf(written: SettingValues): Origins {
+  const origin = (setting: DefaultedSetting): Origin => (written[setting] === undefined ? 'built-in' : 'policy');
+  return { poll: origin('poll'), minAge: origin('minAge'), windows: origin('windows'), rollout: origin('rollout') };
 }
 
 function parseValid(raw: unknown, { namespace, writtenIn }: SpecSource, { customTargets, aliases }: ReadContext): Spec {
@@ -113,14 +136,9 @@ function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<S
   };
 }
 
-/**
- * Undefined where rollouts are not watched. Without the field they are watched and failures reported, but nothing is rolled back, as in v1alpha1: a stored
- * policy does not say in which version it was written.
- */
-function readRollout(rollout: Spec['rollout']): RolloutSettings | undefined {
-  if (rollout === undefined) return { timeoutMs: defaultRolloutTimeoutMs, onFailure: 'Ignore' };
-  if (!rollout.watch) return undefined;
-  return { timeoutMs: parseDuration(rollout.timeout) ?? defaultRolloutTimeoutMs, onFailure: rollout.onFailure };
+/** Undefined where rollouts are not watched. */
+function readRollout({ watch, timeout, onFailure }: NonNullable<Spec['rollout']>): RolloutSettings | undefined {
+  return watch ? { timeoutMs: parseDuration(timeout) ?? builtInSettings.rollout.settings.timeoutMs, onFailure } : undefined;
 }
 
 interface TargetContext extends FieldContext {

@@ -146,8 +146,8 @@ async function findPairs(
 async function listPolicies(client: KubeClient, config: Config): Promise<ImagePolicy[]> {
   const { listPages, listPath } = await import('../kube/objects.ts');
   const policies: ImagePolicy[] = [];
-  const { customTargets, poll } = config;
-  const context = { aliases: registryAliases(config), customTargets, defaultPollIntervalMs: poll.interval };
+  const { customTargets } = config;
+  const context = { aliases: registryAliases(config), customTargets };
   for await (const { items } of listPages(client, { path: listPath({ apiVersion, resource: plural }), pageSize }))
     policies.push(...items.map((raw) => readPolicy(raw, context)));
   return policies;
@@ -160,7 +160,7 @@ function failure({ namespace, name }: ImagePolicy, target: PolicyTarget, error: 
 
 /** Reads the consent of the owners of each pair. */
 async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }: Writing): Promise<Inspected[]> {
-  const { readNamespaceConsent } = await import('../kube/namespace-consent.ts');
+  const { readNamespaceConsent } = await import('../kube/namespaces.ts');
   const names = [...new Set(pairs.map(({ workload }) => workload.namespace))];
   const answers = await inParallel(names, maxParallel, (name) => readNamespaceConsent(client, name));
   const namespaces = new Map(names.map((name, index) => [name, answers[index]]));

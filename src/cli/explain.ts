@@ -1,7 +1,7 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
 import { readConfig, registryAliases, processSource } from '../config.ts';
 import { explainPlan, isAllowed, type TargetExplanation } from '../plan/guard-plan.ts';
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import {
   formatRepository,
   sameRepository,
@@ -13,7 +13,9 @@ import { formatWorkload } from '../model/workload.ts';
 import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
 import { propose } from '../reconcile/plan.ts';
 import { selectKnown, usableSpec, type Selection } from '../reconcile/selection.ts';
+import { namespaceRulesOf } from '../config/policy-defaults.ts';
 import { gatherForExplain } from './explain/gather.ts';
+import { applyNamespaceRules, describeSettings, settingsOf } from './explain/settings.ts';
 import { policyHelp, policyNameOf, policyOptions, withPolicy } from './policy-client.ts';
 
 const options = { ...policyOptions, push: { type: 'string' }, config: { type: 'string' } } as const;
@@ -25,10 +27,12 @@ export const explain: Command = {
   help: `Usage: image-watcher explain NAMESPACE/NAME [--push IMAGE] [--config FILE] [--output text|json]
 
 Tells what would become of every target, and what each guard says of that. Asks only the API server: what the policy
-selects is taken from its status. Ends with 1 when something is blocked or wrong.
+selects is taken from its status. Shows where poll, minAge, windows and rollout come from: the policy, or a default of
+its namespace, of the cluster, or built in. Ends with 1 when something is blocked or wrong.
 
   --push        as if this image had been pushed: harbor.example.com/shop/web:1.4.0, or with its @sha256:…
-  --config      the configuration of the service (aliases, crossNamespace, customTargets, guards); its defaults unless given
+  --config      the configuration of the service (aliases, crossNamespace, customTargets, guards, policyDefaults, watch);
+                its defaults unless given
 ${policyHelp}`,
   run(args, terminal) {
     const { values, positionals } = parseOptions(args, options);
@@ -38,10 +42,15 @@ ${policyHelp}`,
     const { customTargets } = config;
     const pushed = values.push === undefined ? undefined : readPush(values.push, aliases);
     return withPolicy(policyNameOf(positionals), values, terminal, async ({ client, read }) => {
-      const policy = readPolicy(await read(), { aliases, customTargets, defaultPollIntervalMs: config.poll.interval });
-      const selection = select(policy, pushed);
+      const written = readPolicy(await read(), { aliases, customTargets });
+      const { policy, why, doubt } = await applyNamespaceRules(client, written, namespaceRulesOf(config));
+      if (doubt !== undefined) terminal.err(`${doubt}\n`);
+      const selection = why === undefined ? select(policy, pushed) : { why };
       if ('why' in selection) {
-        terminal.out(output === 'json' ? `${JSON.stringify({ allowed: false, why: selection.why })}\n` : `${selection.why}\n`);
+        const settings = why === undefined && isUsable(policy.spec) ? policy.spec : undefined;
+        const report = { allowed: false, why: selection.why, ...(settings && { settings: settingsOf(settings) }) };
+        const lines = [selection.why, ...(settings === undefined ? [] : describeSettings(settings))];
+        terminal.out(output === 'json' ? `${JSON.stringify(report)}\n` : `${lines.join('\n')}\n`);
         return 1;
       }
       const { spec, candidate } = selection;
@@ -51,7 +60,7 @@ ${policyHelp}`,
       const targets = explainPlan(plan, context);
       const allowed = isAllowed(targets);
       const { note } = spec.strategy;
-      const report = { allowed, candidate, targets, ...(note !== undefined && { note }) };
+      const report = { allowed, candidate, settings: settingsOf(spec), targets, ...(note !== undefined && { note }) };
       terminal.out(output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(policy, spec, report));
       return allowed ? 0 : 1;
     });
@@ -91,7 +100,7 @@ function textOf(
   const { description, note } = spec.strategy;
   const head = `${namespace}/${name} selects ${description}: ${image}${note === undefined ? '' : `\n${note}`}`;
   const end = allowed ? 'nothing is in the way' : 'something is in the way';
-  return `${[head, ...targets.flatMap(linesOf), end].join('\n')}\n`;
+  return `${[head, ...describeSettings(spec), ...targets.flatMap(linesOf), end].join('\n')}\n`;
 }
 
 function linesOf({ target, changes, unchanged, problem, guards }: TargetExplanation): string[] {

@@ -1,9 +1,11 @@
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
+import type { Repository } from '../model/image-reference.ts';
 import { createStalledIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
 import { createKindQuota } from './kind-quota.ts';
 import type { Workload } from '../model/workload.ts';
 import { createKindWatches } from './kind-watches.ts';
 import type { KindWatchOptions } from './kind-watch.ts';
+import { createEffectivePolicies, type NamespaceContext } from './effective-policies.ts';
 import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
 import type { TargetState } from '../plan/plan-update.ts';
 import { abortable, within } from '../async/deadline.ts';
@@ -18,10 +20,11 @@ export interface CacheListeners {
 
 /**
  * The cache of policies and workloads, with the indexes of policies by repository, by target, and by the Secrets that may fix them. Policies decide which kinds
- * are watched.
+ * are watched. `policies` are those of selected namespaces, with their defaults.
  */
-export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 'onReady'>) {
-  const policies = createObjectStore<ImagePolicy>();
+export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 'onReady'>, namespaces: NamespaceContext) {
+  const written = createObjectStore<ImagePolicy>();
+  const { policies, isSelected, effective, refresh } = createEffectivePolicies(written, namespaces);
   const listeners = new Set<CacheListeners>();
   const workloads = createKindWatches({
     ...options,
@@ -33,9 +36,13 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     },
   });
   const byRepository = createPolicyIndex();
+  /** Also of namespaces that are not selected; empty where all are. */
+  const allByRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
   const healing = createStalledIndex();
   const quota = createKindQuota();
+  if (namespaces.rules.selector !== undefined)
+    written.subscribe(({ type, object }) => (type === 'deleted' ? allByRepository.remove(object) : allByRepository.put(object)));
   policies.subscribe(({ type, object, previous }) => {
     for (const index of [byRepository, byTarget, healing]) {
       if (type === 'deleted') index.remove(object);
@@ -51,7 +58,12 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
   });
   const findPolicy = (namespace: string, name: string) => policies.get(namespace, name);
   return {
+    /** As the API server has them, of all namespaces: what watches and our own writes deliver. */
+    written,
     policies,
+    isSelected,
+    effective,
+    refresh,
     workloads,
     findPolicy,
     findWorkload: workloads.findWorkload,
@@ -61,6 +73,8 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
       return problem === undefined ? workloads.state(target, target.namespace) : { problem };
     },
     matchPolicies: byRepository.match,
+    /** The policies of a repository whose namespaces are not selected. */
+    matchUnselected: (repository: Repository) => allByRepository.match(repository).filter(({ namespace }) => !isSelected(namespace)),
     /** The Stalled policies that a changed Secret may fix, in one namespace or (undefined) in all. */
     stalledForSecretsIn: (namespace: string | undefined) =>
       healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),

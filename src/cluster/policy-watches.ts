@@ -45,7 +45,7 @@ export function watchPolicies(
   namespace: string | undefined,
   { readContext, logger }: { readonly readContext: ReadContext; readonly logger: Logger },
   client: KubeClient,
-  { policies }: Pick<ClusterCache, 'policies'>,
+  { written }: Pick<ClusterCache, 'written'>,
 ): PolicyWatch {
   const logError = logWatchErrors(logger);
   const forbidden = Promise.withResolvers<void>();
@@ -54,9 +54,9 @@ export function watchPolicies(
     path: listPath(policyResource, namespace),
     project(raw) {
       const { namespace, name } = readMetadata(raw);
-      return readPolicy(raw, readContext, policies.get(namespace, name));
+      return readPolicy(raw, readContext, written.get(namespace, name));
     },
-    store: policies,
+    store: written,
     onError(error, nextTryMs) {
       logError(error, nextTryMs);
       if (isKubeError(error, 403)) forbidden.resolve();

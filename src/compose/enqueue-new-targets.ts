@@ -1,5 +1,6 @@
 import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../plan/consent.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import { sameLabels } from '../model/label-selector.ts';
 import { matchesTarget, resolveTarget } from '../model/resolve-target.ts';
 import type { Workload } from '../model/workload.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
@@ -38,7 +39,7 @@ function enqueueNewTargets(
   cache: Cache,
   enqueuer: Pick<Enqueuer, 'considerNewTarget'>,
 ): void {
-  if (type === 'deleted' || (previous !== undefined && sameLabels(previous, object) && sameConsent(previous, object))) return;
+  if (type === 'deleted' || (previous !== undefined && sameLabels(previous.labels, object.labels) && sameConsent(previous, object))) return;
   const state = cache.workloads.state(object, object.namespace);
   if (state === 'starting' || 'problem' in state) return;
   for (const policy of policies) {
@@ -69,9 +70,4 @@ function selects({ spec }: ImagePolicy, workload: Workload): boolean {
 
 function sameConsent(a: Workload, b: Workload): boolean {
   return a.allowPoliciesFrom === b.allowPoliciesFrom;
-}
-
-function sameLabels({ labels: a = {} }: Workload, { labels: b = {} }: Workload): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

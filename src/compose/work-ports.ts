@@ -1,11 +1,14 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
 import type { ReadContext } from '../api-versions/read-spec.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
+import { normaliseRegistry } from '../model/image-reference.ts';
 import { pullAccess } from '../model/image-source.ts';
+import { notSelected } from '../model/policy-defaults.ts';
 import { readStatus } from '../model/policy-status.ts';
 import { resolveTarget } from '../model/resolve-target.ts';
 import { verificationSecrets } from '../model/verification.ts';
 import type { Workload } from '../model/workload.ts';
+import { isNamespaceOpen, type ConsentRules } from '../plan/consent.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
 import { patchImages } from '../kube/patch-images.ts';
@@ -34,13 +37,12 @@ import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import { createPolicyCheck } from '../cluster/check-policy.ts';
 import type { Foundation, TrustRoot } from './foundation.ts';
-import type { NamespaceConsents } from '../cluster/namespace-consents.ts';
+import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import { pollSlotsOf } from './registries.ts';
 
 /** The settings that reading a policy depends on. */
 export function readContextOf({ settings, aliases }: Foundation): ReadContext {
-  const { poll, customTargets } = settings.config;
-  return { aliases, customTargets, defaultPollIntervalMs: poll.interval };
+  return { aliases, customTargets: settings.config.customTargets };
 }
 
 /** The adapters that the ports use. */
@@ -48,7 +50,7 @@ export interface Adapters {
   readonly client: KubeClient;
   readonly cache: ClusterCache;
   readonly access: AccessCache;
-  readonly consents: NamespaceConsents;
+  readonly namespaces: NamespaceCache;
   readonly isWatching: () => boolean;
   /** The watch that reports the policies of a namespace. */
   readonly policyWatchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
@@ -62,7 +64,7 @@ export interface Adapters {
 /** The real ports of the processors; tests pass their own. */
 export function createWorkPorts(
   foundation: Foundation,
-  { client, cache, access, consents, isWatching, policyWatchOf, registry, queues, recorder, queue, trustRoot }: Adapters,
+  { client, cache, access, namespaces, isWatching, policyWatchOf, registry, queues, recorder, queue, trustRoot }: Adapters,
 ): PollPorts {
   const { settings, aliases, logger, metrics } = foundation;
   const readContext = readContextOf(foundation);
@@ -71,35 +73,43 @@ export function createWorkPorts(
   const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
     pullAccess(policy, spec, { workloadsOf, pullSecretsOf: access.pullSecretsOf });
   const remember = (workload: Workload) => cache.workloads.observe(workload);
-  const readLivePolicy = async (namespace: string, name: string, signal?: AbortSignal) => {
+  const readWritten = async (namespace: string, name: string, signal?: AbortSignal) => {
     const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
     return raw === undefined ? undefined : readPolicy(raw, readContext);
   };
+  const isConfirmed = createPolicyCheck({ policies: cache.written, watchOf: policyWatchOf, readPolicy: readWritten });
   return {
     policies: () => cache.policies.values(),
     findPolicy: cache.findPolicy,
-    findWorkload: cache.findWorkload,
-    listWorkloads: cache.listWorkloads,
-    targetState: cache.targetState,
+    ...selectedTargets(cache, { crossNamespace: settings.config.crossNamespace, namespaceConsent: namespaces.namespaceConsent }),
     awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
     matchPolicies: cache.matchPolicies,
+    matchUnselected: cache.matchUnselected,
     isWatching,
-    readPolicy: readLivePolicy,
-    isCurrent: createPolicyCheck({ policies: cache.policies, watchOf: policyWatchOf, readPolicy: readLivePolicy }),
+    async readPolicy(namespace, name, signal) {
+      const policy = await readWritten(namespace, name, signal);
+      // Another replica made the job, and our watch of the Namespaces may be behind.
+      if (policy !== undefined && !cache.isSelected(namespace)) await namespaces.readLabels(namespace, signal);
+      return policy && cache.effective(policy);
+    },
+    isCurrent: async (policy, signal) => cache.isSelected(policy.namespace) && (await isConfirmed(policy, signal)),
     async readWorkload(ref, signal) {
+      if (!cache.isSelected(ref.namespace)) return undefined;
       const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref));
       if (workload !== undefined) remember(workload);
       return workload;
     },
     readRolloutPods: (workload, signal) => readRolloutPods(client, workload, signal),
     async readSelected(target, signal) {
+      if (!cache.isSelected(target.namespace)) return [];
       const found = await listSelected(client, cache.workloads.targetOf(target), target, signal);
       for (const workload of found) remember(workload);
       return found;
     },
-    namespaceConsent: consents.namespaceConsent,
-    readNamespaceConsent: consents.readNamespaceConsent,
-    readNamespaceConsents: consents.readNamespaceConsents,
+    namespaceVersion: namespaces.versionOf,
+    namespaceConsent: namespaces.namespaceConsent,
+    readNamespaceConsent: namespaces.readNamespaceConsent,
+    readNamespaceConsents: namespaces.readNamespaceConsents,
     async patchImages(workload, changes, changeCause, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
@@ -119,7 +129,7 @@ export function createWorkPorts(
         update: (status, generation) => update(readStatus(status, generation)),
         signal,
       });
-      if (written !== undefined) cache.policies.observe(readPolicy(written, readContext, newest));
+      if (written !== undefined) cache.written.observe(readPolicy(written, readContext, cache.written.get(policy.namespace, policy.name)));
     },
     headManifest: (source, tag, signal, purpose) =>
       purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
@@ -155,6 +165,8 @@ export function createWorkPorts(
     eventLog: createEventLog(queue.redis, queue.prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
     mutex: createKeyedMutex(),
     crossNamespace: settings.config.crossNamespace,
+    mayUseRegistry: allowedRegistries(settings.config.allowedRegistries),
+    hasTrustRoot: trustRoot !== undefined,
     repeatsPerHour: settings.config.guards.repeatsPerHour,
     onConflict: () => metrics.patchConflicts.inc(),
     now: Date.now,
@@ -162,4 +174,25 @@ export function createWorkPorts(
     logger,
     metrics,
   };
+}
+
+/** The workloads of selected namespaces. That a namespace is not selected is said only to policies that may see its workloads. */
+function selectedTargets(
+  { findWorkload, listWorkloads, targetState, isSelected }: ClusterCache,
+  rules: ConsentRules,
+): Pick<PollPorts, 'findWorkload' | 'listWorkloads' | 'targetState'> {
+  return {
+    findWorkload: (ref) => (isSelected(ref.namespace) ? findWorkload(ref) : undefined),
+    listWorkloads: (kind, namespace, ...asked) => (isSelected(namespace) ? listWorkloads(kind, namespace, ...asked) : []),
+    targetState(target, policy) {
+      const { namespace } = target;
+      if (isSelected(namespace) || !isNamespaceOpen(namespace, policy, rules)) return targetState(target, policy);
+      return { problem: { reason: 'NamespaceNotSelected', message: notSelected(namespace) } };
+    },
+  };
+}
+
+function allowedRegistries(hosts: readonly string[]): (registry: string) => boolean {
+  const allowed = new Set(hosts.map((host) => normaliseRegistry(host)));
+  return (registry) => allowed.size === 0 || allowed.has(registry);
 }

@@ -1,8 +1,10 @@
 /** The role `work`: cache, workers, poll. */
 import { hostname } from 'node:os';
 import { within } from '../async/deadline.ts';
+import { namespaceRulesOf } from '../config/policy-defaults.ts';
 import { describeError } from '../model/errors.ts';
 import type { SecretRef } from '../model/image-source.ts';
+import { needsLabels } from '../model/policy-defaults.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
@@ -35,11 +37,12 @@ import {
 import { collectGarbage } from './collect-garbage.ts';
 import { trimRedis } from './trim-redis.ts';
 import { redisAddressOf } from './redis.ts';
-import { createNamespaceConsents } from '../cluster/namespace-consents.ts';
+import { createNamespaceCache } from '../cluster/namespace-cache.ts';
 import { openRegistries } from './registries.ts';
 import type { JobRunner } from './trace-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
+import { measurePolicies } from './measure-policies.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
@@ -67,17 +70,22 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
   const queues = createWorkQueues(queue, Date.now);
   const namespaces = watchedNamespaces(config.watch.namespaces);
-  const cache = createClusterCache({
-    client,
-    discovery: createDiscovery(client, config.customTargets),
-    namespaces,
-    onError: logWatchErrors(logger),
-    now: Date.now,
-    random: Math.random,
-  });
   const watched = { namespaces: config.watch.namespaces, logger };
+  const rules = namespaceRulesOf(config);
+  const { crossNamespace } = config;
+  const namespaceCache = createNamespaceCache({ ...watched, usesLabels: needsLabels(rules), crossNamespace }, client);
+  const cache = createClusterCache(
+    {
+      client,
+      discovery: createDiscovery(client, config.customTargets),
+      namespaces,
+      onError: logWatchErrors(logger),
+      now: Date.now,
+      random: Math.random,
+    },
+    { rules, labelsOf: namespaceCache.labelsOf },
+  );
   const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
-  const consents = createNamespaceConsents({ ...watched, crossNamespace: config.crossNamespace }, client);
   const registry = openRegistries(foundation, access, failFastRedis);
   const recorder = createEventRecorder({
     client,
@@ -88,7 +96,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   });
   let reflectors: PolicyWatch[] = [];
   const allReflectors = () => [...reflectors, ...workloadReflectors(namespaces, cache)];
-  const isWatching = () => areConnected(reflectors);
+  const isWatching = () => areConnected(reflectors) && namespaceCache.areLabelsKnown();
   const policyWatchOf: Adapters['policyWatchOf'] = (namespace) =>
     reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
   // Only the ports trace their requests: watches outlive the job that starts them, and must not belong to its span.
@@ -97,7 +105,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     client: tracedClient,
     cache,
     access,
-    consents,
+    namespaces: namespaceCache,
     isWatching,
     policyWatchOf,
     registry,
@@ -115,9 +123,16 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   let sweep: NodeJS.Timeout | undefined;
   const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
   let stopped = false;
+  let isWorking = false;
+  namespaceCache.onLabels((namespace) => {
+    const selected = cache.refresh(namespace);
+    if (!isWorking) return;
+    for (const policy of selected) enqueuer.addSelected(policy, namespaceCache.versionOf(namespace));
+    if (rules.selector !== undefined) enqueueForConsent(namespace, cache, ports, enqueuer);
+  });
 
   const workWhenSynced = async () => {
-    await Promise.all([access.start(), consents.start(), untilSynced(reflectors)]);
+    await Promise.all([access.start(), namespaceCache.start(), untilSynced(reflectors)]);
     // Workers need the policies. Waiting a moment for the targets as well saves retries, but no kind may delay the workers for longer.
     await within(maxKindsMs, cache.synced());
     if (stopped) return;
@@ -130,13 +145,14 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       onKindReady: () => enqueuer.resync(),
       onWorkload: (change) => enqueueForWorkload(change, cache, ports, enqueuer),
     });
-    consents.subscribe((namespace) => enqueueForConsent(namespace, cache, ports, enqueuer));
+    namespaceCache.onConsent((namespace) => enqueueForConsent(namespace, cache, ports, enqueuer));
     access.subscribe((changed) => {
       // The fallback Secret concerns the policies of all namespaces.
       const isFallback = isSameSecret(changed, config.credentials.secret);
       for (const policy of cache.stalledForSecretsIn(isFallback ? undefined : changed.namespace)) enqueuer.consider(policy);
     });
     for (const worker of workers) worker.start();
+    isWorking = true;
     maintain();
     sweep = setInterval(maintain, sweepMs);
     housekeeping.start();
@@ -145,23 +161,24 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   };
   const maintain = () => {
     queues.scheduleTick(tickMs).catch(onQueueError);
-    void consents.refresh();
+    void namespaceCache.refresh();
     enqueuer.resync();
     cache.updateWatches();
   };
 
   return {
-    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...consents.checks()],
+    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);
+      measurePolicies(cache.policies.values(), config.metrics.policies, metrics);
       metrics.workloads.set(cache.workloads.size);
       for (const { name, reflector } of allReflectors())
         metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
       access.measure(metrics);
-      consents.measure(metrics);
+      namespaceCache.measure(metrics);
     },
     start() {
-      if (config.crossNamespace === 'legacy')
+      if (crossNamespace === 'legacy')
         logger.warn(
           {},
           'crossNamespace: legacy lets policies update workloads of other namespaces without consent: run "image-watcher consents", then use consent',
@@ -179,7 +196,12 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       enqueuer.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
       await recorder.flush(2_000);
-      await Promise.all([access.stop(), consents.stop(), cache.workloads.stop(), ...reflectors.map(({ reflector }) => reflector.stop())]);
+      await Promise.all([
+        access.stop(),
+        namespaceCache.stop(),
+        cache.workloads.stop(),
+        ...reflectors.map(({ reflector }) => reflector.stop()),
+      ]);
       await Promise.all([client.close(), registry.close()]);
       redis.disconnect();
     },

@@ -29,6 +29,25 @@ export function repositoriesAreKnown(receiver: Draft | null, context: z.Refineme
     report('registry', 'contradicts repositories: write "*": HOST/{key} there for all other repositories, and remove registry');
 }
 
+/** The labels of Namespaces can only be watched in the whole cluster, not in some namespaces. */
+export function labelsAreWatched({ watch, policyDefaults }: LabelSettings, context: z.RefinementCtx): void {
+  if (watch.namespaces.length === 0) return;
+  const report = (path: (string | number)[], remedy: string) =>
+    context.addIssue({
+      code: 'custom',
+      path,
+      message: `contradicts watch.namespaces, with which no labels of namespaces are read: ${remedy}`,
+    });
+  if (watch.namespaceSelector !== undefined) report(['watch', 'namespaceSelector'], 'remove one of them');
+  for (const [index, { selector }] of policyDefaults.namespaces.entries())
+    if (selector !== undefined) report(['policyDefaults', 'namespaces', index, 'selector'], 'write names');
+}
+
+interface LabelSettings {
+  readonly watch: { readonly namespaces: readonly string[]; readonly namespaceSelector?: unknown };
+  readonly policyDefaults: { readonly namespaces: readonly { readonly selector?: unknown }[] };
+}
+
 /** headersTimeout must not be longer than requestTimeout, which includes the headers. */
 export function headersComeFirst(listen: Draft | null, context: z.RefinementCtx): void {
   const { headersTimeout, requestTimeout } = listen ?? {};

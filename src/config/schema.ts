@@ -3,8 +3,17 @@ import { z } from 'zod';
 import { conversion } from './conversion.ts';
 import { credentials } from './credentials.ts';
 import { customTargets } from './custom-targets.ts';
+import { namespaceSelector, policyDefaults } from './policy-defaults.ts';
 import { receiver } from './receiver.ts';
-import { headersComeFirst, hostsAreUnambiguous, namesAreUnique, openOnlyOnLoopback, proxyIsKnown, redisIsOfOneForm } from './rules.ts';
+import {
+  headersComeFirst,
+  hostsAreUnambiguous,
+  labelsAreWatched,
+  namesAreUnique,
+  openOnlyOnLoopback,
+  proxyIsKnown,
+  redisIsOfOneForm,
+} from './rules.ts';
 import { always, duration, headerName, host, name, network, port, requestsPerMinute, secretReference } from './scalars.ts';
 import { traces } from './traces.ts';
 
@@ -32,205 +41,227 @@ const registry = z.strictObject({
 });
 
 /** The complete configuration. */
-export const configSchema = z.strictObject({
-  listen: z
-    .strictObject({
-      host: z.string().default('0.0.0.0').describe('The address to listen on.'),
-      port: port.default(8080).describe('The port; 0 means any free port. The environment variable PORT overrides it.'),
-      bodyLimitBytes: z
-        .int()
-        .min(1024)
-        .max(67_108_864)
-        .default(1_048_576)
-        .describe('The maximum size of a request body; a larger body is answered 413.'),
-      maxHeaderBytes: z
-        .int()
-        .min(4_096)
-        .max(1_048_576)
-        .default(16_384)
-        .describe('The maximum size of all headers of a request together; larger headers are answered 431.'),
-      requestsPerMinute: requestsPerMinute
-        .default(60_000)
-        .describe(
-          'The maximum number of requests per minute for one receiver, over all replicas together; requests beyond it are answered 429.',
-        ),
-      headersTimeout: duration.prefault('10s').describe('How long the headers of a request may take.'),
-      requestTimeout: duration
-        .prefault('20s')
-        .describe('How long a request may take, including its body; a slower request is answered 408.'),
-      confirmWithin: duration
-        .refine((value) => value <= 10_000, 'at most 10s: no sender waits longer')
-        .prefault('2s')
-        .describe(
-          'How long a delivery may wait for Redis to confirm that it is stored, at most 10s; after that the answer is 503. Senders wait between 3 s (Harbor) and 10 s.',
-        ),
-      keepAliveTimeout: duration
-        .prefault('72s')
-        .describe('How long a connection may be idle. Must be longer than the idle timeout of the load balancer in front.'),
-      maxConnections: z
-        .int()
-        .min(1)
-        .max(1_000_000)
-        .default(10_000)
-        .describe('The maximum number of connections; further ones are closed at once.'),
-    })
-    .describe('The public listener, for webhooks only.')
-    .superRefine(headersComeFirst, always)
-    .prefault({}),
-  operations: z
-    .strictObject({
-      host: z.string().default('0.0.0.0').describe('The address to listen on.'),
-      port: port.default(9090).describe('The port; 0 means any free port.'),
-      auth: z
-        .enum(['kubernetes', 'proxy', 'none'])
-        .default('kubernetes')
-        .describe(
-          'Who may use it. kubernetes: callers with a bearer token, with the permissions that Kubernetes grants them. proxy: the users that a trusted proxy names. none: everybody, on loopback only.',
-        ),
-      proxy: z
-        .strictObject({
-          userHeader: headerName.default('X-Forwarded-User').describe('The header that names the user.'),
-          groupsHeader: headerName
-            .optional()
-            .describe(
-              'The header that names the groups, separated by commas. The proxy must set it in every request. Without this setting, users have no groups.',
-            ),
-          secret: secretReference
-            .optional()
-            .describe(
-              'A secret that only the proxy knows, at least 16 characters: {env: NAME} or {file: PATH}. Required with auth: proxy.',
-            ),
-          secretHeader: headerName.default('X-Proxy-Secret').describe('The header in which the proxy sends the secret.'),
-          trustedPeers: z
-            .array(network.describe('An address or a network.'))
-            .max(64)
-            .default(['127.0.0.0/8', '::1'])
-            .describe('The addresses that the proxy connects from. Requests from other addresses are rejected, even with the secret.'),
-        })
-        .describe('The authenticating proxy, for auth: proxy.')
-        .prefault({}),
-    })
-    .describe('The listener for the cluster: health, metrics and the API.')
-    .superRefine(openOnlyOnLoopback)
-    .superRefine(proxyIsKnown)
-    .prefault({}),
-  conversion,
-  namespace: name
-    .optional()
-    .describe('The namespace in which image-watcher runs. The default is the namespace of its service account, or else image-watcher.'),
-  redis: z
-    .strictObject({
-      url: z
-        .url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' })
-        .default('redis://redis:6379/0')
-        .describe('The URL of Redis: redis://, or rediss:// for TLS. The environment variable REDIS_URL overrides it.'),
-      password: secretReference
-        .optional()
-        .describe('The password, if it is not in `url`: {env: NAME} or {file: PATH}, read at the start. A user name stays in `url`.'),
-      sentinels: z
-        .array(host.describe('A host, with its port if it is not 26379.'))
-        .max(64)
-        .default([])
-        .describe(
-          'The addresses of Redis Sentinels. With Sentinels, the host in `url` is the name of their group. They are reached over TLS if `url` begins with rediss:. Their own password, if they have one, is in the environment variable REDIS_SENTINEL_PASSWORD.',
-        ),
-      cluster: z.boolean().default(false).describe('Whether Redis is a Redis Cluster; `url` is then any of its nodes.'),
-      prefix: z
-        .string()
-        .min(1)
-        .max(64)
-        .default('{image-watcher}')
-        .describe('The prefix of all keys. The braces keep all keys in one slot of a Cluster.'),
-      durability: z
-        .enum(['warn', 'enforce', 'ignore'])
-        .default('warn')
-        .describe(
-          'What to do if Redis can lose accepted pushes (no AOF, or eviction). warn: log a warning. enforce: answer deliveries with 503. ignore: nothing.',
-        ),
-      minReplicas: z.int().min(0).max(16).default(0).describe('The number of Redis replicas that must have a push before it is accepted.'),
-    })
-    .describe('Redis stores the accepted pushes and the queue.')
-    .superRefine(redisIsOfOneForm)
-    .prefault({}),
-  receivers: z
-    .array(receiver)
-    .max(1_000)
-    .describe('The endpoints that accept pushes. Each receiver has its own URL.')
-    .superRefine(namesAreUnique, always)
-    .default([]),
-  registries: z
-    .array(registry.describe('A registry.'))
-    .max(1_000)
-    .describe('Registries that need other settings than the defaults. A registry does not have to be listed to be used.')
-    .superRefine(hostsAreUnambiguous, always)
-    .default([]),
-  allowedRegistries: z
-    .array(host.describe('A host.'))
-    .max(1_000)
-    .default([])
-    .describe('The registry hosts that policies may use. If the list is empty: all hosts except link-local and metadata addresses.'),
-  credentials,
-  verification: z
-    .strictObject({
-      trustRootFile: z
-        .string()
-        .min(1)
-        .optional()
-        .describe(
-          'A trusted_root.json of Sigstore, with the certificate authorities and transparency logs that keyless signatures are verified with.',
-        ),
-    })
-    .describe('What image signatures are verified with, in addition to the keys in the policies.')
-    .prefault({}),
-  watch: z
-    .strictObject({
-      namespaces: z
-        .array(z.string().min(1).describe('A namespace.'))
-        .max(1_000)
-        .default([])
-        .describe('The namespaces whose policies and workloads are watched. If the list is empty: all namespaces.'),
-    })
-    .describe('Which part of the cluster is watched.')
-    .prefault({}),
-  poll: z
-    .strictObject({
-      interval: duration
-        .prefault('1h')
-        .describe('How often registries are polled for images that no webhook announced. A policy can override it.'),
-    })
-    .describe('Polling finds images whose webhooks never arrived.')
-    .prefault({}),
-  crossNamespace: z
-    .enum(['deny', 'consent', 'allow', 'legacy'])
-    .default('consent')
-    .describe(
-      'Whether policies may have targets in other namespaces. deny: no. consent: only with the consent of the owners of the target (an annotation). allow: yes. legacy (temporarily, after an upgrade from the v1alpha1 operator): like consent, but a policy that uses only what v1alpha1 can express keeps its one Deployment while the owners have neither consented nor refused.',
-    ),
-  customTargets,
-  guards: z
-    .strictObject({
-      repeatsPerHour: z
-        .int()
-        .min(1)
-        .max(10)
-        .default(5)
-        .describe(
-          'How often a container may be changed to the same image within an hour. More changes than that mean that something else keeps reverting the image.',
-        ),
-    })
-    .describe('Limits for changes.')
-    .prefault({}),
-  log: z
-    .strictObject({
-      level: z
-        .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-        .default('info')
-        .describe('The lowest level that is written. The environment variable LOG_LEVEL overrides it.'),
-    })
-    .describe('The log: JSON lines on standard output.')
-    .prefault({}),
-  traces,
-});
+export const configSchema = z
+  .strictObject({
+    listen: z
+      .strictObject({
+        host: z.string().default('0.0.0.0').describe('The address to listen on.'),
+        port: port.default(8080).describe('The port; 0 means any free port. The environment variable PORT overrides it.'),
+        bodyLimitBytes: z
+          .int()
+          .min(1024)
+          .max(67_108_864)
+          .default(1_048_576)
+          .describe('The maximum size of a request body; a larger body is answered 413.'),
+        maxHeaderBytes: z
+          .int()
+          .min(4_096)
+          .max(1_048_576)
+          .default(16_384)
+          .describe('The maximum size of all headers of a request together; larger headers are answered 431.'),
+        requestsPerMinute: requestsPerMinute
+          .default(60_000)
+          .describe(
+            'The maximum number of requests per minute for one receiver, over all replicas together; requests beyond it are answered 429.',
+          ),
+        headersTimeout: duration.prefault('10s').describe('How long the headers of a request may take.'),
+        requestTimeout: duration
+          .prefault('20s')
+          .describe('How long a request may take, including its body; a slower request is answered 408.'),
+        confirmWithin: duration
+          .refine((value) => value <= 10_000, 'at most 10s: no sender waits longer')
+          .prefault('2s')
+          .describe(
+            'How long a delivery may wait for Redis to confirm that it is stored, at most 10s; after that the answer is 503. Senders wait between 3 s (Harbor) and 10 s.',
+          ),
+        keepAliveTimeout: duration
+          .prefault('72s')
+          .describe('How long a connection may be idle. Must be longer than the idle timeout of the load balancer in front.'),
+        maxConnections: z
+          .int()
+          .min(1)
+          .max(1_000_000)
+          .default(10_000)
+          .describe('The maximum number of connections; further ones are closed at once.'),
+      })
+      .describe('The public listener, for webhooks only.')
+      .superRefine(headersComeFirst, always)
+      .prefault({}),
+    operations: z
+      .strictObject({
+        host: z.string().default('0.0.0.0').describe('The address to listen on.'),
+        port: port.default(9090).describe('The port; 0 means any free port.'),
+        auth: z
+          .enum(['kubernetes', 'proxy', 'none'])
+          .default('kubernetes')
+          .describe(
+            'Who may use it. kubernetes: callers with a bearer token, with the permissions that Kubernetes grants them. proxy: the users that a trusted proxy names. none: everybody, on loopback only.',
+          ),
+        proxy: z
+          .strictObject({
+            userHeader: headerName.default('X-Forwarded-User').describe('The header that names the user.'),
+            groupsHeader: headerName
+              .optional()
+              .describe(
+                'The header that names the groups, separated by commas. The proxy must set it in every request. Without this setting, users have no groups.',
+              ),
+            secret: secretReference
+              .optional()
+              .describe(
+                'A secret that only the proxy knows, at least 16 characters: {env: NAME} or {file: PATH}. Required with auth: proxy.',
+              ),
+            secretHeader: headerName.default('X-Proxy-Secret').describe('The header in which the proxy sends the secret.'),
+            trustedPeers: z
+              .array(network.describe('An address or a network.'))
+              .max(64)
+              .default(['127.0.0.0/8', '::1'])
+              .describe('The addresses that the proxy connects from. Requests from other addresses are rejected, even with the secret.'),
+          })
+          .describe('The authenticating proxy, for auth: proxy.')
+          .prefault({}),
+      })
+      .describe('The listener for the cluster: health, metrics and the API.')
+      .superRefine(openOnlyOnLoopback)
+      .superRefine(proxyIsKnown)
+      .prefault({}),
+    conversion,
+    namespace: name
+      .optional()
+      .describe('The namespace in which image-watcher runs. The default is the namespace of its service account, or else image-watcher.'),
+    redis: z
+      .strictObject({
+        url: z
+          .url({ protocol: /^rediss?$/, hostname: /./, error: 'a URL such as redis://redis:6379/0' })
+          .default('redis://redis:6379/0')
+          .describe('The URL of Redis: redis://, or rediss:// for TLS. The environment variable REDIS_URL overrides it.'),
+        password: secretReference
+          .optional()
+          .describe('The password, if it is not in `url`: {env: NAME} or {file: PATH}, read at the start. A user name stays in `url`.'),
+        sentinels: z
+          .array(host.describe('A host, with its port if it is not 26379.'))
+          .max(64)
+          .default([])
+          .describe(
+            'The addresses of Redis Sentinels. With Sentinels, the host in `url` is the name of their group. They are reached over TLS if `url` begins with rediss:. Their own password, if they have one, is in the environment variable REDIS_SENTINEL_PASSWORD.',
+          ),
+        cluster: z.boolean().default(false).describe('Whether Redis is a Redis Cluster; `url` is then any of its nodes.'),
+        prefix: z
+          .string()
+          .min(1)
+          .max(64)
+          .default('{image-watcher}')
+          .describe('The prefix of all keys. The braces keep all keys in one slot of a Cluster.'),
+        durability: z
+          .enum(['warn', 'enforce', 'ignore'])
+          .default('warn')
+          .describe(
+            'What to do if Redis can lose accepted pushes (no AOF, or eviction). warn: log a warning. enforce: answer deliveries with 503. ignore: nothing.',
+          ),
+        minReplicas: z
+          .int()
+          .min(0)
+          .max(16)
+          .default(0)
+          .describe('The number of Redis replicas that must have a push before it is accepted.'),
+      })
+      .describe('Redis stores the accepted pushes and the queue.')
+      .superRefine(redisIsOfOneForm)
+      .prefault({}),
+    receivers: z
+      .array(receiver)
+      .max(1_000)
+      .describe('The endpoints that accept pushes. Each receiver has its own URL.')
+      .superRefine(namesAreUnique, always)
+      .default([]),
+    registries: z
+      .array(registry.describe('A registry.'))
+      .max(1_000)
+      .describe('Registries that need other settings than the defaults. A registry does not have to be listed to be used.')
+      .superRefine(hostsAreUnambiguous, always)
+      .default([]),
+    allowedRegistries: z
+      .array(host.describe('A host.'))
+      .max(1_000)
+      .default([])
+      .describe('The registry hosts that policies may use. If the list is empty: all hosts except link-local and metadata addresses.'),
+    credentials,
+    verification: z
+      .strictObject({
+        trustRootFile: z
+          .string()
+          .min(1)
+          .optional()
+          .describe(
+            'A trusted_root.json of Sigstore, with the certificate authorities and transparency logs that keyless signatures are verified with.',
+          ),
+      })
+      .describe('What image signatures are verified with, in addition to the keys in the policies.')
+      .prefault({}),
+    watch: z
+      .strictObject({
+        namespaces: z
+          .array(z.string().min(1).describe('A namespace.'))
+          .max(1_000)
+          .default([])
+          .describe('The namespaces whose policies and workloads are watched. If the list is empty: all namespaces.'),
+        namespaceSelector,
+      })
+      .describe('Which part of the cluster is watched.')
+      .prefault({}),
+    poll: z
+      .strictObject({
+        interval: duration
+          .prefault('1h')
+          .describe('How often registries are polled for images that no webhook announced. A policy can override it.'),
+      })
+      .describe('Polling finds images whose webhooks never arrived.')
+      .prefault({}),
+    policyDefaults,
+    crossNamespace: z
+      .enum(['deny', 'consent', 'allow', 'legacy'])
+      .default('consent')
+      .describe(
+        'Whether policies may have targets in other namespaces. deny: no. consent: only with the consent of the owners of the target (an annotation). allow: yes. legacy (temporarily, after an upgrade from the v1alpha1 operator): like consent, but a policy that uses only what v1alpha1 can express keeps its one Deployment while the owners have neither consented nor refused.',
+      ),
+    customTargets,
+    guards: z
+      .strictObject({
+        repeatsPerHour: z
+          .int()
+          .min(1)
+          .max(10)
+          .default(5)
+          .describe(
+            'How often a container may be changed to the same image within an hour. More changes than that mean that something else keeps reverting the image.',
+          ),
+      })
+      .describe('Limits for changes.')
+      .prefault({}),
+    metrics: z
+      .strictObject({
+        policies: z
+          .int()
+          .min(0)
+          .max(10_000)
+          .default(0)
+          .describe(
+            'The maximum number of policies that get a metric of their own, `image_watcher_policy_ready`; 0: none. See [Many namespaces](many-namespaces.md#the-state-of-each-policy-in-prometheus).',
+          ),
+      })
+      .describe('The metrics at `/metrics`.')
+      .prefault({}),
+    log: z
+      .strictObject({
+        level: z
+          .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+          .default('info')
+          .describe('The lowest level that is written. The environment variable LOG_LEVEL overrides it.'),
+      })
+      .describe('The log: JSON lines on standard output.')
+      .prefault({}),
+    traces,
+  })
+  .superRefine(labelsAreWatched);
 
 /** The parts of receivers that reading their secrets needs; accepts anything else, so that errors in secrets are reported with all others. */
 export const readableReceivers = z

@@ -52,8 +52,31 @@ export interface ObjectStore<T extends StoredObject> {
   replace(replacement: Replacement<T>): void;
 }
 
-/** An empty store. If a listener throws, the others are still called; then the error is thrown to whoever made the change. */
-export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
+/** What can be read of a store. */
+export type StoreView<T extends StoredObject> = Pick<ObjectStore<T>, 'get' | 'values' | 'size' | 'subscribe'>;
+
+/** A store of objects that are derived from others: whoever derives them decides when they change. */
+export interface DerivedStore<T extends StoredObject> {
+  readonly view: StoreView<T>;
+  set(object: T): void;
+  unset(name: ObjectName): void;
+}
+
+/** An empty derived store. */
+export function createDerivedStore<T extends StoredObject>(): DerivedStore<T> {
+  const { objects, view, set, unset, emit } = createObjects<T>();
+  return {
+    view,
+    set: (object) => emit(set(object)),
+    unset(name) {
+      const stored = objects.get(keyOf(name));
+      if (stored !== undefined) emit(unset(stored));
+    },
+  };
+}
+
+/** Objects by name, and who listens. If a listener throws, the others are still called; then the error is thrown to whoever made the change. */
+function createObjects<T extends StoredObject>() {
   const objects = new Map<string, T>();
   const listeners = new Set<(change: ObjectChange<T>) => void>();
 
@@ -86,7 +109,7 @@ export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
     if (errors.length > 0) throw new AggregateError(errors, 'a listener of the object store failed', { cause: errors[0] });
   };
 
-  return {
+  const view: StoreView<T> = {
     get: (namespace, name) => objects.get(keyOf({ namespace, name })),
     values: () => objects.values(),
     get size() {
@@ -96,6 +119,20 @@ export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+  };
+  return { objects, view, set, unset, emit };
+}
+
+/** An empty store. If a listener throws, the others are still called; then the error is thrown to whoever made the change. */
+export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
+  const { objects, view, set, unset, emit } = createObjects<T>();
+  return {
+    get: view.get,
+    values: view.values,
+    get size() {
+      return view.size;
+    },
+    subscribe: view.subscribe,
     observe(object) {
       const stored = objects.get(keyOf(object));
       if (stored?.uid === object.uid && isNewer(object.resourceVersion, stored.resourceVersion)) emit(set(object));

@@ -2,6 +2,7 @@ import type { Reason } from './reasons.ts';
 import type { Repository } from './image-reference.ts';
 import type { LabelSelector } from './label-selector.ts';
 import type { PolicyActions } from './policy-actions.ts';
+import type { Origins } from './policy-defaults.ts';
 import type { PolicyStatus } from './policy-status.ts';
 import type { TagStrategy } from './tag-strategy.ts';
 import type { Verification } from './verification.ts';
@@ -54,6 +55,8 @@ export interface PolicySpec {
   readonly suspended: boolean;
   /** What to do after a change; absent if rollouts are not watched. */
   readonly rollout?: RolloutSettings;
+  /** Where the values come from that a policy may leave to defaults. */
+  readonly origins: Origins;
 }
 
 /** The timeout of a rollout, and the reaction to a failed one. */

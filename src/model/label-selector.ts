@@ -27,6 +27,12 @@ export function formatSelector({ matchLabels = {}, matchExpressions = [] }: Labe
   return [...labels, ...matchExpressions.map(formatRequirement)].join(',');
 }
 
+/** Whether both are the same labels with the same values. */
+export function sameLabels(a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
 /** A label may have the name of a property that every object inherits. */
 function valueOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;

@@ -29,6 +29,7 @@ export const reasons = {
   NotAnImage: 'what the tag points to is no image that can run: a chart, a signature or another artifact',
   TagGone: 'the registry does not hold the tag that runs any more; it is kept',
   TagNotFound: 'the registry does not hold the announced tag',
+  NamespaceNotSelected: 'the configuration does not select the namespace',
   PolicyGone: 'the policy was deleted before it was reconciled',
   Suspended: 'the policy is suspended by its spec',
 

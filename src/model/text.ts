@@ -19,6 +19,18 @@ export function cut(text: string, maxLength: number): string {
 const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const pattern = /^(?:\d+[hms])+$/;
 
+/** `1h30m`, as durations are written; a part of a second is left out. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1_000);
+  const parts: readonly (readonly [number, string])[] = [
+    [Math.floor(seconds / 3_600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ];
+  const text = parts.flatMap(([amount, unit]) => (amount === 0 ? [] : [`${amount}${unit}`])).join('');
+  return text === '' ? '0s' : text;
+}
+
 /** The milliseconds of a duration such as `90s`, `10m`, `1h30m`; undefined if it is not one. */
 export function parseDuration(text: string): number | undefined {
   if (!pattern.test(text)) return undefined;

@@ -81,7 +81,7 @@ export function consentTo(workload: Workload, policy: Asker, { crossNamespace, n
 }
 
 /** Whether a policy may see those workloads of another namespace that have no annotation of their own. */
-function isNamespaceOpen(namespace: string, policy: Asker, { crossNamespace, namespaceConsent }: ConsentRules): boolean {
+export function isNamespaceOpen(namespace: string, policy: Asker, { crossNamespace, namespaceConsent }: ConsentRules): boolean {
   if (crossNamespace === 'allow' || crossNamespace === 'deny') return crossNamespace === 'allow';
   return allows(namespaceConsent(namespace), policy);
 }

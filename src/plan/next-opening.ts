@@ -4,7 +4,7 @@ import { localTimeAt, zoneChanges } from '../model/local-time.ts';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 /** A weekly window may fall into the hour that a clock change skips: then it opens a week later. */
-const horizonMs = 15 * dayMs;
+export const horizonMs = 15 * dayMs;
 
 /**
  * When the first of the windows opens; undefined if one is open now, or there are none. A window is open exactly while local clocks show a

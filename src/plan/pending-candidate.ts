@@ -9,9 +9,11 @@
  * | is too young                    | it becomes pending | the other stays pending | apply the pending one, then it becomes pending |
  */
 import type { Candidate } from '../model/image-reference.ts';
+import type { PolicySpec } from '../model/image-policy.ts';
 import type { PolicyStatus, Waiting } from '../model/policy-status.ts';
 import { toSeconds } from '../model/text.ts';
 import type { Reason } from '../model/reasons.ts';
+import { horizonMs, nextOpening } from './next-opening.ts';
 import type { Blocked, UpdatePlan } from './plan-update.ts';
 
 export interface PendingInput {
@@ -70,6 +72,21 @@ function firstSight(
     ...history.filter((entry) => entry.digest === digest).map(({ at }) => Date.parse(at) - minAgeMs),
   ].filter((time) => !Number.isNaN(time));
   return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** Until when the spec, as it is now, makes a pending candidate wait; undefined if it does not. Waits for anything else are as they are. */
+export function waitsUntil({ reason, since, until }: PendingCandidate, { minAgeMs, windows }: PolicySpec, now: Date): Date | undefined {
+  const opening = reason === 'Window' ? nextOpening(windows, now)?.getTime() : undefined;
+  // Within the horizon no window opens, and the end of the horizon moves with the clock.
+  const isFar = opening !== undefined && opening - now.getTime() >= horizonMs;
+  if (reason === 'Window' && !isFar) return roundUp(opening);
+  if (reason !== 'MinAge' || since === undefined) return new Date(until);
+  return minAgeMs === undefined ? undefined : roundUp(Date.parse(since) + minAgeMs);
+}
+
+/** To a second, so that the wait is over at that time. */
+function roundUp(time: number | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(Math.ceil(time / 1_000) * 1_000);
 }
 
 function dueAt({ until }: Waiting): number {

@@ -11,9 +11,19 @@ import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
 import type { Selected, SelectRequest } from './selection.ts';
 
+/** What the configuration permits; absent where it is not asked about that. */
+export interface Permissions {
+  /** Whether policies may use the registry. */
+  readonly mayUseRegistry?: (registry: string) => boolean;
+  /** Whether there is anything to verify keyless signatures with. */
+  readonly hasTrustRoot?: boolean;
+}
+
 /** What the caches hold about the cluster's workloads, what the configuration allows, and the clock. */
-export interface PlanPorts extends WorkloadView, ConsentRules, Pick<GuardContext, 'repeatsPerHour'> {
+export interface PlanPorts extends WorkloadView, ConsentRules, Permissions, Pick<GuardContext, 'repeatsPerHour'> {
   readonly targetState: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
+  /** Changes with each change of the Namespace; absent where that decides nothing. */
+  readonly namespaceVersion?: (namespace: string) => string;
   readonly aliases: RegistryAliases;
   /** In ms since 1970. */
   readonly now: () => number;

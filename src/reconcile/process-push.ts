@@ -3,6 +3,7 @@ import { WaitError } from '../model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import type { Repository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
+import { notSelected } from '../model/policy-defaults.ts';
 import type { ReconcileCause } from '../status/next-status.ts';
 import { type Outcome, suspendedOutcome } from '../plan/outcome.ts';
 import type { EventLog } from '../queue/event-log.ts';
@@ -17,6 +18,8 @@ import { resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
 
 export interface PushPorts extends PolicyPorts {
   readonly matchPolicies: (repository: Repository) => readonly ImagePolicy[];
+  /** The policies of this repository that are not considered, because their namespace is not selected. */
+  readonly matchUnselected: (repository: Repository) => readonly ImagePolicy[];
   /** Whether the watch on policies is connected at present. */
   readonly isWatching: () => boolean;
 }
@@ -27,6 +30,8 @@ interface EarlyResult {
   readonly outcome: Outcome | undefined;
 }
 
+/** In the record of a push. */
+const maxUnselected = 100;
 const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 
 /** Brings one push to all policies that watch its repository. Where several do, each gets a job of its own, whose result is recorded with the push. */
@@ -42,16 +47,38 @@ export async function processPush(push: PushJob, context: JobContext, ports: Pus
     throw new WaitError('Retrying', new Date(ports.now() + pauseMs), 'the watch of policies is not connected');
   }
   ports.observer?.matched?.(policies.map(policyKey));
-  if (policies.length === 0) {
-    ports.metrics.unwatched.inc();
+  const unselected = ports.matchUnselected(push.repository).slice(0, maxUnselected);
+  if (unselected.length > 0) await reportUnselected(push, policies, unselected, ports);
+  else if (policies.length === 0) {
     const { registry, path } = push.repository;
     ports.logger.debug({ event: push.id, registry, repository: path, tag: push.tag, reason: 'NoPolicy' }, 'push not watched');
     await ports.eventLog.unwatched(push, new Date(ports.now()));
-    return;
   }
+  if (policies.length === 0) return ports.metrics.unwatched.inc();
   const [first] = policies;
-  if (policies.length === 1 && first !== undefined) return reconcileOne(push, first, context, ports);
-  await Promise.all([ports.eventLog.matched(push, policies.map(policyKey)), fanOut(push, results, context, ports)]);
+  if (policies.length === 1 && unselected.length === 0 && first !== undefined) return reconcileOne(push, first, context, ports);
+  await Promise.all([ports.eventLog.matched(push, [...policies, ...unselected].map(policyKey)), fanOut(push, results, context, ports)]);
+}
+
+/** Records for policies of other namespaces that the push is not for them; nothing is written to the policies. */
+async function reportUnselected(
+  push: PushJob,
+  policies: readonly ImagePolicy[],
+  unselected: readonly ImagePolicy[],
+  ports: PushPorts,
+): Promise<void> {
+  const { eventLog, now } = ports;
+  if (policies.length === 0) await eventLog.matched(push, unselected.map(policyKey));
+  const at = new Date(now());
+  const result = {
+    kind: 'ignored',
+    reason: 'NamespaceNotSelected',
+    at: at.toISOString(),
+    afterMs: at.getTime() - Date.parse(push.receivedAt),
+  } as const;
+  await Promise.all(
+    unselected.map((policy) => eventLog.recordResult(push.id, policyKey(policy), { ...result, message: notSelected(policy.namespace) })),
+  );
 }
 
 /** The match is recorded together with its result: this saves a write to Redis, and nothing is written before the image is applied. */

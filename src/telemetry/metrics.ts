@@ -172,6 +172,17 @@ export function createMetrics() {
       registers,
     }),
     policies: new Gauge({ name: 'image_watcher_policies', help: 'ImagePolicies in memory', registers }),
+    policyReady: new Gauge({
+      name: 'image_watcher_policy_ready',
+      help: 'Whether the condition Ready of a policy is True (1) or not (0), with its reason; only with metrics.policies, and of so many policies at most',
+      labelNames: ['namespace', 'name', 'reason'],
+      registers,
+    }),
+    policiesWithoutMetric: new Gauge({
+      name: 'image_watcher_policies_without_metric',
+      help: 'Policies without image_watcher_policy_ready, because there are more than metrics.policies',
+      registers,
+    }),
     workloads: new Gauge({ name: 'image_watcher_workloads', help: 'Workloads in memory', registers }),
     watchConnected: new Gauge({
       name: 'image_watcher_watch_connected',

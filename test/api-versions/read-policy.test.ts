@@ -7,7 +7,7 @@ import { apiVersion } from '../../src/api-versions/v1.ts';
 import { isUsable, type PolicySpec } from '../../src/model/image-policy.ts';
 import { selectTag } from '../../src/select/select-tag.ts';
 
-const context: ReadContext = { aliases: new Map(), customTargets: [], defaultPollIntervalMs: 3_600_000 };
+const context: ReadContext = { aliases: new Map(), customTargets: [] };
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };
 const target = { kind: 'Deployment', name: 'my-java-app' };
 const spec = { image: 'library/openjdk', select: { semver: {} }, targets: [target], poll: { interval: '5m' } };
@@ -44,6 +44,7 @@ test('a manifest as people write it', () => {
     pollIntervalMs: 300_000,
     suspended: false,
     rollout: { timeoutMs: 600_000, onFailure: 'Ignore' },
+    origins: { poll: 'policy', minAge: 'built-in', windows: 'built-in', rollout: 'built-in' },
   });
   assert.equal(strategy.description, 'the highest stable version');
 });
@@ -105,6 +106,7 @@ test('a manifest that says everything that acts', () => {
     pollIntervalMs: 300_000,
     suspended: true,
     rollout: { timeoutMs: 5_400_000, onFailure: 'Hold' },
+    origins: { poll: 'policy', minAge: 'built-in', windows: 'policy', rollout: 'policy' },
   });
 });
 
@@ -157,7 +159,7 @@ test('rollouts are watched and failures reported by default', () => {
   assert.equal(rolloutOf({ watch: false }), undefined);
 });
 
-test('without an interval, the one of the configuration', () => {
+test('without an interval, the built-in one, until defaults are added', () => {
   const { poll: _, ...rest } = spec;
   assert.equal(usable(rest).pollIntervalMs, 3_600_000);
   assert.equal(usable({ ...spec, poll: {} }).pollIntervalMs, 3_600_000);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { crdName } from '../../src/api-versions/group.ts';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { convertObject } from '../../src/api-versions/convert.ts';
-import { isObject } from '../../src/api-versions/conversion/read-json.ts';
+import { isObject } from '../../src/model/untyped.ts';
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { validatePolicy, validateSpec } from '../../src/api-versions/validate.ts';

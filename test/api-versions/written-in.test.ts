@@ -5,7 +5,7 @@ import { readPolicy } from '../../src/api-versions/read-policy.ts';
 import type { ReadContext } from '../../src/api-versions/read-spec.ts';
 import { isUsable } from '../../src/model/image-policy.ts';
 
-const context: ReadContext = { aliases: new Map(), customTargets: [], defaultPollIntervalMs: 3_600_000 };
+const context: ReadContext = { aliases: new Map(), customTargets: [] };
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };
 
 /** What the API server records of a write of the spec. */

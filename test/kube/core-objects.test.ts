@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
-import { readNamespaceConsent } from '../../src/kube/namespace-consent.ts';
+import { readNamespaceConsent } from '../../src/kube/namespaces.ts';
 import { readSecretContent } from '../../src/kube/secrets.ts';
 import { createEventRecorder } from '../../src/kube/record-event.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';

@@ -31,6 +31,7 @@ export function specOf(spec: Partial<PolicySpec> = {}): PolicySpec {
     targets: [webDeployment],
     pollIntervalMs: 3_600_000,
     suspended: false,
+    origins: { poll: 'policy', minAge: 'policy', windows: 'policy', rollout: 'policy' },
     ...spec,
   };
 }

@@ -178,6 +178,7 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
       for (const policy of policies.values()) index.put(policy);
       return index.match(repository);
     },
+    matchUnselected: () => [],
     isWatching: () => true,
     registryLabel: (registry) => registry,
     addPolicyJobs: async (added) => void jobs.push(...added),

@@ -53,6 +53,9 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- if and (not .Values.permissions.clusterWide) (not $watched) }}
 {{- fail "permissions.clusterWide: false needs config.watch.namespaces: the namespaces in which it may do something" }}
 {{- end }}
+{{- if and $watched (dig "watch" "namespaceSelector" dict .Values.config) }}
+{{- fail "config.watch.namespaceSelector contradicts config.watch.namespaces, with which no labels of namespaces are read: remove one of them" }}
+{{- end }}
 {{- if and (not .Values.permissions.clusterWide) .Values.definition.manage }}
 {{- fail "permissions.clusterWide: false makes no ClusterRole, and the CustomResourceDefinition needs one: say definition.manage: false, and let an administrator run \"image-watcher crd apply\"" }}
 {{- end }}

@@ -32,25 +32,29 @@ const requirement = withRules(
   ],
 );
 
+/** A label selector of Kubernetes, for objects that are called `what`. */
+export const labelSelector = (what: string, description: string) =>
+  withRules(
+    z
+      .object({
+        matchLabels: withChecks(z.record(z.string(), labelValue), checkLabelKeys)
+          .meta({ maxProperties: 32 })
+          .exactOptional()
+          .describe(`Labels that the ${what} must have, each with its value.`),
+        matchExpressions: z.array(requirement).max(32).exactOptional().describe('Requirements that the labels must meet: all of them.'),
+      })
+      .describe(description),
+    [
+      {
+        rule: '(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)',
+        message: 'an empty selector would select everything: write matchLabels or matchExpressions',
+        holds: (self) => sizeOf(fieldOf(self, 'matchLabels')) + sizeOf(fieldOf(self, 'matchExpressions')) > 0,
+      },
+    ],
+  );
+
 /** `spec.targets[].selector`. */
-export const selector = withRules(
-  z
-    .object({
-      matchLabels: withChecks(z.record(z.string(), labelValue), checkLabelKeys)
-        .meta({ maxProperties: 32 })
-        .exactOptional()
-        .describe('Labels that the workload must have, each with its value.'),
-      matchExpressions: z.array(requirement).max(32).exactOptional().describe('Requirements that the labels must meet: all of them.'),
-    })
-    .describe('Selects workloads of the kind by their labels, in one namespace.'),
-  [
-    {
-      rule: '(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)',
-      message: 'an empty selector would select everything: write matchLabels or matchExpressions',
-      holds: (self) => sizeOf(fieldOf(self, 'matchLabels')) + sizeOf(fieldOf(self, 'matchExpressions')) > 0,
-    },
-  ],
-);
+const selector = labelSelector('workload', 'Selects workloads of the kind by their labels, in one namespace.');
 
 const fieldPath = (what: string) =>
   withChecks(

@@ -8,10 +8,18 @@ import { withoutNulls, walkSchema, type Place } from './walk-schema.ts';
 export function specProblems(schema: z.ZodType, spec: unknown, context: CheckContext): Problem[] {
   if (spec === undefined || spec === null)
     return [problem(['spec'], 'the policy has no spec: write what to watch, what to choose and what to update')];
-  const value = withoutNulls(spec);
-  const bySchema = schemaProblems(schema, value, ['spec']);
+  return valueProblems(schema, withoutNulls(spec), ['spec'], context);
+}
+
+/** The same for the settings of the configuration that have the shape of fields of a policy, with the fields that the schema does not have. */
+export function settingProblems(schema: z.ZodType, value: unknown): Problem[] {
+  return [...valueProblems(schema, value, [], {}), ...unknownFields(schema, value, [])];
+}
+
+function valueProblems(schema: z.ZodType, value: unknown, keys: Keys, context: CheckContext): Problem[] {
+  const bySchema = schemaProblems(schema, value, keys);
   const reported = new Set(bySchema.map(({ path }) => path));
-  const further = [...keywordProblems(schema, value, ['spec']), ...ruleProblems(schema, value, ['spec'], context)];
+  const further = [...keywordProblems(schema, value, keys), ...ruleProblems(schema, value, keys, context)];
   // One problem for each location: a value of the wrong shape would fail the rules as well.
   return [...bySchema, ...further.filter(({ path }) => !reported.has(path))];
 }

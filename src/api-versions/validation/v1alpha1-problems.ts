@@ -1,7 +1,7 @@
 /** What is wrong with v1alpha1 policies, in the words of v1alpha1. They are checked as the v1 policies that they become, so that nothing is left for the service to find. */
 import { mergeSpec } from '../conversion/convert-spec.ts';
 import { readOldSpec } from '../conversion/old-spec.ts';
-import { isObject } from '../conversion/read-json.ts';
+import { isObject } from '../../model/untyped.ts';
 import type { CheckContext } from '../rules.ts';
 import * as v1 from '../v1.ts';
 import * as v1alpha1 from '../v1alpha1.ts';

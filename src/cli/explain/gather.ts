@@ -25,7 +25,7 @@ export async function gatherForExplain(
   { customTargets, ...rules }: Rules,
 ): Promise<PlanPorts> {
   const { crossNamespace } = rules;
-  const { readNamespaceConsent } = await import('../../kube/namespace-consent.ts');
+  const { readNamespaceConsent } = await import('../../kube/namespaces.ts');
   const workloads = new Map<string, Workload>();
   const namespaces = new Map<string, string | null>();
   const problems = new Map<PolicyTarget, TargetProblem>();

@@ -2,7 +2,7 @@ import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
 import type { PlanPorts } from '../attempt.ts';
-import { newTargetJob, neededReconciles, type SecretVersions } from './needs-reconcile.ts';
+import { newTargetJob, neededReconciles, selectedJob, type SecretVersions } from './needs-reconcile.ts';
 import { rolloutJob } from '../rollouts/next-rollout-check.ts';
 
 export interface EnqueuerPorts extends PlanPorts {
@@ -24,6 +24,8 @@ export interface Enqueuer {
    * selects another image within a minute, because a push that was in progress when the workload appeared did not see it.
    */
   considerNewTarget(policy: ImagePolicy, uid: string): void;
+  /** Enqueues a policy whose namespace is selected now and was not before; `version` is that of the Namespace. */
+  addSelected(policy: ImagePolicy, version: string): void;
   resync(): void;
   stop(): void;
 }
@@ -137,6 +139,10 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       newTargets.set(key, known);
       arrived.set(key, policy);
       newTargetsTimer ??= setTimeout(welcome, newTargetsMs);
+    },
+    addSelected(policy, version) {
+      isolated(() => [selectedJob(policy, version, new Date(ports.now()))]);
+      schedule(0);
     },
     resync() {
       // This includes policies that were deleted.

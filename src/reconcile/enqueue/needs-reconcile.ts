@@ -12,10 +12,12 @@ import { isSameObject, workloadKey, type Workload } from '../../model/workload.t
 import { actionJob } from './requested-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
+import { isPending, waitsUntil } from '../../plan/pending-candidate.ts';
+import { toSeconds } from '../../model/text.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../plan/plan-update.ts';
 import { planWith } from '../plan.ts';
 import { selectKnown, usableSpec } from '../selection.ts';
-import type { PlanPorts } from '../attempt.ts';
+import type { Permissions, PlanPorts } from '../attempt.ts';
 
 /** Reasons that a change of the target may clear. */
 const healedByTarget: ReadonlySet<string> = new Set<Reason>([
@@ -40,15 +42,22 @@ export function isHealedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reaso
 }
 
 /** Reasons that are cleared once the kinds of the targets are known. */
-const healedByKind: ReadonlySet<string> = new Set<Reason>(['TargetKindUnknown', 'TargetKindForbidden', 'TooManyKinds']);
+const healedByKind: ReadonlySet<string> = new Set<Reason>([
+  'TargetKindUnknown',
+  'TargetKindForbidden',
+  'TooManyKinds',
+  'NamespaceNotSelected',
+]);
 
 const fieldNotAllowed: Reason = 'FieldNotAllowed';
 const tooManyKinds: Reason = 'TooManyKinds';
+const notSelected: Reason = 'NamespaceNotSelected';
 
 type Job = Pick<PolicyJob, 'source' | 'cause'>;
 
 /** What the predicate reads from the caches. */
-export type NeedsView = Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'crossNamespace' | 'namespaceConsent'>;
+export type NeedsView = Permissions &
+  Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'namespaceVersion' | 'crossNamespace' | 'namespaceConsent'>;
 
 /**
  * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
@@ -63,11 +72,27 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date
   const action = actionJob(policy);
   const healing = healingJob(policy, job, view, secretVersions);
   const stale = staleJob(policy, view);
+  const wait = changedWaitJob(policy, now);
   return [
     ...(action === undefined ? [] : [{ ...job, ...action }]),
     ...(healing === undefined ? [] : [healing]),
     ...(stale === undefined ? [] : [{ ...job, ...stale }]),
+    ...(wait === undefined ? [] : [{ ...job, ...wait }]),
   ];
+}
+
+/**
+ * The job for a policy that waits for longer or shorter than its spec says by now. Defaults change without an edit of the policy: with the configuration, or with
+ * the labels of its namespace. A wait that is over has a job of its own.
+ */
+function changedWaitJob({ generation, spec, status }: ImagePolicy, now: Date): Job | undefined {
+  const { waiting } = status;
+  if (!isUsable(spec) || spec.suspended || !isPending(waiting) || Date.parse(waiting.until) <= now.getTime()) return undefined;
+  const until = waitsUntil(waiting, spec, now);
+  const isSame = until === undefined ? false : toSeconds(until) === waiting.until;
+  return isSame
+    ? undefined
+    : { source: 'PolicyChange', cause: `waits:${generation}:${waiting.until}:${until?.toISOString() ?? 'no more'}` };
 }
 
 /** The job for a status that shows a workload which is gone or was replaced by another of the same name, even if no replica was running when that happened. */
@@ -99,11 +124,37 @@ function permissionJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
   const job = (what: string) => ({ source: 'PolicyChange' as const, cause: `${what}:${generation}:${since}` });
   if (!isUsable(spec)) return spec.problem.reason === fieldNotAllowed && stalled !== fieldNotAllowed ? job('denied') : undefined;
   if (stalled === fieldNotAllowed) return job('allowed');
-  return stalled === undefined && spec.targets.some((target) => isTooMany(view.targetState(target, policy))) ? job('kinds') : undefined;
+  const denials = denialsOf(policy, spec, view);
+  if (stalled !== undefined) return stalled in denials && !denials[stalled] ? job('permitted') : undefined;
+  if (Object.values(denials).includes(true)) return job('forbidden');
+  const problems = spec.targets.map((target) => view.targetState(target, policy)).flatMap(problemOf);
+  if (problems.includes(notSelected)) return job(`namespaces:${versionsOfTargets(spec, view)}`);
+  return problems.includes(tooManyKinds) ? job('kinds') : undefined;
 }
 
-function isTooMany(state: TargetState): boolean {
-  return typeof state === 'object' && 'problem' in state && state.problem.reason === tooManyKinds;
+/** For each reason that the configuration alone decides: whether it denies that to the policy. Empty for what is not known. */
+function denialsOf(
+  { namespace }: ImagePolicy,
+  { targets, repository, verification }: PolicySpec,
+  { crossNamespace, mayUseRegistry, hasTrustRoot }: NeedsView,
+): Readonly<Partial<Record<string, boolean>>> {
+  const isElsewhere = targets.some((target) => target.namespace !== namespace);
+  const denials: Partial<Record<Reason, boolean>> = {
+    CrossNamespaceDenied: crossNamespace === 'deny' && isElsewhere,
+    ...(mayUseRegistry !== undefined && { RegistryRefused: !mayUseRegistry(repository.registry) }),
+    // Without a trust root, only an image that is about to be applied is affected.
+    ...(hasTrustRoot === true && verification !== undefined && { TrustRootMissing: false }),
+  };
+  return denials;
+}
+
+function problemOf(state: TargetState): Reason[] {
+  return typeof state === 'object' && 'problem' in state ? [state.problem.reason] : [];
+}
+
+/** A namespace may be selected, not selected and selected again within a second. */
+function versionsOfTargets({ targets }: PolicySpec, { namespaceVersion = () => '' }: NeedsView): string {
+  return shorten([...new Set(targets.map(({ namespace }) => namespaceVersion(namespace)))].join(','));
 }
 
 /** The job for a change that may clear the reason why the policy is Stalled or Held. */
@@ -124,7 +175,8 @@ function healingJob(
     const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && state.problem.reason === stalled.reason);
     if (states.some(isAsBefore)) return undefined;
     const since = states.map((state) => (state === 'starting' ? state : 'since' in state ? state.since : state.problem.reason));
-    return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}` };
+    const namespaces = stalled.reason === notSelected ? `:${versionsOfTargets(spec, view)}` : '';
+    return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}${namespaces}` };
   }
   if (!healedByTarget.has(stalled.reason)) return undefined;
   // A workload that the policy may not see causes no job: the status would reveal its changes.
@@ -133,6 +185,12 @@ function healingJob(
   // A consent may be given, withdrawn and given again.
   const since = stalled.reason === 'NoConsent' ? `${stalled.lastTransitionTime}:` : '';
   return { ...job, source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
+}
+
+/** The job for a policy whose namespace is selected now and was not before: meanwhile pushes were not for it. `version` is that of the Namespace. */
+export function selectedJob(policy: ImagePolicy, version: string, now: Date): PolicyJob {
+  const { generation } = policy;
+  return { ...jobOf(policy, now), generation, source: 'PolicyChange', cause: `selected:${generation}:${version}` };
 }
 
 /**

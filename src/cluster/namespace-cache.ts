@@ -1,7 +1,9 @@
-/** The cache of the Namespaces' consent annotations: from a watch of all of them, or, if only some namespaces are watched, read one by one. */
+/** The cache of the Namespaces' labels and consent annotations: from a watch of all of them, or, if only some namespaces are watched, read one by one. */
 import { PermanentError, describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { namespaceResource, projectNamespaceConsent, readNamespaceConsent, type NamespaceConsent } from '../kube/namespace-consent.ts';
+import { namespaceResource, projectNamespace, readNamespace, readNamespaceConsent, type NamespaceState } from '../kube/namespaces.ts';
+import { sameLabels } from '../model/label-selector.ts';
+import type { Labels } from '../model/policy-defaults.ts';
 import { createObjectStore } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
 import type { Check } from '../telemetry/readiness.ts';
@@ -11,14 +13,24 @@ import type { CrossNamespace } from '../plan/consent.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 
-export interface NamespaceConsents {
+export interface NamespaceCache {
   /** Null if the Namespace has no consent annotation, undefined if that is not known. */
   readonly namespaceConsent: (namespace: string) => string | null | undefined;
   readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
   /** Reads those that no watch reports. */
   readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** The labels of a Namespace; undefined if there is none, or it is not known. */
+  readonly labelsOf: (namespace: string) => Labels;
+  /** Reads the labels of a Namespace that is not known; its listeners are called before this resolves. */
+  readonly readLabels: (namespace: string, signal?: AbortSignal) => Promise<void>;
+  /** Changes with each change of the Namespace. */
+  readonly versionOf: (namespace: string) => string;
+  /** Whether the labels are up to date, where they decide anything. */
+  readonly areLabelsKnown: () => boolean;
   /** Calls the listener when the consent of a Namespace changes. */
-  subscribe(listener: (namespace: string) => void): void;
+  onConsent(listener: (namespace: string) => void): void;
+  /** Calls the listener when the labels of a Namespace change, or become known. */
+  onLabels(listener: (namespace: string) => void): void;
   /** Resolves when everything is listed or forbidden. */
   start(): Promise<void>;
   /** If only some namespaces are watched: reads their annotations again. */
@@ -29,21 +41,27 @@ export interface NamespaceConsents {
 }
 
 const maxParallel = 8;
+const withoutConsents =
+  'the consent of a Namespace is read at each reconcile of a policy, and policies do not notice it before their next poll';
+const withoutLabels =
+  'the labels of Namespaces are not known: watch.namespaceSelector selects none of them, and policyDefaults with a selector are not used';
 
-/** The namespaces to watch (none: all of them), and the rule for targets in other namespaces. */
-export interface NamespaceConsentOptions {
+/** The namespaces to watch (none: all of them), and what their labels and consents decide. */
+export interface NamespaceCacheOptions {
   readonly namespaces: readonly string[];
+  /** Whether the labels of Namespaces decide anything; only where all of them are watched. */
+  readonly usesLabels: boolean;
   readonly crossNamespace: CrossNamespace;
   readonly logger: Logger;
 }
 
 /** Does not connect before `start`. */
-export function createNamespaceConsents(
-  { namespaces, crossNamespace, logger }: NamespaceConsentOptions,
+export function createNamespaceCache(
+  { namespaces, usesLabels, crossNamespace, logger }: NamespaceCacheOptions,
   client: KubeClient,
-): NamespaceConsents {
+): NamespaceCache {
   const isAsked = crossNamespace === 'consent' || crossNamespace === 'legacy';
-  const store = createObjectStore<NamespaceConsent>();
+  const store = createObjectStore<NamespaceState>();
   let watch: OptionalWatch | undefined;
   const isCurrent = () => watch?.isCurrent() ?? false;
   const valueOf = (namespace: string) => store.get('', namespace)?.allowPoliciesFrom;
@@ -69,27 +87,43 @@ export function createNamespaceConsents(
     readNamespaceConsent: read,
     readNamespaceConsents: readUnwatched,
     refresh,
-    subscribe(listener) {
+    labelsOf: (namespace) => store.get('', namespace)?.labels,
+    async readLabels(namespace, signal) {
+      const found = await readNamespace(client, namespace, signal);
+      if (found !== undefined) store.put(found);
+    },
+    versionOf: (namespace) => store.get('', namespace)?.resourceVersion ?? '',
+    areLabelsKnown: () => !usesLabels || isCurrent(),
+    onLabels(listener) {
+      store.subscribe(({ object, previous, type }) => {
+        if (type !== 'updated' || !sameLabels(object.labels, previous?.labels)) listener(object.name);
+      });
+    },
+    onConsent(listener) {
       store.subscribe(({ object, previous, type }) => {
         if (type === 'deleted' || object.allowPoliciesFrom !== (previous?.allowPoliciesFrom ?? null)) listener(object.name);
       });
     },
     async start() {
       // A Role cannot grant the list of Namespaces.
-      if (!isAsked || namespaces.length > 0) return refresh();
+      if (namespaces.length > 0 || !(isAsked || usesLabels)) return refresh();
       watch = startOptionalWatch({
         name: 'namespaces',
-        without: 'the consent of a Namespace is read at each reconcile of a policy, and policies do not notice it before their next poll',
+        without: usesLabels ? withoutLabels : withoutConsents,
         client,
         path: listPath(namespaceResource),
         metadataOnly: true,
-        project: projectNamespaceConsent,
+        project: projectNamespace,
         store,
         logger,
       });
       await watch.synced;
     },
-    checks: () => (watch === undefined ? [] : [watch.check()]),
+    checks() {
+      if (watch === undefined) return [];
+      const check = watch.check();
+      return [usesLabels ? { ...check, ok: isCurrent() } : check];
+    },
     measure(metrics) {
       if (watch !== undefined) metrics.watchConnected.set({ resource: watch.name }, watch.reflector.state().connected ? 1 : 0);
     },

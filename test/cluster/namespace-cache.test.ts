@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { createNamespaceConsents } from '../../src/cluster/namespace-consents.ts';
+import { createNamespaceCache } from '../../src/cluster/namespace-cache.ts';
 import type { CrossNamespace } from '../../src/plan/consent.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -22,14 +22,20 @@ const say = (namespace: string, value: string | null) =>
 
 let accounts = 0;
 /** With these verbs on Namespaces. */
-async function start(context: TestContext, verbs: string[], watched: string[] = [], crossNamespace: CrossNamespace = 'consent') {
+async function start(
+  context: TestContext,
+  verbs: string[],
+  watched: string[] = [],
+  crossNamespace: CrossNamespace = 'consent',
+  usesLabels = false,
+) {
   const account = { namespace: 'default', name: `reader-${accounts++}` };
   const rules: Rule[] = verbs.length === 0 ? [] : [{ apiGroups: [''], resources: ['namespaces'], verbs }];
   const kubeconfig = await kubeconfigWithGrants(cluster, account, [{ rules }]);
   const client = createKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
-  const consents = createNamespaceConsents({ namespaces: watched, crossNamespace, logger: createLogger('silent') }, client);
+  const consents = createNamespaceCache({ namespaces: watched, usesLabels, crossNamespace, logger: createLogger('silent') }, client);
   const changed: string[] = [];
-  consents.subscribe((namespace) => changed.push(namespace));
+  consents.onConsent((namespace) => changed.push(namespace));
   context.after(async () => {
     await consents.stop();
     await client.close();
@@ -88,4 +94,37 @@ test('where some namespaces are watched they are read at the start and when it i
 test('where consent decides nothing, nobody asks for it', async (context) => {
   const { consents } = await start(context, ['list', 'watch'], [], 'deny');
   assert.deepEqual(consents.checks(), []);
+});
+
+test('where labels decide something, they are watched, also without consent; a Namespace that is not known yet can be read', async (context) => {
+  const [first, second] = await Promise.all([cluster.namespace('first'), cluster.namespace('second')]);
+  const label = (namespace: string, pace: string | null) =>
+    cluster.request('PATCH', `/api/v1/namespaces/${namespace}`, { metadata: { labels: { pace } } }, 'application/merge-patch+json');
+  await label(first, 'slow');
+  const { consents } = await start(context, ['get', 'list', 'watch'], [], 'deny', true);
+  await waitFor('the watch', () => consents.areLabelsKnown());
+  assert.deepEqual(
+    [consents.labelsOf(first)?.['pace'], consents.labelsOf(second)?.['pace'], consents.labelsOf('missing')],
+    ['slow', undefined, undefined],
+  );
+  const changed: string[] = [];
+  consents.onLabels((namespace) => changed.push(namespace));
+  await say(first, 'shop');
+  await label(second, 'fast');
+  await consents.readLabels(second, signal);
+  assert.equal(consents.labelsOf(second)?.['pace'], 'fast');
+  await label(first, null);
+  await waitFor('the label to be gone', () => consents.labelsOf(first)?.['pace'] === undefined);
+  assert.deepEqual(
+    changed.filter((namespace) => namespace === first || namespace === second),
+    [second, first],
+  );
+});
+
+test('where labels decide something and may not be watched, no labels are known, and the check says so', async (context) => {
+  const { consents } = await start(context, [], [], 'deny', true);
+  assert.equal(consents.areLabelsKnown(), false);
+  const [check] = consents.checks();
+  assert.equal(check?.ok, false);
+  assert.match(check?.detail ?? '', /forbidden: the labels of Namespaces are not known/);
 });
