@@ -56,7 +56,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   plan: ['model', 'select'],
   rollout: ['model', 'plan'],
   status: ['model', 'select', 'plan', 'rollout'],
-  doctor: ['model'],
+  doctor: ['model', 'async'],
   telemetry: ['model', 'async'],
   certificates: ['model', 'async'],
   config: ['model', 'receive'],

@@ -37,6 +37,7 @@ import { trimRedis } from './trim-redis.ts';
 import { redisAddressOf } from './redis.ts';
 import { createNamespaceConsents } from '../cluster/namespace-consents.ts';
 import { openRegistries } from './registries.ts';
+import type { RegistryMeans } from './probe-registries.ts';
 import type { JobRunner } from './trace-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
@@ -57,8 +58,11 @@ export interface WorkMeans extends Pick<Adapters, 'client' | 'trustRoot'> {
   readonly redisHealth: () => RedisHealth;
 }
 
+/** The role, and through what it sees policies and registries. */
+export type WorkPart = Part & { readonly view: RegistryMeans & { readonly isWatching: () => boolean } };
+
 /** Builds the role. */
-export function composeWork(foundation: Foundation, { client, quick, redisHealth, trustRoot }: WorkMeans): Part {
+export function composeWork(foundation: Foundation, { client, quick, redisHealth, trustRoot }: WorkMeans): WorkPart {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(redisAddressOf(settings));
@@ -151,6 +155,7 @@ export function composeWork(foundation: Foundation, { client, quick, redisHealth
   };
 
   return {
+    view: { registry, policies: ports.policies, sourceOf: ports.sourceOf, isWatching },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...consents.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);

@@ -127,8 +127,9 @@ export function createAuthentication({
         if (answer.status < 400 && isWorthIt) worked.set(key, { source: name, credential });
         const isLast = name === best?.source && credential?.username === best.credential?.username;
         const isBelieved = isLast && request.kind !== 'tags';
-        if (answer.status !== 404 || isBelieved) return answer;
-        hidden ??= answer;
+        const named = { ...answer, credentials: name };
+        if (answer.status !== 404 || isBelieved) return named;
+        hidden ??= named;
       }
     }
     const unreadable = tries.find(({ kind }) => kind === 'failed');
@@ -145,7 +146,7 @@ export function createAuthentication({
         const last = await use(source, request, offer, credential);
         if (last.kind === 'accepted') {
           if (last.answer.status < 400) worked.set(key, { source: offer.source, credential });
-          return last.answer;
+          return { ...last.answer, credentials: offer.source };
         }
         tried.push(last);
       }
