@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type Finding, type Level, type ServiceReport } from '../doctor/finding.ts';
 import { checks } from '../doctor/checks/index.ts';
 import { documentation } from '../model/reasons.ts';
@@ -50,9 +51,26 @@ ${apiHelp}  --kubeconfig  the kubeconfig; default: KUBECONFIG, then the service 
   },
 };
 
+/** What another version may answer is not known. */
+const reportShape = z.object({
+  version: z.string(),
+  checkedAt: z.string(),
+  findings: z.array(
+    z.object({
+      line: z.string(),
+      level: z.enum(['ok', 'failed', 'warning', 'skipped']),
+      message: z.string(),
+      action: z.string().exactOptional(),
+    }),
+  ),
+  conversion: z.union([z.object({ certificate: z.string() }), z.object({ why: z.string() })]),
+});
+
 async function askService(values: Parameters<typeof callApi>[0]): Promise<ServiceReport | { why: string; isRefused: boolean }> {
   try {
-    return await callApi<ServiceReport>(values, 'GET', '/api/v1/doctor');
+    const report = reportShape.safeParse(await callApi<unknown>(values, 'GET', '/api/v1/doctor'));
+    if (report.success) return report.data;
+    return { why: 'what answers at --server is no report of image-watcher', isRefused: false };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { why: error.message, isRefused: error.status === 401 || error.status === 403 };

@@ -10,7 +10,7 @@ import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
 import type { ServedCertificate, ServiceReport } from '../doctor/finding.ts';
 import { runCheck } from '../doctor/run-check.ts';
 import { shippedPermissions } from '../doctor/shipped-permissions.ts';
-import { within } from '../async/deadline.ts';
+import { startDeadline, within } from '../async/deadline.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
 import { readServerTime } from '../kube/server-time.ts';
@@ -19,7 +19,7 @@ import { describeError } from '../model/errors.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
-import type { MakeReport } from '../operations/doctor-api.ts';
+import type { Doctor } from '../operations/doctor-api.ts';
 import { readVersion } from '../version.ts';
 import type { Foundation } from './foundation.ts';
 import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';
@@ -36,8 +36,10 @@ export interface DoctorMeans extends RegistryMeans {
   readonly conversionAddress: () => string | undefined;
 }
 
-/** Each check ends after this; they run at the same time. */
-const timeoutMs = 15_000;
+/** All checks run at the same time, and what they began ends after this. */
+const endMs = 15_000;
+/** What has ended reports what it knows. */
+const timeoutMs = endMs + 1_000;
 const connectMs = 5_000;
 /** Tenants choose the hosts of registries. */
 const maxHosts = 50;
@@ -47,17 +49,18 @@ const dayMs = 86_400_000;
 const warnWithinMs = 14 * dayMs;
 
 /** Builds what makes a report. */
-export function composeDoctor(foundation: Foundation, means: DoctorMeans): MakeReport {
+export function composeDoctor(foundation: Foundation, means: DoctorMeans): Doctor {
   const { config } = foundation.settings;
-  return async () => {
+  const makeReport = async () => {
+    const { signal, end } = startDeadline(endMs);
     const now = Date.now();
     const server = readServer(means.redis.connection, config.redis.prefix, Date.now).catch(toReason);
-    const probes = probeRegistries(means);
+    const probes = probeRegistries(means, signal);
     const clocks = async () => ({
       own: 'the worker',
       clocks: [
         clockOfRedis(await server),
-        { line: 'api-server', name: 'the API server', ...(await readServerTime(means.client, Date.now)) } as const,
+        { line: 'api-server', name: 'the API server', ...(await readServerTime(means.client, Date.now, signal)) } as const,
         ...clocksOf((await probes).probes),
       ],
     });
@@ -65,7 +68,7 @@ export function composeDoctor(foundation: Foundation, means: DoctorMeans): MakeR
       Promise.all([
         runCheck(checks.redis, timeoutMs, async () => redisFacts(await server, config.redis)),
         runCheck(checks.clock, timeoutMs, clocks),
-        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(foundation, means.client)),
+        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(foundation, means.client, signal)),
         runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(foundation) })),
         runCheck(checks.webhooks, timeoutMs, () => gatherWebhooks(foundation, means, now)),
         runCheck(checks.registries, timeoutMs, () => probes),
@@ -73,6 +76,7 @@ export function composeDoctor(foundation: Foundation, means: DoctorMeans): MakeR
       ]),
       readConversionCertificate(foundation, means.conversionAddress()),
     ]);
+    end();
     const report: ServiceReport = {
       version: readVersion(),
       checkedAt: new Date(now).toISOString(),
@@ -81,6 +85,7 @@ export function composeDoctor(foundation: Foundation, means: DoctorMeans): MakeR
     };
     return report;
   };
+  return { makeReport, namespaces: config.watch.namespaces };
 }
 
 function toReason(error: unknown): { readonly why: string } {
@@ -100,9 +105,9 @@ function clockOfRedis(server: Server) {
   return 'why' in server ? { ...name, ...server } : { ...name, aheadMs: server.aheadMs, toleranceMs: server.toleranceMs };
 }
 
-async function gatherPermissions({ settings: { config } }: Foundation, client: KubeClient): Promise<PermissionFacts> {
+async function gatherPermissions({ settings: { config } }: Foundation, client: KubeClient, signal: AbortSignal): Promise<PermissionFacts> {
   const review = async (file: PermissionFile, namespace?: string): Promise<GrantFacts> => {
-    const ask = findMissingAccess(shippedPermissions[file], namespace, (access) => reviewOwnAccess(client, access));
+    const ask = findMissingAccess(shippedPermissions[file], namespace, (access) => reviewOwnAccess(client, access, signal));
     return { file, namespace, missing: await ask.catch(toReason) };
   };
   const watched = config.watch.namespaces;

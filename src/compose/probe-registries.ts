@@ -1,12 +1,12 @@
 /** Asks each registry of the policies once for each set of credentials. */
 import { startDeadline } from '../async/deadline.ts';
-import { inParallel } from '../async/in-parallel.ts';
+import { inParallel, inSlices } from '../async/in-parallel.ts';
 import type { Clock } from '../doctor/checks/clock.ts';
 import type { RegistryFacts, RegistryProbe } from '../doctor/checks/registries.ts';
 import { type ImagePolicy, isUsable, policyKey, type PolicySpec } from '../model/image-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
-import { describeError } from '../model/errors.ts';
+import { describeError, WaitError } from '../model/errors.ts';
 import type { RegistryClient } from '../registry/client.ts';
 
 /** The policies, and how their registries are reached. */
@@ -31,27 +31,31 @@ interface Question {
 }
 
 /** Sends at most 20 requests, and first to those registries that were not asked yet. A known refusal is not repeated within its pause. */
-export async function probeRegistries(means: RegistryMeans): Promise<RegistryFacts & { readonly probes: readonly TimedProbe[] }> {
+export async function probeRegistries(
+  means: RegistryMeans,
+  signal: AbortSignal,
+): Promise<RegistryFacts & { readonly probes: readonly TimedProbe[] }> {
   const byHost = new Map<string, Map<string, Question>>();
-  for (const policy of means.policies()) {
-    if (!isUsable(policy.spec)) continue;
+  // The access of ten thousand policies takes a while to compute.
+  await inSlices(means.policies(), signal, (policy) => {
+    if (!isUsable(policy.spec)) return;
     const source = means.sourceOf(policy, policy.spec);
     const questions = byHost.get(source.registry) ?? new Map<string, Question>();
     byHost.set(source.registry, questions);
     const key = accessKey(source);
     if (!questions.has(key)) questions.set(key, { policy, source });
-  }
+  });
   const rounds = [...byHost.values()].flatMap((questions) => [...questions.values()].map((question, round) => ({ question, round })));
   const ordered = rounds.toSorted((a, b) => a.round - b.round).map(({ question }) => question);
   const asked = ordered.slice(0, maxProbes);
-  const answers = await inParallel(asked, probesAtOnce, (question) => probe(question, means.registry));
+  const answers = await inParallel(asked, probesAtOnce, (question) => probe(question, means.registry, signal));
   const probes = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   return { probes, notAsked: ordered.length - asked.length };
 }
 
-async function probe({ policy, source }: Question, registry: RegistryMeans['registry']): Promise<TimedProbe> {
+async function probe({ policy, source }: Question, registry: RegistryMeans['registry'], signal: AbortSignal): Promise<TimedProbe> {
   const about = { host: source.registry, repository: formatRepository(source), policy: policyKey(policy) };
-  const deadline = startDeadline(probeMs);
+  const deadline = startDeadline(probeMs, signal);
   const sentAt = Date.now();
   try {
     // As if it had been caused by an old event: a registry that counts failed logins is not asked again at once.
@@ -61,7 +65,8 @@ async function probe({ policy, source }: Question, registry: RegistryMeans['regi
     const clock = time === undefined ? undefined : { aheadMs: time + 500 - (sentAt + halfTripMs), toleranceMs: 500 + halfTripMs };
     return { ...about, answer: { kind: isKnown ? 'read' : 'unknown', credentials }, ...(clock && { clock }) };
   } catch (error) {
-    return { ...about, answer: deadline.isOver ? { kind: 'late' } : { kind: 'failed', why: describeError(error) } };
+    if (deadline.signal.aborted) return { ...about, answer: { kind: 'late' } };
+    return { ...about, answer: { kind: error instanceof WaitError ? 'postponed' : 'failed', why: describeError(error) } };
   } finally {
     deadline.end();
   }

@@ -54,10 +54,10 @@ export async function reviewAccess(
 }
 
 /** Whether the user of this client has this access; every user may ask that. */
-export async function reviewOwnAccess(client: KubeClient, access: ResourceAccess): Promise<boolean> {
+export async function reviewOwnAccess(client: KubeClient, access: ResourceAccess, signal?: AbortSignal): Promise<boolean> {
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: access } };
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-  const answer = await client.request<{ status?: { allowed?: boolean } }>({ method: 'POST', path, body, timeoutMs });
+  const answer = await client.request<{ status?: { allowed?: boolean } }>({ method: 'POST', path, body, timeoutMs, signal });
   return answer.status?.allowed === true;
 }
 

@@ -5,11 +5,11 @@ import type { KubeClient } from './client.ts';
 export type ServerTime = { readonly aheadMs: number; readonly toleranceMs: number } | { readonly why: string };
 
 /** Reads the clock of the API server by its header Date, which has whole seconds; a refusal has one, too. */
-export async function readServerTime(client: KubeClient, now: () => number): Promise<ServerTime> {
+export async function readServerTime(client: KubeClient, now: () => number, signal?: AbortSignal): Promise<ServerTime> {
   let date: string | undefined;
   const sentAt = now();
   try {
-    await client.request({ method: 'GET', path: '/version', onDate: (header) => (date = header) });
+    await client.request({ method: 'GET', path: '/version', signal, onDate: (header) => (date = header) });
   } catch (error) {
     if (date === undefined) return { why: describeError(error) };
   }

@@ -5,7 +5,7 @@ import { describeError } from '../model/errors.ts';
 import { parseImageReference, formatRepository, type RegistryAliases } from '../model/image-reference.ts';
 import type { Position } from '../queue/read-events.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { answerDoctor, type MakeReport, shareReports } from './doctor-api.ts';
+import { answerDoctor, type Doctor, shareReports } from './doctor-api.ts';
 import { type Access, AccessError, createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
 import { eventOutcomes } from './event-view.ts';
 import { listEvents, NotReplayable, readEvent, replayEvent, type EventPorts } from './events.ts';
@@ -16,7 +16,7 @@ export interface ApiOptions extends EventPorts {
   /** Why nothing can be stored at present, or undefined. */
   readonly refusal: () => string | undefined;
   /** Absent in a process without the role `work`. */
-  readonly doctor?: MakeReport | undefined;
+  readonly doctor?: Doctor | undefined;
   readonly logger: Logger;
 }
 

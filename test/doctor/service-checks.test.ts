@@ -127,6 +127,7 @@ describe('registries', () => {
   test('reports what is wrong', () => {
     assertLine(probe({ kind: 'unknown', credentials: 'anonymous' }), line, 'warning', /does not know ghcr.io\/a\/b/);
     assertLine(probe({ kind: 'failed', why: 'ECONNREFUSED' }), line, 'failed', /ECONNREFUSED/);
+    assertLine(probe({ kind: 'postponed', why: '429' }), line, 'warning', /429/);
     assertLine(probe({ kind: 'late' }), line, 'failed', /not answered in time/);
   });
   test('says what was not asked', () => {

@@ -17,6 +17,8 @@ export interface RegistryProbe {
   readonly answer:
     | { readonly kind: 'read'; readonly credentials: string }
     | { readonly kind: 'unknown'; readonly credentials: string }
+    /** It asked for a pause, or fails so often that it gets none. */
+    | { readonly kind: 'postponed'; readonly why: string }
     | { readonly kind: 'failed'; readonly why: string }
     | { readonly kind: 'late' };
 }
@@ -49,6 +51,12 @@ function evaluateProbe({ host, repository, policy, answer }: RegistryProbe): Fin
         line,
         `${host} answers ${withCredentials(answer.credentials)}, but does not know ${repository} (policy ${policy})`,
         'correct spec.image, or give credentials that may see it: some registries hide a repository from others',
+      );
+    case 'postponed':
+      return warning(
+        line,
+        `${host}: ${answer.why} (policy ${policy})`,
+        'wait, and run doctor again; requestsPerSecond limits the requests to a registry',
       );
     case 'late':
       return failed(
