@@ -87,7 +87,7 @@ function inOrder(findings: readonly Finding[]): Finding[] {
 function describe({ line, level, message, action }: Finding, hasColours: boolean): string {
   const mark = hasColours ? `\u{1b}[${colours[level]}m${marks[level]}\u{1b}[0m` : marks[level];
   const todo = action === undefined || level === 'ok' ? '' : `    → ${printable(action)}\n`;
-  return `${mark} ${printable(line).padEnd(30)} ${printable(message)}\n${todo}`;
+  return `${mark} ${printable(line).padEnd(31)} ${printable(message)}\n${todo}`;
 }
 
 /** Messages quote registries, policies and the service: nothing of them may steer a terminal. */

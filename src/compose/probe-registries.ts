@@ -30,22 +30,29 @@ interface Question {
   readonly source: ImageSource;
 }
 
-/** Sends at most 20 requests, and first to those registries that were not asked yet. A known refusal is not repeated within its pause. */
+/**
+ * Sends at most 20 requests: to each registry once before any is asked twice, and first to those that most policies use, so that a few policies with odd hosts
+ * displace none. A known refusal is not repeated within its pause.
+ */
 export async function probeRegistries(
   means: RegistryMeans,
   signal: AbortSignal,
 ): Promise<RegistryFacts & { readonly probes: readonly TimedProbe[] }> {
   const byHost = new Map<string, Map<string, Question>>();
+  const uses = new Map<string, number>();
   // The access of ten thousand policies takes a while to compute.
   await inSlices(means.policies(), signal, (policy) => {
     if (!isUsable(policy.spec)) return;
     const source = means.sourceOf(policy, policy.spec);
     const questions = byHost.get(source.registry) ?? new Map<string, Question>();
     byHost.set(source.registry, questions);
+    uses.set(source.registry, (uses.get(source.registry) ?? 0) + 1);
     const key = accessKey(source);
     if (!questions.has(key)) questions.set(key, { policy, source });
   });
-  const rounds = [...byHost.values()].flatMap((questions) => [...questions.values()].map((question, round) => ({ question, round })));
+  const usesOf = (host: string) => uses.get(host) ?? 0;
+  const hosts = [...byHost].toSorted(([a], [b]) => usesOf(b) - usesOf(a));
+  const rounds = hosts.flatMap(([, questions]) => [...questions.values()].map((question, round) => ({ question, round })));
   const ordered = rounds.toSorted((a, b) => a.round - b.round).map(({ question }) => question);
   const asked = ordered.slice(0, maxProbes);
   const answers = await inParallel(asked, probesAtOnce, (question) => probe(question, means.registry, signal));

@@ -23,11 +23,15 @@ export async function readServer(redis: RedisConnection, prefix: string, now: ()
   return { info, settings: await readSettings(server), aheadMs: time - (sentAt + halfTripMs), toleranceMs: halfTripMs };
 }
 
+const settingNames = ['appendfsync', 'save', 'maxmemory-policy'] as const;
+
 async function readSettings(server: Awaited<ReturnType<typeof ownerOf>>): Promise<Readonly<Record<string, string>> | undefined> {
   try {
-    const answer: unknown = await server.config('GET', 'append*', 'save', 'maxmemory-policy');
-    const words = Array.isArray(answer) ? answer.map(String) : [];
-    return Object.fromEntries(words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1] ?? '']] : [])));
+    // One by one: a Redis before 7 accepts a single name, and all settings (*) include passwords.
+    const answers: readonly unknown[] = await Promise.all(settingNames.map((name) => server.config('GET', name)));
+    return Object.fromEntries(
+      answers.flatMap((answer) => (Array.isArray(answer) && answer.length === 2 ? [[String(answer[0]), String(answer[1])]] : [])),
+    );
   } catch (error) {
     // A managed Redis has renamed the command or forbids it; any other error is one of the connection.
     if (error instanceof Error && /^(?:ERR|NOPERM)/.test(error.message)) return undefined;

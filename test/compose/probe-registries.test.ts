@@ -80,6 +80,20 @@ test('thousands of policies and hosts cost 20 requests, and each registry is ask
   assert.deepEqual([asked.length, new Set(asked).size, own.notAsked], [20, 15, 15 * 200 - 20]);
 });
 
+test('hosts that few policies name do not displace the others', async () => {
+  const odd = Array.from({ length: 30 }, (_, index) => policyOf(`odd${index}.example.com/a`, `odd-${index}`));
+  const policies = [...odd, policyOf('r.example.com/a', 'web'), policyOf('r.example.com/b', 'api')];
+  const asked: string[] = [];
+  const registry = {
+    probe(source: ImageSource) {
+      asked.push(source.registry);
+      return Promise.resolve({ isKnown: true, credentials: 'anonymous', time: undefined });
+    },
+  };
+  const facts = await probeRegistries({ registry, policies: () => policies, sourceOf }, never);
+  assert.deepEqual([asked[0], asked.length, facts.notAsked], ['r.example.com', 20, 11]);
+});
+
 test('a registry that hangs is late when the report has to end', async () => {
   const end = new AbortController();
   const registry = {

@@ -15,7 +15,7 @@ const now = Date.parse('2026-05-01T12:00:00Z');
 test('permissions: what is missing, and what that means', () => {
   const of = (...grants: Parameters<typeof permissions.evaluate>[0]['grants']) =>
     evaluate(permissions, { account: 'this process', grants, namespacesNotAsked: 2 });
-  assertLine(of({ file: 'work', missing: [] }), 'permissions/work', 'ok', /has all/);
+  assertLine(of({ file: 'work', missing: [] }), 'permissions/work', 'ok', /has all permissions/);
   assertLine(
     of({ file: 'work', namespace: 'shop', missing: ['patch deployments.apps'] }),
     'permissions/work',

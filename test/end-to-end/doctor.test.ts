@@ -97,7 +97,7 @@ describe('an installation with v1 alone', () => {
       assertHas(report, `redis/${line}`, 'ok', /./);
     for (const line of ['redis', 'api-server', 'registry', 'local']) assertHas(report, `clock/${line}`, 'ok', /agree/);
     for (const file of ['work', 'work-status', 'work-secrets', 'work-secret-watches', 'work-namespaces', 'work-reviews'])
-      assertHas(report, `permissions/${file}`, 'ok', /has all/);
+      assertHas(report, `permissions/${file}`, 'ok', /has all permissions/);
     assertHas(report, 'definition/current', 'ok', /./);
     assertHas(report, 'definition/readable', 'ok', /as v1/);
     assertHas(report, 'service/version', 'ok', /same version/);

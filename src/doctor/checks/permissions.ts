@@ -65,7 +65,7 @@ function evaluateGrant(account: string, { file, namespace, missing }: GrantFacts
   const line = `permissions/${file}`;
   const place = namespace === undefined ? '' : ` in ${namespace}`;
   if ('why' in missing) return skipped(line, `the permissions of ${account}${place} are not known: ${missing.why}`);
-  if (missing.length === 0) return ok(line, `${account} has all of ${file}${place}`);
+  if (missing.length === 0) return ok(line, `${account} has all permissions of ${file}.yaml${place}`);
   const consequence = consequences[file];
   const message = `${account} may not ${missing.join(', ')}${place}${consequence === undefined ? '' : `: ${consequence}`}`;
   const finding = consequence === undefined ? failed : warning;

@@ -1,4 +1,4 @@
-import type { Reason } from '../../model/reasons.ts';
+import { documentation, type Reason } from '../../model/reasons.ts';
 import { type Check, describeAge, failed, type Finding, ok, warning } from '../finding.ts';
 
 /** The policies as their status shows them: nothing that their readers do not see already. */
@@ -52,7 +52,7 @@ const observedWithinMs = 120_000;
 export const policies: Check<PolicyFacts> = {
   id: 'policies',
   lines: ['matching', 'reconciled'],
-  evaluate: ({ now, policies: all }) => [...reconciled(all, now), ...matching(all)],
+  evaluate: ({ now, policies: all }) => [...matching(all), ...reconciled(all, now)],
 };
 
 function matching(all: readonly PolicySummary[]): Finding[] {
@@ -63,7 +63,11 @@ function matching(all: readonly PolicySummary[]): Finding[] {
   const listed = never
     .slice(0, maxListed)
     .map(({ key, reason, message }) =>
-      failed(line, `${key}: ${reason}: ${message ?? ''}`, `see reasons.md#${reason?.toLowerCase()}, and run image-watcher explain ${key}`),
+      failed(
+        line,
+        `${key}: ${reason}: ${message ?? ''}`,
+        `see ${documentation}/reasons.md#${reason?.toLowerCase()}, and run image-watcher explain ${key}`,
+      ),
     );
   const more = never.length - listed.length;
   return more === 0 ? listed : [...listed, failed(line, `${more} more policies can never match`, 'run kubectl get ipol -A')];
