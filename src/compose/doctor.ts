@@ -43,7 +43,7 @@ const timeoutMs = endMs + 1_000;
 const connectMs = 5_000;
 /** Tenants choose the hosts of registries. */
 const maxHosts = 50;
-/** Each costs 33 questions to the API server. */
+/** Each costs 32 questions to the API server. */
 const maxNamespaces = 5;
 const dayMs = 86_400_000;
 const warnWithinMs = 14 * dayMs;
