@@ -5,6 +5,7 @@ import { addressOf, closeListener } from './compose/listener.ts';
 import { composeConvert } from './compose/convert.ts';
 import { composeApi } from './compose/api.ts';
 import { collectGarbage } from './compose/collect-garbage.ts';
+import { composeDoctor } from './compose/doctor.ts';
 import { composeReceive } from './compose/receive.ts';
 import { openRedis, measureWaiting } from './compose/redis.ts';
 import { composeWork } from './compose/work.ts';
@@ -44,12 +45,16 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
     cluster === undefined || redis === undefined
       ? undefined
       : composeWork(foundation, { client: cluster, failFastRedis: redis.connection, redisHealth: redis.health, trustRoot });
+  const doctor =
+    cluster === undefined || redis === undefined || work === undefined
+      ? undefined
+      : composeDoctor(foundation, { client: cluster, redis, ...work.view, conversionAddress: () => convert?.address() });
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
   // Without Redis, these gauges would look like an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   let isStopping = false;
   const operations = buildOperationsApp({
-    api: redis === undefined ? undefined : composeApi(foundation, redis, cluster),
+    api: redis === undefined ? undefined : composeApi(foundation, redis, { cluster, doctor }),
     checks: () => [...(isStopping ? [stopping] : []), ...[convert, redis, ...parts].flatMap((part) => part?.checks() ?? [])],
     metricsRegistry: metrics.registry,
     beforeScrape() {

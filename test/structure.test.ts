@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { checks } from '../src/doctor/checks/index.ts';
 import { guards } from '../src/plan/guards/index.ts';
 import { strategies } from '../src/select/strategies/index.ts';
 import { targets } from '../src/kube/targets.ts';
@@ -55,6 +56,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   plan: ['model', 'select'],
   rollout: ['model', 'plan'],
   status: ['model', 'select', 'plan', 'rollout'],
+  doctor: ['model', 'async'],
   telemetry: ['model', 'async'],
   certificates: ['model', 'async'],
   config: ['model', 'receive', 'api-versions'],
@@ -65,12 +67,12 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   kube: ['model', 'plan', 'rollout', 'async'],
   cluster: ['model', 'plan', 'async', 'kube', 'telemetry', 'api-versions'],
   queue: ['model', 'plan', 'async', 'registry'],
-  operations: ['model', 'async', 'queue', 'telemetry'],
+  operations: ['model', 'async', 'queue', 'telemetry', 'doctor'],
   reconcile: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry'],
   poll: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry', 'reconcile'],
 };
 /** What is decided there hangs on the arguments alone. */
-const pureRooms = ['model', 'select', 'plan', 'rollout', 'status'];
+const pureRooms = ['model', 'select', 'plan', 'rollout', 'status', 'doctor'];
 
 test('every room is in the table of arrows', () => {
   const rooms = new Set(files.map((file) => file.split('/')).flatMap(([, room = '', ...rest]) => (rest.length > 0 ? [room] : [])));
@@ -89,7 +91,7 @@ test('of the model, async imports the errors only; of packages, pure rooms impor
   const ofAsync = imports.filter((one) => isIn(one.file, ['async']) && isIn(resolve(one), ['model']));
   assert.deepEqual([...new Set(ofAsync.map(resolve))], ['src/model/errors.ts']);
   const packages = imports.filter((one) => isIn(one.file, pureRooms) && !one.from.startsWith('.'));
-  assert.deepEqual([...new Set(packages.map(resolve))].sort(), ['node:crypto', 're2js', 'semver', 'zod']);
+  assert.deepEqual([...new Set(packages.map(resolve))].sort(), ['node:crypto', 'node:util', 're2js', 'semver', 'zod']);
 });
 
 test('pure rooms have no clock, no randomness, no environment, no console and no timers', () => {
@@ -222,6 +224,11 @@ test('every guard is in the list, under its own id, with rows in the table of it
     assert.ok(tests.includes(`/guards/${id}.ts'`) || ['cross-namespace', 'consent'].includes(id), id);
     assert.ok(docs.includes(`\`${id}\``), `docs/guards.md does not tell of ${id}`);
   }
+});
+
+test('every check of the doctor is in the list, under its own id', () => {
+  assert.deepEqual(Object.keys(checks).sort(), membersIn('doctor/checks', /^export const \w+: Check</m));
+  for (const [name, { id }] of Object.entries(checks)) assert.equal(id, name);
 });
 
 test('every target kind is in the list, with a test', () => {

@@ -7,6 +7,7 @@ import { metricsParts } from './metrics.ts';
 import { securityParts } from './permissions.ts';
 import { policyParts } from './policies.ts';
 import { reasonParts } from './reasons.ts';
+import { shippedPermissionsSource } from './shipped-permissions.ts';
 import { renderTemplate } from './template.ts';
 
 /** A file of the repository whose content follows from the code. */
@@ -21,6 +22,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
   return [
     ...filesWithCoordinates(),
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
+    { path: 'src/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
     { path: 'docs/policies.md', content: renderTemplate('policies.md', policyParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },

@@ -27,6 +27,13 @@ export interface ApiTarget {
 /** The API could not be called, or its response was an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  /** Absent where there was no response. */
+  readonly status: number | undefined;
+
+  constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {
+    super(message, options);
+    this.status = status;
+  }
 }
 
 const timeoutMs = 30_000;
@@ -58,7 +65,7 @@ export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path
   const answer = parse(text);
   if (response.ok && answer !== undefined) return answer as T;
   const why = typeof answer === 'object' && answer !== null && 'error' in answer ? String(answer.error) : text.slice(0, 200);
-  throw new ApiError(`${server} answered ${response.status}: ${why}`);
+  throw new ApiError(`${server} answered ${response.status}: ${why}`, { status: response.status });
 }
 
 /** Whether the token, which may be an administrator's, is protected on its way. */

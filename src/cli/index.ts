@@ -3,6 +3,7 @@ import { approve, check, release, resume, rollback, suspend } from './policy-com
 import type { Command } from './command.ts';
 import { consents } from './consents.ts';
 import { crd } from './crd.ts';
+import { doctor } from './doctor.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
 import { generatePassword } from './generate-password.ts';
@@ -16,6 +17,7 @@ import { version } from './version.ts';
 export const commands: readonly Command[] = [
   serve,
   crd,
+  doctor,
   lint,
   simulate,
   events,

@@ -1,11 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readVersion } from '../version.ts';
 import { parseOptions, parseOutput, UsageError, type Command } from './command.ts';
-
-/** The version of the program, from its package.json. */
-export function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
-  return version;
-}
 
 /** `image-watcher version`, also as `--version`. */
 export const version: Command = {

@@ -8,13 +8,14 @@ import type { ApiOptions } from '../operations/events-api.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
 import type { Foundation } from './foundation.ts';
+import type { Doctor } from '../operations/doctor-api.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
 
-/** Builds the ports; `cluster` is undefined in a process without the role `work`. */
+/** Builds the ports; `cluster` and `doctor` are undefined in a process without the role `work`. */
 export function composeApi(
   { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
   redis: RedisAccess,
-  cluster: KubeClient | undefined,
+  { cluster, doctor }: { readonly cluster: KubeClient | undefined; readonly doctor: Doctor | undefined },
 ): ApiOptions {
   const { config } = settings;
   const access = {
@@ -28,6 +29,7 @@ export function composeApi(
     reader: createEventReader(access),
     storePushes: (events) => queue.add(events),
     refusal: () => refusalOf(redis.health(), config.redis.durability),
+    doctor,
     now: () => new Date(),
     unique: randomUUID,
     aliases,

@@ -4,6 +4,7 @@ import type { PushEvent } from '../model/push-event.ts';
 import { drainListener, addressOf, closeListener } from './listener.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
+import { createDeliveryTimes } from '../queue/delivery-times.ts';
 import { createIgnoredLog } from '../queue/ignored-log.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createRequestCounts } from '../queue/shared-limits.ts';
@@ -31,6 +32,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
     canWrite: () => redis.health().reachable && redis.health().memoryShare <= crowdedShare,
     onDropped: ({ receiver, provider }, why, count) => metrics.ignoredNotRecorded.inc({ receiver, provider, why }, count),
   });
+  const deliveryTimes = createDeliveryTimes({ redis: redis.connection, prefix: config.redis.prefix, now: Date.now });
   let app: FastifyInstance | undefined;
   let secrets: { stop(): void } | undefined;
   return {
@@ -56,6 +58,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
         },
         recordIgnored: ({ name, provider, registryOverride }, ignored) =>
           ignoredLog.add({ receiver: name, provider: provider.id, registryOverride, ignored, receivedAt: new Date() }),
+        noteAnswer: ({ name }, status) => deliveryTimes.note(name, status),
         trace: tracing && traceDeliveries(tracing),
         refusal: () => refusalOf(redis.health(), config.redis.durability),
         now: () => new Date(),
@@ -69,7 +72,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
       if (app === undefined) return;
       await drainListener(app.server);
       await closeListener(app, confirmWithin + 1_000);
-      await ignoredLog.stop();
+      await Promise.all([ignoredLog.stop(), deliveryTimes.stop()]);
     },
   };
 }

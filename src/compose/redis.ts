@@ -93,7 +93,7 @@ function reportRedis(
 }
 
 /** Above this share, pushes are refused: workers need memory to finish their jobs. */
-const maxMemoryShare = 0.8;
+export const maxMemoryShare = 0.8;
 
 /** Why pushes cannot be stored at present, or undefined. */
 export function refusalOf({ memoryShare, durabilityProblem }: RedisHealth, durability: 'warn' | 'enforce' | 'ignore'): string | undefined {

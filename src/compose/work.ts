@@ -39,6 +39,7 @@ import { trimRedis } from './trim-redis.ts';
 import { redisAddressOf } from './redis.ts';
 import { createNamespaceCache } from '../cluster/namespace-cache.ts';
 import { openRegistries } from './registries.ts';
+import type { RegistryMeans } from './probe-registries.ts';
 import type { JobRunner } from './trace-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
@@ -60,8 +61,11 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
   readonly redisHealth: () => RedisHealth;
 }
 
+/** The role, and through what it sees policies and registries. */
+export type WorkPart = Part & { readonly view: RegistryMeans & { readonly isWatching: () => boolean } };
+
 /** Builds the role. */
-export function composeWork(foundation: Foundation, { client, failFastRedis, redisHealth, trustRoot }: WorkConnections): Part {
+export function composeWork(foundation: Foundation, { client, failFastRedis, redisHealth, trustRoot }: WorkConnections): WorkPart {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(redisAddressOf(settings));
@@ -167,6 +171,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   };
 
   return {
+    view: { registry, policies: ports.policies, sourceOf: ports.sourceOf, isWatching },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);

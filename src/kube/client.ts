@@ -16,6 +16,8 @@ export interface KubeRequest {
   /** The media type of the response: application/json unless given. */
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Called with the header Date of the response, whatever its status. */
+  readonly onDate?: (date: string) => void;
   /** For the whole exchange, waiting for a free connection included. Streams have no limit unless it is given. */
   readonly timeoutMs?: number;
 }
@@ -106,6 +108,7 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
       const deadline = startDeadline(request.timeoutMs ?? requestTimeoutMs, request.signal);
       try {
         const answer = await send(request, deadline.signal, false);
+        request.onDate?.([answer.headers['date']].flat()[0] ?? '');
         await throwIfRefused(request, answer);
         const text = await answer.body.text();
         return (text === '' ? undefined : JSON.parse(text)) as T;

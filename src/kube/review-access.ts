@@ -1,3 +1,4 @@
+import { inParallel } from '../async/in-parallel.ts';
 import type { KubeClient } from './client.ts';
 
 /** A user of the cluster, in the API server's terms. */
@@ -12,7 +13,10 @@ export interface ReviewedUser {
 export interface ResourceAccess {
   readonly group: string;
   readonly resource: string;
+  readonly subresource?: string | undefined;
   readonly verb: string;
+  /** One object only. */
+  readonly name?: string | undefined;
   readonly namespace?: string | undefined;
 }
 
@@ -47,4 +51,50 @@ export async function reviewAccess(
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
   const answer = await client.request<{ status?: { allowed?: boolean } }>({ method: 'POST', path, body, timeoutMs });
   return answer.status?.allowed === true;
+}
+
+/** Whether the user of this client has this access; every user may ask that. */
+export async function reviewOwnAccess(client: KubeClient, access: ResourceAccess, signal?: AbortSignal): Promise<boolean> {
+  const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: access } };
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+  const answer = await client.request<{ status?: { allowed?: boolean } }>({ method: 'POST', path, body, timeoutMs, signal });
+  return answer.status?.allowed === true;
+}
+
+/** A rule of RBAC. */
+export interface AccessRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const reviewsAtOnce = 8;
+
+/** What of the rules is not granted in the namespace (undefined: in all), `patch deployments.apps`; one question for each verb, resource and name. */
+export async function findMissingAccess(
+  rules: readonly AccessRule[],
+  namespace: string | undefined,
+  isAllowed: (access: ResourceAccess) => Promise<boolean>,
+): Promise<readonly string[]> {
+  const wanted = rules.flatMap(({ apiGroups, resources, resourceNames = [undefined], verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((path) => {
+        const [resource = '', subresource] = path.split('/');
+        return resourceNames.flatMap((name) => verbs.map((verb) => ({ group, resource, subresource, verb, name, namespace })));
+      }),
+    ),
+  );
+  const answers = await inParallel(wanted, reviewsAtOnce, isAllowed);
+  return answers.flatMap((answer, index) => {
+    if (answer.status === 'rejected') throw answer.reason;
+    const access = wanted[index];
+    return answer.value || access === undefined ? [] : [describeAccess(access)];
+  });
+}
+
+/** As kubectl writes it. */
+function describeAccess({ verb, group, resource, subresource, name }: ResourceAccess): string {
+  const what = [resource, subresource].filter((part) => part !== undefined).join('/');
+  return [verb, `${what}${group === '' ? '' : `.${group}`}`, name].filter((part) => part !== undefined).join(' ');
 }

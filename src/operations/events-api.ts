@@ -5,6 +5,7 @@ import { describeError } from '../model/errors.ts';
 import { parseImageReference, formatRepository, type RegistryAliases } from '../model/image-reference.ts';
 import type { Position } from '../queue/read-events.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { answerDoctor, type Doctor, shareReports } from './doctor-api.ts';
 import { type Access, AccessError, createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
 import { eventOutcomes } from './event-view.ts';
 import { listEvents, NotReplayable, readEvent, replayEvent, type EventPorts } from './events.ts';
@@ -14,6 +15,8 @@ export interface ApiOptions extends EventPorts {
   readonly aliases: RegistryAliases;
   /** Why nothing can be stored at present, or undefined. */
   readonly refusal: () => string | undefined;
+  /** Absent in a process without the role `work`. */
+  readonly doctor?: Doctor | undefined;
   readonly logger: Logger;
 }
 
@@ -34,6 +37,7 @@ const params = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
 /** Adds the routes below `/api`. */
 export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
   const authenticate = createAuthenticate(options.auth, () => options.now().getTime());
+  const doctor = options.doctor && shareReports(options.doctor, () => options.now().getTime());
   const accesses = new WeakMap<FastifyRequest, Access>();
   const accessOf = (request: FastifyRequest): Access => {
     const access = accesses.get(request);
@@ -57,6 +61,7 @@ export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
       });
       api.setErrorHandler((error, request, reply) => answerError(error, request, reply, options.logger));
 
+      api.get('/v1/doctor', async (request) => answerDoctor(doctor, accessOf(request)));
       api.get('/events', async (request) => {
         const { repository, ...rest } = query.parse(request.query);
         const name = repository === undefined ? undefined : formatRepository(parseImageReference(repository, options.aliases).repository);

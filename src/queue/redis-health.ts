@@ -111,7 +111,7 @@ function checkDurability({ aof_enabled: aof, maxmemory_policy: policy }: Record<
   return problems.length > 0 ? problems.join('; ') : undefined;
 }
 
-function parseInfo(text: string): Record<string, string> {
-  const lines = text.split('\r\n').map((line) => line.split(':'));
-  return Object.fromEntries(lines.flatMap(([key, value]) => (key && value !== undefined ? [[key, value]] : [])));
+/** INFO, by field. */
+export function parseInfo(text: string): Record<string, string> {
+  return Object.fromEntries([...text.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm)].map(([, key = '', value = '']) => [key, value]));
 }

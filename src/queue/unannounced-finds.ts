@@ -11,6 +11,30 @@ export interface UnannouncedFinds {
   add(repository: Repository, image: Candidate, at: Date): Promise<number | undefined>;
 }
 
+/** What was announced of a registry. */
+export interface Announcements {
+  /** In ms since 1970; undefined: nothing in the last days. */
+  readonly lastPush: number | undefined;
+  /** Images that polls found since then although no webhook had announced them. */
+  readonly unannounced: number;
+}
+
+/** Reads it, in the order of the registries. */
+export async function readAnnouncements(redis: RedisConnection, prefix: string, registries: readonly string[]): Promise<Announcements[]> {
+  const { announcements } = eventKeys(prefix);
+  return Promise.all(
+    registries.map(async (registry) => {
+      const lastPush = await redis.zscore(announcements, registry);
+      const unannounced = await redis.zcount(findsKey(prefix, registry), lastPush ?? '-inf', '+inf');
+      return { lastPush: lastPush === null ? undefined : Number(lastPush), unannounced };
+    }),
+  );
+}
+
+function findsKey(prefix: string, registry: string): string {
+  return `${prefix}:poll:unannounced:${registry}`;
+}
+
 const lifeSeconds = 7 * 24 * 3_600;
 const maxFinds = 10_000;
 /** A repository with more pushes than this is assumed to be announced: its webhooks do arrive. */
@@ -30,7 +54,7 @@ export function createUnannouncedFinds(redis: RedisConnection, prefix: string, e
       return false;
     },
     async add(repository, { tag, digest = '' }, at) {
-      const key = `${prefix}:poll:unannounced:${repository.registry}`;
+      const key = findsKey(prefix, repository.registry);
       const lastPush = await redis.zscore(announcements, repository.registry);
       const transaction = redis.multi();
       if (lastPush !== null) transaction.zremrangebyscore(key, '-inf', lastPush);

@@ -18,6 +18,8 @@ export type TraceDelivery = (receiver: Receiver, headers: Delivery['headers'], a
 export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting' | 'countRequest'>, ReportOptions {
   /** Records the ignored parts of an authentic delivery; returns at once and never throws. */
   readonly recordIgnored: RecordIgnored;
+  /** Notes how a delivery was answered; returns at once and never throws. */
+  readonly noteAnswer?: (receiver: Receiver, status: number) => void;
   readonly trace?: TraceDelivery | undefined;
   readonly receivers: readonly Receiver[];
   readonly limits: ListenLimits;
@@ -63,7 +65,10 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
   app.addHook('onResponse', (request, reply, done) => {
     const receiver = find(request);
-    if (receiver !== undefined && request.method === 'POST') reporter.answered(receiver, reply.statusCode, reply.elapsedTime / 1_000);
+    if (receiver !== undefined && request.method === 'POST') {
+      reporter.answered(receiver, reply.statusCode, reply.elapsedTime / 1_000);
+      options.noteAnswer?.(receiver, reply.statusCode);
+    }
     done();
   });
 

@@ -131,8 +131,9 @@ export function createAuthentication({
         if (answer.status < 400 && isPreferred) lastAccess.set(key, { source: name, credential });
         const isLast = name === best?.source && credential?.username === best.credential?.username;
         const isFinal = isLast && request.kind !== 'tags';
-        if (answer.status !== 404 || isFinal) return answer;
-        notFound ??= answer;
+        const named = { ...answer, credentials: name };
+        if (answer.status !== 404 || isFinal) return named;
+        notFound ??= named;
       }
     }
     const unreadable = results.find(({ kind }) => kind === 'failed');
@@ -149,7 +150,7 @@ export function createAuthentication({
         const last = await use(source, request, offer, credential);
         if (last.kind === 'accepted') {
           if (last.answer.status < 400) lastAccess.set(key, { source: offer.source, credential });
-          return last.answer;
+          return { ...last.answer, credentials: offer.source };
         }
         tried.push(last);
       }

@@ -12,6 +12,7 @@ import { type HostEvent, HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
 import { createImages, type Image, type ImagePlatforms } from './images.ts';
 import type { Descriptor } from './parse-manifest.ts';
+import { type Probe, probeRepository } from './probe.ts';
 import { listReferrers } from './referrers.ts';
 import { Registries, type RegistrySettings } from './registries.ts';
 import type { Session } from './session.ts';
@@ -46,6 +47,8 @@ export interface RegistryClient {
   listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Descriptor[]>;
   /** All tags of a repository, from all pages of the list; undefined if the registry does not know the repository (404). */
   listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
+  /** Whether a repository can be read, and with which credentials: one cheap request for the tag or, without one, for the beginning of the list of tags. */
+  probe(source: ImageSource, tag: string | undefined, signal?: AbortSignal): Promise<Probe>;
   /** Closes the connections after the last running request. */
   close(): Promise<void>;
 }
@@ -125,6 +128,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
       return run(source, () => lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal), signal);
     },
+    probe: (source, tag, signal) => run(source, async () => probeRepository(open(source, signal), tag), signal),
     close: () => registries.close(),
   };
 }

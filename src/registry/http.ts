@@ -46,6 +46,8 @@ export interface HttpAnswer {
   url: URL;
   /** The host asks for no requests before this time. */
   retryAt?: number;
+  /** Where the credentials that the registry accepted come from, in words for a user; absent for a request that was sent without authentication. */
+  credentials?: string;
 }
 
 export interface HttpOptions {

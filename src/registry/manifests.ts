@@ -65,7 +65,8 @@ function isReference(text: string): boolean {
   return isTag(text) || isDigest(text);
 }
 
-function manifestCall(method: 'HEAD' | 'GET', { registry, source, signal }: Session, reference: string): HttpRequest {
+/** A request for a manifest. */
+export function manifestCall(method: 'HEAD' | 'GET', { registry, source, signal }: Session, reference: string): HttpRequest {
   const what = `${method} manifest of ${formatRepository(source)}${isDigest(reference) ? '@' : ':'}${reference}`;
   const url = new URL(`/v2/${source.path}/manifests/${reference}`, registry.origin);
   const account = accessKey(source);

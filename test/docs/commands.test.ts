@@ -166,7 +166,7 @@ describe('commands of ours', () => {
       const [name = '', ...args] = words.map((word) => placeholders[word] ?? word);
       if (args.includes('--help')) return;
       if (args.length === 0) args.push(...(usualArguments(eventId)[name] ?? []));
-      if (name === 'events' || name === 'replay') args.push('--server', service.operationsUrl);
+      if (name === 'events' || name === 'replay' || name === 'doctor') args.push('--server', service.operationsUrl);
       // Some ask a policy that an earlier command has suspended, and no answer is one, too.
       if (name === 'rollback' || name === 'check') args.push('--timeout', '5s');
       const run = () =>

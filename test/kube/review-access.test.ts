@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { KubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/kube-error.ts';
-import { reviewAccess, reviewToken } from '../../src/kube/review-access.ts';
+import { findMissingAccess, type ResourceAccess, reviewAccess, reviewOwnAccess, reviewToken } from '../../src/kube/review-access.ts';
 import { startFakeApiServer, type FakeApiServer } from './fake-api-server.ts';
 
 // What a real API server answers is in test/end-to-end/events.test.ts.
@@ -49,4 +49,37 @@ test('without the right to ask, or without an answer, nothing is said', async ()
   await assert.rejects(reviewToken(client, 'token'), (error) => isKubeError(error, 403));
   server.handle((exchange) => exchange.reset());
   await assert.rejects(reviewAccess(client, caller, get), /subjectaccessreviews/);
+});
+
+test('what is missing of some rules: a question for each verb, resource and name, as kubectl writes it', async () => {
+  const questions: ResourceAccess[] = [];
+  const rules = [
+    { apiGroups: ['apps'], resources: ['deployments', 'deployments/scale'], verbs: ['get', 'patch'] },
+    { apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'], verbs: ['get'] },
+  ];
+  const missing = await findMissingAccess(rules, 'shop', async (access) => {
+    questions.push(access);
+    return access.verb === 'get' && access.name !== 'b';
+  });
+  assert.deepEqual(missing, ['patch deployments.apps', 'patch deployments/scale.apps', 'get secrets b']);
+  assert.equal(questions.length, 6);
+  assert.deepEqual(questions[2], {
+    group: 'apps',
+    resource: 'deployments',
+    subresource: 'scale',
+    verb: 'get',
+    name: undefined,
+    namespace: 'shop',
+  });
+  await assert.rejects(
+    findMissingAccess(rules, undefined, () => Promise.reject(new Error('no answer'))),
+    /no answer/,
+  );
+});
+
+test('a process asks for its own rights', async () => {
+  server.handle((exchange) => exchange.json(201, { status: { allowed: true } }));
+  assert.equal(await reviewOwnAccess(client, get), true);
+  const body = JSON.parse(server.exchanges.at(-1)?.body ?? '') as { kind: string; spec: unknown };
+  assert.deepEqual([body.kind, body.spec], ['SelfSubjectAccessReview', { resourceAttributes: get }]);
 });

@@ -1,0 +1,183 @@
+/** What a kubeconfig can check: the CustomResourceDefinition, certificates, permissions of the role convert, the clock of this machine. */
+import { planCrd } from '../../api-versions/plan-crd.ts';
+import { crdName } from '../../api-versions/group.ts';
+import { kubeconfigOf, processSource } from '../../config.ts';
+import { checks } from '../../doctor/checks/index.ts';
+import type { CertificateFacts, ConversionCertificates, OtherCertificate } from '../../doctor/checks/certificates.ts';
+import type { DefinitionFacts } from '../../doctor/checks/definition.ts';
+import type { PermissionFacts } from '../../doctor/checks/permissions.ts';
+import type { Finding, ServedCertificate } from '../../doctor/finding.ts';
+import { runCheck } from '../../doctor/run-check.ts';
+import { shippedPermissions } from '../../doctor/shipped-permissions.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { CustomResourceDefinition } from '../../kube/crd/definition.ts';
+import { describeError } from '../../model/errors.ts';
+
+const timeoutMs = 15_000;
+/** Installations have one or two. */
+const maxObjects = 50;
+
+/** The labels that the chart gives to what it makes. */
+const ours = 'app.kubernetes.io/name=image-watcher';
+
+interface ClusterValues {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+interface ClusterOptions {
+  /** What the service reports of the conversion webhook. */
+  readonly conversion: ServedCertificate;
+  readonly warnWithinMs: number;
+}
+
+/** What was found, and why nothing could be; nothing is written to the cluster. */
+export async function checkCluster(
+  { kubeconfig = kubeconfigOf(processSource()), context }: ClusterValues,
+  options: ClusterOptions,
+): Promise<{ readonly findings: readonly Finding[]; readonly problem: string | undefined }> {
+  // Loaded only now: help should not wait for the Kubernetes client.
+  const [{ createKubeClient }, { readCrd }, { readServerTime }] = await Promise.all([
+    import('../../kube/client.ts'),
+    import('../../kube/crd/definition.ts'),
+    import('../../kube/server-time.ts'),
+  ]);
+  let client: KubeClient;
+  try {
+    client = createKubeClient({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
+  } catch (error) {
+    return { findings: [], problem: describeError(error) };
+  }
+  try {
+    const clock = await readServerTime(client, Date.now);
+    if ('why' in clock) return { findings: [], problem: clock.why };
+    const local = { ...clock, aheadMs: -clock.aheadMs, line: 'local', name: 'this machine' } as const;
+    const definition = readCrd(client, crdName).catch((error: unknown) => ({ why: describeError(error) }));
+    const found = await Promise.all([
+      runCheck(checks.clock, timeoutMs, () => Promise.resolve({ own: 'the API server', clocks: [local] })),
+      runCheck(checks.permissions, timeoutMs, async () => gatherPermissions(client, await definition)),
+      runCheck(checks.definition, timeoutMs, async () => gatherDefinition(client, await definition)),
+      runCheck(checks.certificates, timeoutMs, async () => gatherCertificates(client, await definition, options)),
+    ]);
+    return { findings: found.flat(), problem: undefined };
+  } finally {
+    await client.close();
+  }
+}
+
+type Definition = CustomResourceDefinition | { readonly why: string } | undefined;
+
+function hasWebhook(definition: Definition): definition is CustomResourceDefinition {
+  return definition !== undefined && !('why' in definition) && definition.spec.conversion?.strategy === 'Webhook';
+}
+
+async function gatherDefinition(client: KubeClient, installed: Definition): Promise<DefinitionFacts> {
+  if (installed !== undefined && 'why' in installed) return installed;
+  const expected = planCrd(installed, {}).spec.versions;
+  if (installed === undefined) return { installed, expected, reads: [] };
+  const { objectsPath } = await import('../../kube/crd/definition.ts');
+  const served = installed.spec.versions.filter((version) => version.served !== false);
+  const reads = served.map(async ({ name: version }) => {
+    // The API server converts what it stores in another version.
+    const request = { method: 'GET', path: objectsPath(installed, version), query: { limit: 1 } } as const;
+    return {
+      version,
+      why: await client.request(request).then(
+        () => undefined,
+        (error: unknown) => describeError(error),
+      ),
+    };
+  });
+  return { installed, expected, reads: await Promise.all(reads) };
+}
+
+async function gatherCertificates(client: KubeClient, definition: Definition, options: ClusterOptions): Promise<CertificateFacts> {
+  const { warnWithinMs } = options;
+  const conversion = conversionOf(definition, options.conversion);
+  return { now: Date.now(), warnWithinMs, ...(conversion && { conversion }), others: await readIngressCertificates(client) };
+}
+
+function conversionOf(definition: Definition, served: ServedCertificate): ConversionCertificates | undefined {
+  if (definition !== undefined && 'why' in definition) return { bundle: definition, served };
+  if (!hasWebhook(definition)) return undefined;
+  const { caBundle = '' } = definition.spec.conversion?.webhook?.clientConfig ?? {};
+  return { bundle: Buffer.from(caBundle, 'base64').toString(), served };
+}
+
+interface Ingress {
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec?: { readonly tls?: readonly { readonly secretName?: string }[] };
+}
+
+interface Deployment {
+  readonly metadata: { readonly namespace: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly spec: { readonly template: { readonly spec: { readonly serviceAccountName?: string } } };
+}
+
+async function listOurs<T>(client: KubeClient, path: string): Promise<readonly T[]> {
+  const query = { labelSelector: ours, limit: maxObjects };
+  const { items } = await client.request<{ items?: readonly T[] | null }>({ method: 'GET', path, query });
+  return items ?? [];
+}
+
+/** The certificates of the Ingresses of the chart, as far as they may be read. */
+async function readIngressCertificates(client: KubeClient): Promise<OtherCertificate[]> {
+  const { readSecretContent } = await import('../../kube/secrets.ts');
+  const line = 'ingress' as const;
+  let ingresses: readonly Ingress[];
+  try {
+    ingresses = await listOurs<Ingress>(client, '/apis/networking.k8s.io/v1/ingresses');
+  } catch (error) {
+    return [{ line, name: 'the list of Ingresses', pem: { why: describeError(error) } }];
+  }
+  const secrets = ingresses.flatMap(({ metadata: { namespace }, spec }) =>
+    (spec?.tls ?? []).flatMap(({ secretName: name }) => (name === undefined ? [] : [{ namespace, name }])),
+  );
+  return Promise.all(
+    secrets.map(async (secret): Promise<OtherCertificate> => {
+      const name = `Secret ${secret.namespace}/${secret.name}`;
+      try {
+        const content = await readSecretContent(client, secret);
+        const leaf = 'data' in content ? firstCertificate(content.data['tls.crt']) : { why: content.why };
+        return { line, name, pem: leaf };
+      } catch (error) {
+        return { line, name, pem: { why: describeError(error) } };
+      }
+    }),
+  );
+}
+
+/** Of a chain, the certificate of the host itself; others are the authority's business. */
+function firstCertificate(encoded = ''): string {
+  const chain = Buffer.from(encoded, 'base64').toString();
+  return /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(chain)?.[0] ?? chain;
+}
+
+/** The service reports the permissions of the workers itself. */
+async function gatherPermissions(client: KubeClient, definition: Definition): Promise<PermissionFacts> {
+  const { findMissingAccess, reviewAccess } = await import('../../kube/review-access.ts');
+  const files = ['convert-crd', 'convert-secret'] as const;
+  const account = 'the service account of the role convert';
+  const isInjected =
+    definition !== undefined && 'metadata' in definition && 'cert-manager.io/inject-ca-from' in (definition.metadata.annotations ?? {});
+  if (isInjected || (definition !== undefined && 'spec' in definition && !hasWebhook(definition))) return { account, grants: [] };
+  const unknown = (why: string) => ({ account, grants: files.map((file) => ({ file, missing: { why } })) });
+  let deployments: readonly Deployment[];
+  try {
+    deployments = await listOurs<Deployment>(client, '/apis/apps/v1/deployments');
+  } catch (error) {
+    return unknown(describeError(error));
+  }
+  const converting = deployments.find(({ metadata: { labels } }) =>
+    ['convert', 'together'].includes(labels?.['app.kubernetes.io/component'] ?? ''),
+  );
+  if (converting === undefined) return unknown(`no Deployment has the labels ${ours} and app.kubernetes.io/component=convert`);
+  const { namespace } = converting.metadata;
+  const user = `system:serviceaccount:${namespace}:${converting.spec.template.spec.serviceAccountName ?? 'default'}`;
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
+  const review = async (file: (typeof files)[number], place: string | undefined) => {
+    const ask = findMissingAccess(shippedPermissions[file], place, (access) => reviewAccess(client, { user, groups }, access));
+    return { file, namespace: place, missing: await ask.catch((error: unknown) => ({ why: describeError(error) })) };
+  };
+  return { account: user, grants: [await review('convert-crd', undefined), await review('convert-secret', namespace)] };
+}

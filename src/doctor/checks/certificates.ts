@@ -1,0 +1,96 @@
+import { X509Certificate } from 'node:crypto';
+import { type Check, describeAge, failed, type Finding, ok, type ServedCertificate, skipped, warning } from '../finding.ts';
+
+/** Certificates, and for how long they have to be valid. */
+export interface CertificateFacts {
+  /** In ms since 1970. */
+  readonly now: number;
+  /** Certificates that end earlier are reported. */
+  readonly warnWithinMs: number;
+  /** The conversion webhook; absent where it is not used, or is checked by somebody else. */
+  readonly conversion?: ConversionCertificates;
+  readonly others?: readonly OtherCertificate[];
+}
+
+/** What the API server trusts, and what it is presented. */
+export interface ConversionCertificates {
+  /** The bundle of the CustomResourceDefinition (PEM), or why it is not known; empty: the authorities of the API server's system. */
+  readonly bundle: string | { readonly why: string };
+  readonly served: ServedCertificate;
+}
+
+/** Any other certificate: its PEM, or why it could not be read. */
+export interface OtherCertificate {
+  readonly line: 'ingress' | 'registry-ca';
+  readonly name: string;
+  readonly pem: string | { readonly why: string };
+}
+
+/** Whether certificates are trusted, and valid for some time. */
+export const certificates: Check<CertificateFacts> = {
+  id: 'certificates',
+  lines: ['conversion-trust', 'conversion-end', 'ingress', 'registry-ca'],
+  evaluate: ({ now, warnWithinMs, conversion, others = [] }) => [
+    ...(conversion === undefined ? [] : conversionFindings(conversion, now, warnWithinMs)),
+    ...others.map(({ line, name, pem }) => {
+      if (typeof pem !== 'string') return skipped(`certificates/${line}`, `${name} could not be read: ${pem.why}`);
+      return end(`certificates/${line}`, name, pem, { now, warnWithinMs });
+    }),
+  ],
+};
+
+function conversionFindings({ bundle, served }: ConversionCertificates, now: number, warnWithinMs: number): Finding[] {
+  const line = 'certificates/conversion-trust';
+  if ('why' in served) return [skipped(line, `the certificate of the conversion webhook is not known: ${served.why}`)];
+  const validity = end('certificates/conversion-end', 'the certificate of the conversion webhook', served.certificate, {
+    now,
+    warnWithinMs,
+  });
+  if (typeof bundle !== 'string')
+    return [skipped(line, `the caBundle of the CustomResourceDefinition is not known: ${bundle.why}`), validity];
+  if (bundle === '')
+    return [skipped(line, 'the CustomResourceDefinition has no caBundle: the API server uses the authorities of its system'), validity];
+  const leaf = read(served.certificate)[0];
+  const authorities = read(bundle);
+  const isTrusted = leaf !== undefined && authorities.some((ca) => isSame(ca, leaf) || (leaf.checkIssued(ca) && leaf.verify(ca.publicKey)));
+  return [
+    isTrusted
+      ? ok(line, 'the caBundle of the CustomResourceDefinition trusts what the conversion webhook presents')
+      : failed(
+          line,
+          'the caBundle of the CustomResourceDefinition does not trust what the conversion webhook presents: policies cannot be converted',
+          'check the log of the role convert for "conversion certificate: will try again", and its permission convert-crd; with cert-manager, the annotation cert-manager.io/inject-ca-from',
+        ),
+    validity,
+  ];
+}
+
+function isSame(a: X509Certificate, b: X509Certificate): boolean {
+  return a.fingerprint256 === b.fingerprint256;
+}
+
+function end(line: string, name: string, pem: string, { now, warnWithinMs }: { now: number; warnWithinMs: number }): Finding {
+  const all = read(pem);
+  const [first] = all.toSorted((a, b) => a.validToDate.getTime() - b.validToDate.getTime());
+  if (first === undefined) return failed(line, `${name} holds no certificate`, 'replace it by a certificate in PEM form');
+  const leftMs = first.validToDate.getTime() - now;
+  const until = first.validTo;
+  const renew = 'renew it, or check what renews it (cert-manager, image-watcher, your platform)';
+  if (leftMs <= 0) return failed(line, `${name} ended ${describeAge(leftMs)} ago (${until})`, renew);
+  if (first.validFromDate.getTime() > now)
+    return failed(line, `${name} is not valid before ${first.validFrom}`, 'check the clocks, see clock/local');
+  if (leftMs < warnWithinMs) return warning(line, `${name} ends in ${describeAge(leftMs)} (${until})`, renew);
+  return ok(line, `${name} is valid for ${describeAge(leftMs)} (${until})`);
+}
+
+/** The certificates of a PEM text that can be read; those in a bundle that cannot are of no use to anybody. */
+function read(pem: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.flatMap((block) => {
+    try {
+      return [new X509Certificate(block)];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,42 @@
+import { type Check, describeAge, failed, ok, skipped, warning } from '../finding.ts';
+
+/** The clocks that were read. */
+export interface ClockFacts {
+  /** Whose clock the others are compared with: `the worker`. */
+  readonly own: string;
+  readonly clocks: readonly Clock[];
+}
+
+interface ClockName {
+  readonly line: 'redis' | 'api-server' | 'registry' | 'local';
+  /** `Redis`, `the API server`, `ghcr.io`. */
+  readonly name: string;
+}
+
+/** Another clock, by how much it is ahead of our own, as exactly as that is known; or why it is not. */
+export type Clock = ClockName & ({ readonly aheadMs: number; readonly toleranceMs: number } | { readonly why: string });
+
+/** Times in a status have whole seconds, and machines with NTP are milliseconds apart. */
+const warnAboveMs = 10_000;
+/** Tokens of registries may be valid for a minute only. */
+const failAboveMs = 60_000;
+
+/** Whether the clocks of everybody who compares times agree. */
+export const clock: Check<ClockFacts> = {
+  id: 'clock',
+  lines: ['redis', 'api-server', 'registry', 'local'],
+  evaluate: ({ own, clocks }) =>
+    clocks.map((clock) => {
+      const line = `clock/${clock.line}`;
+      if ('why' in clock) return skipped(line, `the time of ${clock.name} is not known: ${clock.why}`);
+      const skewMs = Math.max(0, Math.abs(clock.aheadMs) - clock.toleranceMs);
+      if (skewMs <= warnAboveMs) return ok(line, `the clocks of ${clock.name} and ${own} agree`);
+      const message = `the clock of ${clock.name} is ${describeAge(skewMs)} ${clock.aheadMs > 0 ? 'ahead of' : 'behind'} that of ${own}`;
+      const finding = skewMs > failAboveMs ? failed : warning;
+      return finding(
+        line,
+        message,
+        'synchronise the clocks of both machines (NTP): tokens, certificates, minAge and windows depend on them',
+      );
+    }),
+};

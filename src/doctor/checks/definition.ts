@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
+
+/** The installed CustomResourceDefinition and the one of this program. */
+export type DefinitionFacts =
+  | { readonly why: string }
+  | {
+      /** undefined: there is none. */
+      readonly installed: InstalledDefinition | undefined;
+      readonly expected: readonly DefinitionVersion[];
+      /** The versions that are served, and why their policies cannot be read; undefined where they can. */
+      readonly reads: readonly { readonly version: string; readonly why: string | undefined }[];
+    };
+
+/** A version as far as it is compared. */
+export interface DefinitionVersion {
+  readonly name: string;
+  readonly schema?: unknown;
+  readonly subresources?: unknown;
+  readonly additionalPrinterColumns?: unknown;
+}
+
+interface InstalledDefinition {
+  readonly spec: {
+    readonly versions: readonly (DefinitionVersion & { readonly served?: boolean; readonly storage?: boolean })[];
+    readonly conversion?: { readonly strategy: string };
+  };
+  readonly status?: { readonly storedVersions?: readonly string[] };
+}
+
+const apply = 'run image-watcher crd apply with the version of the service';
+
+/** Whether the cluster's definition of ImagePolicy is the one of this program. */
+export const definition: Check<DefinitionFacts> = {
+  id: 'definition',
+  lines: ['installed', 'current', 'conversion', 'stored-versions', 'readable'],
+  evaluate(facts) {
+    if ('why' in facts) return [skipped('definition/installed', `the CustomResourceDefinition could not be read: ${facts.why}`)];
+    const { installed, expected, reads } = facts;
+    if (installed === undefined) return [failed('definition/installed', 'the CustomResourceDefinition is not installed', apply)];
+    return [
+      ok('definition/installed', `the CustomResourceDefinition has ${installed.spec.versions.map(({ name }) => name).join(', ')}`),
+      current(installed, expected),
+      conversion(installed),
+      storedVersions(installed),
+      ...reads.map(({ version, why }) =>
+        why === undefined
+          ? ok('definition/readable', `policies can be read as ${version}`)
+          : failed(
+              'definition/readable',
+              `policies cannot be read as ${version}: ${why}`,
+              'check that the role convert runs, and the lines certificates/conversion-trust and certificates/conversion-end',
+            ),
+      ),
+    ];
+  },
+};
+
+function current({ spec }: InstalledDefinition, expected: readonly DefinitionVersion[]): Finding {
+  const line = 'definition/current';
+  const parts = ['schema', 'subresources', 'additionalPrinterColumns'] as const;
+  const different = spec.versions.flatMap((version) => {
+    const own = expected.find(({ name }) => name === version.name);
+    if (own === undefined) return [`${version.name} is not known here`];
+    const unequal = parts.filter((part) => !isDeepStrictEqual(version[part], own[part]));
+    return unequal.length === 0 ? [] : [`${unequal.join(' and ')} of ${version.name}`];
+  });
+  if (!spec.versions.some(({ name }) => name === expected[0]?.name)) different.push(`${expected[0]?.name} is missing`);
+  if (different.length === 0) return ok(line, 'the CustomResourceDefinition is the one of this program');
+  return failed(line, `the CustomResourceDefinition is another than that of this program: ${different.join('; ')}`, apply);
+}
+
+function conversion({ spec }: InstalledDefinition): Finding {
+  const line = 'definition/conversion';
+  const served = spec.versions.filter((version) => version.served !== false);
+  const strategy = spec.conversion?.strategy ?? 'None';
+  if (served.length < 2 || strategy === 'Webhook') return ok(line, `conversion: ${strategy}`);
+  return failed(
+    line,
+    `${served.map(({ name }) => name).join(' and ')} are served without a conversion webhook: policies lose their fields when they are read as the other version`,
+    'run image-watcher crd apply with --conversion-service, or with --v1-only if nothing uses v1alpha1',
+  );
+}
+
+function storedVersions({ spec, status }: InstalledDefinition): Finding {
+  const line = 'definition/stored-versions';
+  const storage = spec.versions.find((version) => version.storage)?.name ?? 'none';
+  const older = (status?.storedVersions ?? []).filter((version) => version !== storage);
+  if (older.length === 0) return ok(line, `all policies are stored as ${storage}`);
+  return warning(line, `policies may still be stored as ${older.join(', ')}`, 'run image-watcher crd migrate when the upgrade is complete');
+}

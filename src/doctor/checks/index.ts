@@ -1,0 +1,12 @@
+/** The list of checks, in the order of the report: a new one is a file here, a line here, a test, and a section for each line in docs/doctor.md. */
+import { certificates } from './certificates.ts';
+import { clock } from './clock.ts';
+import { definition } from './definition.ts';
+import { permissions } from './permissions.ts';
+import { policies } from './policies.ts';
+import { redis } from './redis.ts';
+import { registries } from './registries.ts';
+import { service } from './service.ts';
+import { webhooks } from './webhooks.ts';
+
+export const checks = { service, redis, clock, permissions, definition, certificates, webhooks, registries, policies } as const;

@@ -1,0 +1,73 @@
+import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
+
+/** What a service account may do of what the chart lists. */
+export interface PermissionFacts {
+  /** `system:serviceaccount:image-watcher:image-watcher-work`, or `this process`. */
+  readonly account: string;
+  readonly grants: readonly GrantFacts[];
+  /** Namespaces that were not asked for: only so many are. */
+  readonly namespacesNotAsked?: number;
+}
+
+/** One file of charts/image-watcher/files/permissions, in one namespace or (undefined) in all. */
+export interface GrantFacts {
+  readonly file: PermissionFile;
+  readonly namespace?: string | undefined;
+  /** What is refused, `patch deployments.apps`; or why it is not known. */
+  readonly missing: readonly string[] | { readonly why: string };
+}
+
+/** What is lost without the permissions of a file; undefined where the service cannot work without them. */
+const consequences = {
+  work: undefined,
+  'work-status': undefined,
+  'work-secrets':
+    'registries can be read anonymously or with the own credentials of the service only, and signatures cannot be verified with keys of Secrets',
+  'work-secret-watches': 'contents of Secrets are read again every 30 s, and policies notice a changed Secret at their next poll',
+  'work-namespaces': 'a changed consent of a Namespace is noticed at the next reconcile',
+  'work-reviews': 'the API answers 503 with operations.auth: kubernetes',
+  'convert-crd': undefined,
+  'convert-secret': undefined,
+} as const;
+
+/** The files whose permissions are checked. */
+export type PermissionFile = keyof typeof consequences;
+
+/** The same as a list. */
+export const permissionFiles = Object.keys(consequences) as readonly PermissionFile[];
+
+/** A rule of RBAC. */
+export interface PermissionRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** Whether the service has the permissions that the chart grants. */
+export const permissions: Check<PermissionFacts> = {
+  id: 'permissions',
+  lines: [...permissionFiles, 'not-asked'],
+  evaluate: ({ account, grants, namespacesNotAsked = 0 }) => [
+    ...grants.map((grant) => evaluateGrant(account, grant)),
+    ...(namespacesNotAsked > 0
+      ? [
+          skipped(
+            'permissions/not-asked',
+            `${namespacesNotAsked} more watched namespaces were not asked for, so that a report costs few requests`,
+          ),
+        ]
+      : []),
+  ],
+};
+
+function evaluateGrant(account: string, { file, namespace, missing }: GrantFacts): Finding {
+  const line = `permissions/${file}`;
+  const place = namespace === undefined ? '' : ` in ${namespace}`;
+  if ('why' in missing) return skipped(line, `the permissions of ${account}${place} are not known: ${missing.why}`);
+  if (missing.length === 0) return ok(line, `${account} has all permissions of ${file}.yaml${place}`);
+  const consequence = consequences[file];
+  const message = `${account} may not ${missing.join(', ')}${place}${consequence === undefined ? '' : `: ${consequence}`}`;
+  const finding = consequence === undefined ? failed : warning;
+  return finding(line, message, `grant what charts/image-watcher/files/permissions/${file}.yaml lists: helm upgrade does`);
+}

@@ -1,0 +1,57 @@
+import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
+
+/** How the program that asks reaches the service and the cluster. */
+export interface ServiceFacts {
+  /** The version of this program. */
+  readonly version: string;
+  /** What answers at `/api/v1/doctor`. */
+  readonly api: { readonly version: string } | { readonly why: string; readonly isRefused: boolean };
+  /** Why the cluster cannot be reached; undefined where it can. */
+  readonly cluster: string | undefined;
+}
+
+/** Whether service and cluster can be asked. */
+export const service: Check<ServiceFacts> = {
+  id: 'service',
+  lines: ['api', 'version', 'cluster'],
+  evaluate: ({ version, api, cluster }) => [
+    ...apiFindings(version, api),
+    cluster === undefined
+      ? ok('service/cluster', 'the cluster answers')
+      : skipped(
+          'service/cluster',
+          `the cluster cannot be asked: ${cluster}`,
+          'name a kubeconfig with --kubeconfig; certificates and the CustomResourceDefinition are not checked without',
+        ),
+  ],
+};
+
+function apiFindings(version: string, api: ServiceFacts['api']): Finding[] {
+  if (!('why' in api)) {
+    return [
+      ok('service/api', 'the service answers'),
+      api.version === version
+        ? ok('service/version', `service and command have the same version, ${version}`)
+        : warning(
+            'service/version',
+            `the service has version ${api.version}, and this command ${version}: they may expect different definitions`,
+            'use the command of the same version',
+          ),
+    ];
+  }
+  if (api.isRefused)
+    return [
+      skipped(
+        'service/api',
+        `the service does not report to you: ${api.why}`,
+        'have somebody call it who may list imagepolicies in all namespaces',
+      ),
+    ];
+  return [
+    failed(
+      'service/api',
+      api.why,
+      'check that workers run (kubectl get pods -l app.kubernetes.io/name=image-watcher -A), and forward their port: kubectl -n image-watcher port-forward svc/image-watcher-operations 9090',
+    ),
+  ];
+}

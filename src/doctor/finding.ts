@@ -1,0 +1,69 @@
+/** What a check found, and what a check is. */
+
+/** ok; failed: somebody must act; warning: somebody should; skipped: not checked, and the message says why. */
+export type Level = 'ok' | 'failed' | 'warning' | 'skipped';
+
+/** One line of the report. */
+export interface Finding {
+  /** Which line it is, `redis/appendonly`: stable, and a section of docs/doctor.md. There may be several of one line. */
+  readonly line: string;
+  readonly level: Level;
+  /** What was found. Never a secret: whoever may list all policies reads it. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly action?: string;
+}
+
+/** A pure function from facts to findings. */
+export interface Check<Facts> {
+  readonly id: string;
+  /** Every line that it may report, without `id/`. */
+  readonly lines: readonly string[];
+  readonly evaluate: (facts: Facts) => readonly Finding[];
+}
+
+/** What the service reports to a caller of its API. */
+export interface ServiceReport {
+  /** The version of the program that answers. */
+  readonly version: string;
+  /** RFC 3339. */
+  readonly checkedAt: string;
+  readonly findings: readonly Finding[];
+  /** What the conversion webhook presents (PEM, public), for whoever may read the CustomResourceDefinition. */
+  readonly conversion: ServedCertificate;
+}
+
+/** The certificate that a listener presents, or why it is not known. */
+export type ServedCertificate = { readonly certificate: string } | { readonly why: string };
+
+/** A finding that needs no action. */
+export function ok(line: string, message: string): Finding {
+  return { line, level: 'ok', message };
+}
+
+/** A finding that somebody must act on. */
+export function failed(line: string, message: string, action: string): Finding {
+  return { line, level: 'failed', message, action };
+}
+
+/** A finding that somebody should act on. */
+export function warning(line: string, message: string, action: string): Finding {
+  return { line, level: 'warning', message, action };
+}
+
+/** Something that could not be checked. */
+export function skipped(line: string, message: string, action?: string): Finding {
+  return { line, level: 'skipped', message, ...(action !== undefined && { action }) };
+}
+
+/** An age in words: `3 min`. */
+export function describeAge(ms: number): string {
+  const [unit, name] = units.find(([unit]) => Math.abs(ms) >= 2 * unit) ?? [1_000, 's'];
+  return `${Math.round(Math.abs(ms) / unit)} ${name}`;
+}
+
+const units = [
+  [86_400_000, 'days'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+] as const;

@@ -1,0 +1,19 @@
+import { describeError } from '../model/errors.ts';
+import type { KubeClient } from './client.ts';
+
+/** How much the clock of the API server is ahead of ours, and how exactly that is known; or why it is not. */
+export type ServerTime = { readonly aheadMs: number; readonly toleranceMs: number } | { readonly why: string };
+
+/** Reads the clock of the API server by its header Date, which has whole seconds; a refusal has one, too. */
+export async function readServerTime(client: KubeClient, now: () => number, signal?: AbortSignal): Promise<ServerTime> {
+  let date: string | undefined;
+  const sentAt = now();
+  try {
+    await client.request({ method: 'GET', path: '/version', signal, onDate: (header) => (date = header) });
+  } catch (error) {
+    if (date === undefined) return { why: describeError(error) };
+  }
+  const halfTripMs = (now() - sentAt) / 2;
+  const aheadMs = Date.parse(date ?? '') + 500 - (sentAt + halfTripMs);
+  return Number.isFinite(aheadMs) ? { aheadMs, toleranceMs: 500 + halfTripMs } : { why: 'its responses have no Date' };
+}

@@ -1,0 +1,77 @@
+/** When each receiver last answered with each status: beside the path of pushes, shared by all replicas. */
+import { runTogether } from './commands.ts';
+import type { RedisConnection } from './connection.ts';
+
+export interface DeliveryTimes {
+  /** Notes an answer, to be written within seconds; returns at once and never throws. */
+  note(receiver: string, status: number): void;
+  /** Writes what is noted. */
+  stop(): Promise<void>;
+}
+
+export interface DeliveryTimesOptions {
+  readonly redis: RedisConnection;
+  readonly prefix: string;
+  readonly now: () => number;
+  readonly flushMs?: number;
+}
+
+const lifeMs = 30 * 24 * 3_600_000;
+
+/**
+ * The times in Redis, under the queue's prefix (one Cluster slot). One write every few seconds, however many deliveries there are: anybody can have them refused.
+ * What cannot be written is dropped.
+ */
+export function createDeliveryTimes({ redis, prefix, now, flushMs = 5_000 }: DeliveryTimesOptions): DeliveryTimes {
+  let noted = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<unknown> = Promise.resolve();
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (noted.size === 0) return;
+    const fields = [...noted].flat();
+    noted = new Map();
+    const key = keyOf(prefix);
+    writing = runTogether(
+      redis,
+      [key],
+      [
+        ['HSET', key, ...fields],
+        ['PEXPIRE', key, lifeMs],
+      ],
+    ).catch(() => undefined);
+  };
+  return {
+    note(receiver, status) {
+      noted.set(`${receiver} ${status}`, now());
+      timer ??= setTimeout(flush, flushMs).unref();
+    },
+    async stop() {
+      flush();
+      await writing;
+    },
+  };
+}
+
+/** By receiver and status, in ms since 1970, of the last 30 days. */
+export async function readDeliveryTimes(
+  redis: RedisConnection,
+  prefix: string,
+  now: number,
+): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
+  const times = new Map<string, Map<number, number>>();
+  for (const [field, value] of Object.entries(await redis.hgetall(keyOf(prefix)))) {
+    const [receiver = '', status] = field.split(' ');
+    const at = Number(value);
+    // Whoever can write to Redis can write anything.
+    if (!Number.isInteger(Number(status)) || !(now - at < lifeMs)) continue;
+    const ofReceiver = times.get(receiver) ?? new Map<number, number>();
+    times.set(receiver, ofReceiver.set(Number(status), at));
+  }
+  return times;
+}
+
+function keyOf(prefix: string): string {
+  return `${prefix}:deliveries`;
+}
