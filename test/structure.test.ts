@@ -196,8 +196,10 @@ test('every provider is in the list, under its own id, with samples, a test and 
   for (const { id, documentation } of providers) {
     assert.match(readFileSync(join(root, `test/receive/providers/${id}.test.ts`), 'utf8'), /testProvider\(/);
     assert.ok(URL.canParse(documentation), id);
-    const [, section = ''] = readFileSync(join(root, 'docs/receivers.md'), 'utf8').split(new RegExp(`^## .*\\(\`${id}\`\\)$`, 'm'));
-    assert.ok(section.split('\n## ')[0]?.includes(documentation), `docs/receivers.md has no section on ${id} with its link`);
+    const page = readFileSync(join(root, `docs/receivers/${id}.md`), 'utf8');
+    assert.match(page, new RegExp(`^# .*\\(\`${id}\`\\)\n`), id);
+    assert.ok(page.includes(documentation), `docs/receivers/${id}.md does not have the link to its sender's documentation`);
+    assert.ok(readFileSync(join(root, 'docs/receivers.md'), 'utf8').includes(`(receivers/${id}.md) | \`${id}\` |`), id);
   }
 });
 

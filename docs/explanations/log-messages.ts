@@ -71,7 +71,7 @@ export const logActions = {
   'event queue error': '',
   'events cannot be read': 'Check Redis; `why` shows what failed.',
   'caller cannot be authenticated':
-    'If `why` is a missing permission, bind the ClusterRole `system:auth-delegator` to the service account ([the API](operations.md#the-api)). Otherwise check the API server.',
+    'If `why` is a missing permission, bind the ClusterRole `system:auth-delegator` to the service account ([the API](operations/api.md)). Otherwise check the API server.',
 
   'conversion certificate in use': '',
   'conversion certificate renewed': '',

@@ -55,7 +55,7 @@ describe('reasons', () => {
 describe('alerts', () => {
   const file = join(root, 'charts/image-watcher/files/alerts.yaml');
   const named = new Set([...namesLike(/^(ImageWatcher[A-Z][A-Za-z]+)$/)].map(({ name }) => name));
-  test('of the chart are all in docs/operations.md, and no others', { skip: !existsSync(file) && 'the chart is not here' }, () => {
+  test('of the chart are all in docs/alerts.md, and no others', { skip: !existsSync(file) && 'the chart is not here' }, () => {
     const alerts = [...readFileSync(file, 'utf8').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);
     assert.deepEqual([...named].sort(), alerts.sort());
   });

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { ignoredReasons } from '../../src/model/reasons.ts';
 import { eventOutcomes } from '../../src/operations/event-view.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/operations/api.md'), 'utf8');
 
-test('docs/operations.md names every outcome of an event, and every reason to ignore one', () => {
+test('docs/operations/api.md names every outcome of an event, and every reason to ignore one', () => {
   for (const name of [...eventOutcomes, ...ignoredReasons]) assert.ok(page.includes(`\`${name}\``), name);
 });

@@ -1,4 +1,4 @@
-/** The list of providers: a new one is a file here, a line here, fixtures and a section in docs/receivers.md. */
+/** The list of providers: a new one is a file here, a line here, fixtures and a page in docs/receivers/. */
 import { acr } from './acr.ts';
 import { aliyun } from './aliyun.ts';
 import { artifactory } from './artifactory.ts';
