@@ -16,17 +16,32 @@ export interface GeneratedFile {
   readonly content: string;
 }
 
+/** Where the fields of policies are described: by task, and in full. */
+const policyPages = [
+  '',
+  '/choose-a-tag',
+  '/when-to-update',
+  '/which-workloads',
+  '/rollouts-and-signatures',
+  '/reference',
+  '/status',
+  '/v1alpha1',
+].map((page) => `policies${page}.md`);
+
+/** The list of reasons, and their explanations by what a user sees. */
+const reasonPages = ['', '/conditions', '/pushes', '/updates', '/problems'].map((page) => `reasons${page}.md`);
+
 /** Every generated file, as it should be; those of charts/install, which need Helm, are in install.ts. */
 export function generatedFiles(): readonly GeneratedFile[] {
   return [
     ...filesWithCoordinates(),
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
-    { path: 'docs/policies.md', content: renderTemplate('policies.md', policyParts) },
+    ...policyPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, policyParts) })),
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },
     { path: 'docs/logs.md', content: renderTemplate('logs.md', logParts) },
     { path: 'docs/metrics.md', content: renderTemplate('metrics.md', metricsParts) },
-    { path: 'docs/reasons.md', content: renderTemplate('reasons.md', reasonParts) },
+    ...reasonPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, reasonParts) })),
     { path: 'docs/security.md', content: renderTemplate('security.md', securityParts) },
   ];
 }

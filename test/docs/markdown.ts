@@ -45,9 +45,9 @@ export function linksOf(text: string): string[] {
   return [...plain.matchAll(/\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)/g)].map(([, target = '']) => target);
 }
 
-/** What can follow `#` in a link to the page, as GitHub makes it of headings. */
+/** What can follow `#` in a link to the page: what GitHub makes of headings, and `<a id>`. */
 export function anchorsOf(text: string): Set<string> {
-  const anchors = new Set<string>();
+  const anchors = new Set([...text.matchAll(/<a id="([\w-]+)">/g)].map(([, id = '']) => id));
   for (const [, heading = ''] of withoutFences(text).matchAll(/^#{1,6} (.+)$/gm)) {
     const slug = heading
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
