@@ -36,7 +36,7 @@ function* namesLike(pattern: RegExp): Generator<{ name: string; path: string }> 
 describe('reasons', () => {
   const conditions = 'NotActing ApprovalRequired PolicyChange CrossNamespace';
   const ofKubernetes =
-    'CrashLoopBackOff ImagePullBackOff ReplicaFailure OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy';
+    'CrashLoopBackOff ImagePullBackOff ReplicaFailure OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy NodePort LoadBalancer';
   const ofOthers = 'HelmRelease ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
   const ofTheCode = 'PermanentError WaitError StartAgain';
   const known = new Set([
@@ -97,6 +97,7 @@ describe('metrics', () => {
       'auth_header',
       'runbook_url',
       'id_tokens',
+      'read_registry',
       ...[...sharedIssuers.values()].flatMap(({ customerClaims }) => customerClaims),
       ...Object.keys(logFields),
     ];
