@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { guardTexts } from '../docs/explanations/guards.ts';
 import { guards } from '../src/plan/guards/index.ts';
 import { strategies } from '../src/select/strategies/index.ts';
 import { targets } from '../src/kube/targets.ts';
@@ -219,6 +220,10 @@ test('every strategy is in the list, under its own id, with a test', () => {
 test('every guard is in the list, under its own id, with rows in the table of its test', () => {
   assert.deepEqual(guards.map(({ id }) => id).sort(), membersIn('plan/guards', /^export const \w+: Guard = /m));
   const tests = ['guards/guards.test.ts', 'guard-plan.test.ts'].map((file) => readFileSync(join(root, 'test/plan', file), 'utf8')).join('');
+  assert.deepEqual(
+    Object.keys(guardTexts),
+    guards.map(({ id }) => id),
+  );
   const docs = readFileSync(join(root, 'docs/guards.md'), 'utf8');
   for (const { id } of guards) {
     assert.ok(tests.includes(`/guards/${id}.ts'`) || ['cross-namespace', 'consent'].includes(id), id);

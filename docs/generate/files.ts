@@ -2,6 +2,7 @@ import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
 import { configurationParts } from './configuration.ts';
 import { filesWithCoordinates } from './coordinates.ts';
 import { differencesParts } from './differences.ts';
+import { guardParts } from './guards.ts';
 import { logParts } from './logs.ts';
 import { metricsParts } from './metrics.ts';
 import { securityParts } from './permissions.ts';
@@ -39,6 +40,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     ...policyPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, policyParts) })),
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },
+    { path: 'docs/guards.md', content: renderTemplate('guards.md', guardParts) },
     { path: 'docs/logs.md', content: renderTemplate('logs.md', logParts) },
     { path: 'docs/metrics.md', content: renderTemplate('metrics.md', metricsParts) },
     ...reasonPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, reasonParts) })),
