@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { castOf } from './cast.ts';
 import { configurationParts } from './configuration.ts';
 import { filesWithCoordinates } from './coordinates.ts';
 import { differencesParts } from './differences.ts';
@@ -32,10 +35,13 @@ const policyPages = [
 /** The list of reasons, and their explanations by what a user sees. */
 const reasonPages = ['', '/conditions', '/pushes', '/updates', '/problems'].map((page) => `reasons${page}.md`);
 
+const tutorial = readFileSync(join(import.meta.dirname, '../tutorial.md'), 'utf8');
+
 /** Every generated file, as it should be; those of charts/install, which need Helm, are in install.ts. */
 export function generatedFiles(): readonly GeneratedFile[] {
   return [
     ...filesWithCoordinates(),
+    { path: 'docs/tutorial.cast', content: castOf('image-watcher: from the first push to a rollback', tutorial) },
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
     ...policyPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, policyParts) })),
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
