@@ -17,7 +17,7 @@ export interface Fence {
 }
 
 /** Every page that a user or a contributor reads. */
-export const pages: readonly Page[] = ['*.md', 'src/**/README.md', 'docs/**/*.md']
+export const pages: readonly Page[] = ['*.md', 'src/**/README.md', 'docs/**/*.md', 'charts/*/README.md']
   .flatMap((pattern) => globSync(pattern, { cwd: root }))
   .map((path) => path.replaceAll('\\', '/'))
   .filter((path) => !path.startsWith('docs/templates/'))

@@ -40,13 +40,13 @@ function hereDocumentsOf(script: string): string[] {
   return [...script.matchAll(/<<'YAML'\n([^]*?)^YAML$/gm)].map(([, body = '']) => body);
 }
 
-function kindOf({ body, value }: Snippet): Kind | undefined {
+function kindOf({ path, body, value }: Snippet): Kind | undefined {
   const [first = ''] = body.split('\n');
   const keys = Object.keys(value);
   if (others.some((pattern) => pattern.test(first))) return 'of others';
   if (value['kind'] === 'ImagePolicy') return 'policy';
   if (typeof value['kind'] === 'string') return 'object';
-  if (first.startsWith('# values.yaml') || keys.includes('permissions')) return 'values';
+  if (first.startsWith('# values.yaml') || path.startsWith('charts/') || keys.includes('permissions')) return 'values';
   if (keys.every((key) => settings.includes(key))) return 'settings';
   if (keys.includes('spec') || keys.includes('targets')) return 'part of a policy';
   return undefined;
