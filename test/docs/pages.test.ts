@@ -14,10 +14,16 @@ test('no page for users has 30 kB or more', () => {
   );
 });
 
-for (const folder of ['receivers', 'operations', 'policies', 'reasons']) {
+for (const [folder, leads] of [
+  ['receivers', 'receivers.md'],
+  ['operations', 'operations.md'],
+  ['policies', 'policies.md'],
+  ['reasons', 'reasons.md'],
+  ['guides', 'README.md'],
+] as const) {
   const parts = pages.filter(({ path }) => path.startsWith(`docs/${folder}/`));
-  test(`docs/${folder}.md leads to each of its parts, which open with what they are for and an example`, () => {
-    const index = pages.find(({ path }) => path === `docs/${folder}.md`);
+  test(`docs/${leads} leads to each page of docs/${folder}, which opens with what it is for and an example`, () => {
+    const index = pages.find(({ path }) => path === `docs/${leads}`);
     assert.ok(index && parts.length >= 4, String(parts.length));
     const targets = linksOf(index.text).map((link) => link.split('#')[0]);
     for (const { path, text } of parts) {
