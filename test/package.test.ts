@@ -24,12 +24,13 @@ test('the package has the program, the definition, the documentation and the lic
     'src/main.ts',
     'crd/imagepolicies.yaml',
     'docs/quickstart.md',
+    'docs/receivers/harbor.md',
     'README.md',
     'LICENSE',
     'CHANGELOG.md',
   ])
     assert.ok(files.includes(file), file);
-  const allowed = /^(?:bin\/|src\/.*\.(?:ts|md)$|crd\/|docs\/[^/]+\.md$|(?:README|CHANGELOG)\.md$|LICENSE$|package\.json$)/;
+  const allowed = /^(?:bin\/|src\/.*\.(?:ts|md)$|crd\/|docs\/(?!templates\/).+\.md$|(?:README|CHANGELOG)\.md$|LICENSE$|package\.json$)/;
   assert.deepEqual(
     files.filter((file) => !allowed.test(file)),
     [],

@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { checks } from '../src/doctor/checks/index.ts';
+import { guardTexts } from '../docs/explanations/guards.ts';
 import { guards } from '../src/plan/guards/index.ts';
 import { strategies } from '../src/select/strategies/index.ts';
 import { targets } from '../src/kube/targets.ts';
@@ -198,8 +199,10 @@ test('every provider is in the list, under its own id, with samples, a test and 
   for (const { id, documentation } of providers) {
     assert.match(readFileSync(join(root, `test/receive/providers/${id}.test.ts`), 'utf8'), /testProvider\(/);
     assert.ok(URL.canParse(documentation), id);
-    const [, section = ''] = readFileSync(join(root, 'docs/receivers.md'), 'utf8').split(new RegExp(`^## .*\\(\`${id}\`\\)$`, 'm'));
-    assert.ok(section.split('\n## ')[0]?.includes(documentation), `docs/receivers.md has no section on ${id} with its link`);
+    const page = readFileSync(join(root, `docs/receivers/${id}.md`), 'utf8');
+    assert.match(page, new RegExp(`^# .*\\(\`${id}\`\\)\n`), id);
+    assert.ok(page.includes(documentation), `docs/receivers/${id}.md does not have the link to its sender's documentation`);
+    assert.ok(readFileSync(join(root, 'docs/receivers.md'), 'utf8').includes(`(receivers/${id}.md) | \`${id}\` |`), id);
   }
 });
 
@@ -219,6 +222,10 @@ test('every strategy is in the list, under its own id, with a test', () => {
 test('every guard is in the list, under its own id, with rows in the table of its test', () => {
   assert.deepEqual(guards.map(({ id }) => id).sort(), membersIn('plan/guards', /^export const \w+: Guard = /m));
   const tests = ['guards/guards.test.ts', 'guard-plan.test.ts'].map((file) => readFileSync(join(root, 'test/plan', file), 'utf8')).join('');
+  assert.deepEqual(
+    Object.keys(guardTexts),
+    guards.map(({ id }) => id),
+  );
   const docs = readFileSync(join(root, 'docs/guards.md'), 'utf8');
   for (const { id } of guards) {
     assert.ok(tests.includes(`/guards/${id}.ts'`) || ['cross-namespace', 'consent'].includes(id), id);

@@ -13,7 +13,8 @@ export const shownAs = {
   stalled: '[`Stalled`](#condition-stalled), a Warning Event of the policy; a push has the outcome `stalled`.',
   retried: '[`Reconciling`](#condition-reconciling) and `status.waiting`, if it lasts for more than 5 s; a push has the outcome `waiting`.',
   pending: '[`Reconciling`](#condition-reconciling), `status.waiting` with the time, an Event; a push has the outcome `waiting`.',
-  ignoredEvent: 'The response to the webhook (as a sentence), the log at `debug`, `image_watcher_ignored_pushes_total`. Nothing is stored.',
+  ignoredEvent:
+    'The response to the webhook (as a sentence), `image-watcher events --outcome ignored`, the log at `debug`, `image_watcher_ignored_pushes_total`. No push is stored.',
   ignoredPush: 'The push has the outcome `ignored` for this policy (`image-watcher events`). The conditions do not change.',
   unchangedPush: 'The push has the outcome `unchanged` (`image-watcher events`).',
   rejected:

@@ -9,9 +9,9 @@ export const logActions = {
   'stopping after an unexpected error': 'Report the bug with `err`. The pod is restarted, and no accepted push is lost.',
 
   'push accepted': '',
-  'push ignored': 'Look up `reason` on this page.',
+  'push ignored': 'Look up `reason` in [reasons](reasons.md).',
   'push not watched': 'See [`NoPolicy`](#nopolicy).',
-  'policy reconciled': 'Look up `reason` on this page.',
+  'policy reconciled': 'Look up `reason` in [reasons](reasons.md).',
   'delivery not authentic':
     'If the sender is yours, `why` shows what is wrong: compare its secret or token with the receiver ([authentication](receivers.md#authentication)). Otherwise an unauthorized client sends requests; they have no effect.',
   'delivery not understood': 'See [`Malformed`](#malformed).',
@@ -30,9 +30,9 @@ export const logActions = {
   'event replayed': '',
 
   'workload updated': '',
-  'update blocked': 'Look up `reason` on this page.',
-  'policy stalled': 'Look up `reason` on this page. The same message is in the policy: `kubectl describe ipol NAME`.',
-  'policy waiting': 'Look up `reason` on this page.',
+  'update blocked': 'Look up `reason` in [reasons](reasons.md).',
+  'policy stalled': 'Look up `reason` in [reasons](reasons.md). The same message is in the policy: `kubectl describe ipol NAME`.',
+  'policy waiting': 'Look up `reason` in [reasons](reasons.md).',
   'rollout finished': 'Look up `reason` on this page, unless it is `RolledOut`.',
   'rollouts finished': '',
   'registry no longer has the running tag': 'See [`TagGone`](#taggone).',
@@ -72,7 +72,7 @@ export const logActions = {
   'event queue error': '',
   'events cannot be read': 'Check Redis; `why` shows what failed.',
   'caller cannot be authenticated':
-    'If `why` is a missing permission, bind the ClusterRole `system:auth-delegator` to the service account ([the API](operations.md#the-api)). Otherwise check the API server.',
+    'If `why` is a missing permission, bind the ClusterRole `system:auth-delegator` to the service account ([the API](operations/api.md)). Otherwise check the API server.',
 
   'conversion certificate in use': '',
   'conversion certificate renewed': '',

@@ -182,7 +182,7 @@ export const findings = {
     cause:
       'Polls found three images of a registry that no webhook announced, and no webhook announced one in between. The Event repeats at the sixth, the twelfth ' +
       'and so on.',
-    action: 'Follow [these steps](operations.md#polling). If the registry sends no webhooks and is only polled, ignore the Event.',
+    action: 'Follow [these steps](operations/polling.md). If the registry sends no webhooks and is only polled, ignore the Event.',
   },
 } as const satisfies Explanations;
 

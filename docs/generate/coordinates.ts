@@ -7,16 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 /** What may name the project; pages that are generated take it from their templates. */
-const places = [
-  '*.md',
-  'docs/*.md',
-  'docs/templates/*.md',
-  'charts/image-watcher/*.{md,yaml}',
-  'src/**/*.ts',
-  'compose/*',
-  'docker-compose.yml',
-  'Dockerfile',
-];
+const places = ['*.md', 'docs/**/*.md', 'charts/image-watcher/*.{md,yaml}', 'src/**/*.ts', 'compose/*', 'docker-compose.yml', 'Dockerfile'];
 
 /** Who publishes the project: `technomad`, by the URL in package.json. */
 export function ownerOf(packageJson: string): string {

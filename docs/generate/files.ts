@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { castOf } from './cast.ts';
 import { configurationParts } from './configuration.ts';
 import { filesWithCoordinates } from './coordinates.ts';
 import { differencesParts } from './differences.ts';
+import { guardParts } from './guards.ts';
 import { logParts } from './logs.ts';
 import { metricsParts } from './metrics.ts';
 import { securityParts } from './permissions.ts';
@@ -17,18 +21,37 @@ export interface GeneratedFile {
   readonly content: string;
 }
 
+/** Where the fields of policies are described: by task, and in full. */
+const policyPages = [
+  '',
+  '/choose-a-tag',
+  '/when-to-update',
+  '/which-workloads',
+  '/rollouts-and-signatures',
+  '/reference',
+  '/status',
+  '/v1alpha1',
+].map((page) => `policies${page}.md`);
+
+/** The list of reasons, and their explanations by what a user sees. */
+const reasonPages = ['', '/conditions', '/pushes', '/updates', '/problems'].map((page) => `reasons${page}.md`);
+
+const tutorial = readFileSync(join(import.meta.dirname, '../tutorial.md'), 'utf8');
+
 /** Every generated file, as it should be; those of charts/install, which need Helm, are in install.ts. */
 export function generatedFiles(): readonly GeneratedFile[] {
   return [
     ...filesWithCoordinates(),
+    { path: 'docs/tutorial.cast', content: castOf('image-watcher: from the first push to a rollback', tutorial) },
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
     { path: 'src/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
-    { path: 'docs/policies.md', content: renderTemplate('policies.md', policyParts) },
+    ...policyPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, policyParts) })),
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },
+    { path: 'docs/guards.md', content: renderTemplate('guards.md', guardParts) },
     { path: 'docs/logs.md', content: renderTemplate('logs.md', logParts) },
     { path: 'docs/metrics.md', content: renderTemplate('metrics.md', metricsParts) },
-    { path: 'docs/reasons.md', content: renderTemplate('reasons.md', reasonParts) },
+    ...reasonPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, reasonParts) })),
     { path: 'docs/security.md', content: renderTemplate('security.md', securityParts) },
   ];
 }

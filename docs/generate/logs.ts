@@ -1,6 +1,8 @@
+import { logActions } from '../explanations/log-messages.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
 import { logMessages } from '../../src/telemetry/log-messages.ts';
 import { code, table } from './markdown.ts';
+import { linkedFrom } from './reasons.ts';
 import type { Parts } from './template.ts';
 
 /** The parts of docs/templates/logs.md. */
@@ -12,7 +14,10 @@ export const logParts: Parts = {
     ),
   messages: () =>
     table(
-      ['Message', 'Level', 'Meaning'],
-      Object.entries(logMessages).map(([message, { levels, meaning }]) => [code(message), levels.join(', '), meaning]),
+      ['Message', 'Level', 'Meaning', 'What to do'],
+      (Object.keys(logMessages) as (keyof typeof logMessages)[]).map((message) => {
+        const { levels, meaning } = logMessages[message];
+        return [code(message), levels.join(', '), meaning, linkedFrom('', logActions[message]) || 'Nothing.'];
+      }),
     ),
 };

@@ -3,16 +3,15 @@ import { join } from 'node:path';
 import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
-import { reasons } from '../../src/model/reasons.ts';
 import { fieldTable, ruleList } from './field-table.ts';
 import { fieldsOf, type Field, type JsonSchema } from './json-schema.ts';
-import { code, table, yamlBlock } from './markdown.ts';
+import { yamlBlock } from './markdown.ts';
 import type { Parts } from './template.ts';
 
 const versions: Readonly<Record<string, readonly Field[]>> = { v1: fieldsIn(v1.schema), v1alpha1: fieldsIn(v1alpha1.schema) };
 const samples = join(import.meta.dirname, '../../crd/samples');
 
-/** The parts of docs/templates/policies.md. */
+/** The parts of docs/templates/policies.md and docs/templates/policies/. */
 export const policyParts: Parts = {
   /** `{{fields v1 spec.select}}`: a field and all below it, with its rules. */
   fields: (argument) => {
@@ -25,11 +24,6 @@ export const policyParts: Parts = {
   rules: (argument) => ruleList(select(argument, (path, root) => path === root)),
   /** `{{sample semver-range.yaml}}`. */
   sample: (file) => yamlBlock(readFileSync(join(samples, file), 'utf8')),
-  reasons: () =>
-    table(
-      ['Reason', 'Meaning'],
-      Object.entries(reasons).map(([reason, meaning]) => [`[${code(reason)}](reasons.md#${reason.toLowerCase()})`, meaning]),
-    ),
 };
 
 function fieldsIn(schema: Parameters<typeof toStructuralSchema>[0]): readonly Field[] {

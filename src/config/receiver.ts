@@ -36,7 +36,7 @@ const repositories = z
     'between 1 and 1,000 repositories, by their keys',
   )
   .describe(
-    'For Artifactory and Nexus: maps the key of a repository (or * for all others) to what the names of its images begin with when they are pulled: a host with an optional port and path, or a list of them. {key} stands for the key. See [Artifactory](receivers.md#artifactory-artifactory).',
+    'For Artifactory and Nexus: maps the key of a repository (or * for all others) to what the names of its images begin with when they are pulled: a host with an optional port and path, or a list of them. {key} stands for the key. See [Artifactory](receivers/artifactory.md).',
   );
 
 /** A receiver of webhooks. */

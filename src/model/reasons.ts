@@ -95,7 +95,7 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons;
 
-/** The pages for users, where the repository of the project shows them: reasons.md has a section for each reason. */
+/** The pages for users, where the repository of the project shows them: reasons.md has a row for each reason, which leads to its explanation. */
 export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';
 
 /** Reasons why a receiver ignores a webhook event: the labels of `image_watcher_ignored_pushes_total`. */

@@ -13,7 +13,7 @@ export const logFields = {
   replayOf: 'The id of the push that is replayed',
   source: 'What triggered the reconcile: Webhook, Poll, PolicyChange …; of a certificate, where it comes from',
   outcome: 'The result of a reconcile, as `image-watcher events` shows it',
-  reason: 'One of the [reasons](policies.md#reasons)',
+  reason: 'One of the [reasons](reasons.md)',
   why: 'What went wrong, or what to do, as a sentence',
   err: 'An error with its type, message and stack',
   from: 'The previous image',

@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { parseAllDocuments } from 'yaml';
 import { commands as ourCommands } from '../../src/cli/index.ts';
-import { lintText } from '../../src/cli/lint/lint-text.ts';
 import { UsageError } from '../../src/cli/command.ts';
-import { configSchema } from '../../src/config/schema.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { startWorld, type World } from '../end-to-end/world.ts';
@@ -22,17 +19,25 @@ import { readCommand, shellCommandsOf, type ShellCommand } from './shell.ts';
 const elsewhere: Readonly<Record<string, string>> = {
   aws: 'needs an account',
   az: 'needs an account',
-  body: 'test/end-to-end/receivers.test.ts sends what these lines send',
+  body: 'test/docs/guides.test.ts runs these lines',
+  cat: 'has nothing to do with us',
+  chmod: 'has nothing to do with us',
+  cloudflared: 'needs an account',
   cosign: 'is not on every machine; test/verify/ has signatures that it accepts',
-  curl: 'test/end-to-end/receivers.test.ts sends what these lines send',
+  curl: 'test/docs/guides.test.ts runs these lines',
   docker: 'needs an engine: npm run test:image',
+  echo: 'a word of the shell',
   export: 'a word of the shell',
   gcloud: 'needs an account',
   git: 'has nothing to do with us',
   helm: 'the chart has tests of its own',
   kind: 'needs a Docker engine',
   kubectl: 'the tests speak to the API server themselves',
+  mkdir: 'has nothing to do with us',
+  ngrok: 'needs an account',
+  npx: 'fetches a program of others',
   openssl: 'makes a random text',
+  sudo: 'needs another machine',
 };
 
 /** Commands of ours that other tests run. */
@@ -209,35 +214,3 @@ function makeFolder(policy: object, { cluster }: World): string {
   writeFileSync(join(folder, 'token'), cluster.token);
   return folder;
 }
-
-/** What a script gives to `kubectl apply -f -`. */
-function hereDocumentsOf(script: string): string[] {
-  return [...script.matchAll(/<<'YAML'\n([^]*?)^YAML$/gm)].map(([, body = '']) => body);
-}
-
-describe('YAML of the pages', () => {
-  const settings = Object.keys(configSchema.shape);
-  for (const { path, text } of pages.filter((page) => page.path !== 'src/README.md')) {
-    const documents = fencesOf(text)
-      .flatMap(({ language, body }) => (language === 'yaml' ? [body] : hereDocumentsOf(body)))
-      .flatMap((body) => parseAllDocuments(body).map((document) => ({ body, value: document.toJS() as unknown })));
-    if (documents.length === 0) continue;
-
-    test(`${path}: policies are valid`, () => {
-      for (const body of new Set(documents.map((document) => document.body)).values()) {
-        const { problems } = lintText(body);
-        assert.deepEqual(problems, [], body);
-      }
-    });
-
-    test(`${path}: settings are valid`, () => {
-      for (const { value, body } of documents) {
-        if (typeof value !== 'object' || value === null) continue;
-        const keys = Object.keys(value);
-        if (keys.length === 0 || !keys.every((key) => settings.includes(key))) continue;
-        const parsed = configSchema.safeParse(value);
-        assert.ok(parsed.success, `${body}\n${String(parsed.error?.message)}`);
-      }
-    });
-  }
-});

@@ -31,7 +31,7 @@ test("the chart, the pages and the chart's page name the project, and nothing ha
     'charts/image-watcher/values.yaml',
     'charts/image-watcher/Chart.yaml',
     'docs/installation.md',
-    'docs/operations.md',
+    'docs/operations/upgrades.md',
     'README.md',
   ])
     assert.ok(named.includes(path), path);

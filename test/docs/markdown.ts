@@ -17,9 +17,10 @@ export interface Fence {
 }
 
 /** Every page that a user or a contributor reads. */
-export const pages: readonly Page[] = ['*.md', 'src/**/README.md', 'docs/*.md']
+export const pages: readonly Page[] = ['*.md', 'src/**/README.md', 'docs/**/*.md', 'charts/*/README.md']
   .flatMap((pattern) => globSync(pattern, { cwd: root }))
   .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !path.startsWith('docs/templates/'))
   .sort()
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
@@ -44,9 +45,9 @@ export function linksOf(text: string): string[] {
   return [...plain.matchAll(/\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)/g)].map(([, target = '']) => target);
 }
 
-/** What can follow `#` in a link to the page, as GitHub makes it of headings. */
+/** What can follow `#` in a link to the page: what GitHub makes of headings, and `<a id>`. */
 export function anchorsOf(text: string): Set<string> {
-  const anchors = new Set<string>();
+  const anchors = new Set([...text.matchAll(/<a id="([\w-]+)">/g)].map(([, id = '']) => id));
   for (const [, heading = ''] of withoutFences(text).matchAll(/^#{1,6} (.+)$/gm)) {
     const slug = heading
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -36,7 +36,7 @@ function* namesLike(pattern: RegExp): Generator<{ name: string; path: string }> 
 describe('reasons', () => {
   const conditions = 'NotActing ApprovalRequired PolicyChange CrossNamespace';
   const ofKubernetes =
-    'CrashLoopBackOff ImagePullBackOff ReplicaFailure OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy';
+    'CrashLoopBackOff ImagePullBackOff ReplicaFailure OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy NodePort LoadBalancer';
   const ofOthers = 'HelmRelease ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
   const ofTheCode = 'PermanentError WaitError StartAgain';
   const known = new Set([
@@ -55,7 +55,7 @@ describe('reasons', () => {
 describe('alerts', () => {
   const file = join(root, 'charts/image-watcher/files/alerts.yaml');
   const named = new Set([...namesLike(/^(ImageWatcher[A-Z][A-Za-z]+)$/)].map(({ name }) => name));
-  test('of the chart are all in docs/operations.md, and no others', { skip: !existsSync(file) && 'the chart is not here' }, () => {
+  test('of the chart are all in docs/alerts.md, and no others', { skip: !existsSync(file) && 'the chart is not here' }, () => {
     const alerts = [...readFileSync(file, 'utf8').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);
     assert.deepEqual([...named].sort(), alerts.sort());
   });
@@ -97,6 +97,7 @@ describe('metrics', () => {
       'auth_header',
       'runbook_url',
       'id_tokens',
+      'read_registry',
       ...[...sharedIssuers.values()].flatMap(({ customerClaims }) => customerClaims),
       ...Object.keys(logFields),
     ];

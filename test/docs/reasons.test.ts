@@ -1,4 +1,4 @@
-/** docs/reasons.md explains each reason, condition and log message, under the anchors that commands and conditions lead to. */
+/** docs/reasons.md lists each reason and condition under the anchors that commands and conditions lead to, and docs/reasons/ explains them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,37 +13,44 @@ import { conditionTypes } from '../../src/status/condition-states.ts';
 import { logMessages } from '../../src/telemetry/log-messages.ts';
 import { anchorsOf, root } from './markdown.ts';
 
-const page = readFileSync(join(root, 'docs/reasons.md'), 'utf8');
-const anchors = anchorsOf(page);
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const index = read('docs/reasons.md');
+const anchors = anchorsOf(index);
 const names = Object.keys(reasons) as Reason[];
 
-/** The text of a section, without its heading. */
-function sectionOf(heading: string): string {
-  const [, rest = ''] = page.split(`\n### ${heading}\n`);
+/** The section that the row of this anchor leads to, without its heading. */
+function sectionOf(anchor: string, heading: string): string {
+  const [, target = ''] =
+    new RegExp(`^\\| <a id="${anchor}"></a>\\[\`\\w+\`\\]\\((reasons/\\w+\\.md)#${anchor}\\) \\|`, 'm').exec(index) ?? [];
+  assert.notEqual(target, '', `docs/reasons.md has no row for ${anchor}`);
+  const [, rest = ''] = read(`docs/${target}`).split(`\n### ${heading}\n`);
   return rest.split(/\n#{2,3} /)[0] ?? '';
 }
 
 for (const reason of names) {
-  test(`${reason} has a section with what it means, where it shows, its cause and what to do`, () => {
+  test(`${reason} has a row, and a section with what it means, where it shows, its cause and what to do`, () => {
     const anchor = pageOf(reason).slice(`${documentation}/reasons.md#`.length);
     assert.ok(anchors.has(anchor), anchor);
-    const text = sectionOf(reason);
+    const text = sectionOf(anchor, reason);
     for (const part of ['- **Where**: ', '- **Cause**: ', '- **What to do**: ']) assert.ok(text.includes(part), part);
     assert.ok(text.trim().toLowerCase().startsWith(reasons[reason].toLowerCase()));
   });
 }
 
-test('each reason is in one section of the page', () => {
+test('each reason is in one section of a page, and in the list', () => {
   const listed = Object.values(reasonSections).flatMap((section) => Object.keys(section));
   assert.deepEqual(listed.toSorted(), names.toSorted());
-  for (const name of Object.keys(reasonSections))
-    assert.match(readFileSync(join(root, 'docs/templates/reasons.md'), 'utf8'), new RegExp(`^\\{\\{reasons ${name}\\}\\}$`, 'm'));
+  const pages = ['pushes', 'updates', 'problems'].map((page) => read(`docs/templates/reasons/${page}.md`)).join('\n');
+  for (const name of Object.keys(reasonSections)) {
+    assert.match(pages, new RegExp(`^\\{\\{reasons ${name}\\}\\}$`, 'm'));
+    assert.match(read('docs/templates/reasons.md'), new RegExp(`^\\{\\{index ${name}\\}\\}$`, 'm'));
+  }
 });
 
 test('each condition has a section of its own, beside the reason of the same name', () => {
   for (const type of conditionTypes) {
     assert.ok(anchors.has(`condition-${type.toLowerCase()}`), type);
-    assert.ok(sectionOf(`Condition ${type}`).includes('- **What to do**: '), type);
+    assert.ok(sectionOf(`condition-${type.toLowerCase()}`, `Condition ${type}`).includes('- **What to do**: '), type);
   }
 });
 
@@ -66,11 +73,13 @@ interface Version {
   };
 }
 
-describe('log messages', () => {
+describe('docs/logs.md says what to do about each message', () => {
   for (const [message, { levels }] of Object.entries(logMessages)) {
     test(message, () => {
-      const row = page.split('\n').find((line) => line.startsWith(`| \`${message}\` |`));
-      assert.ok(row !== undefined, 'docs/reasons.md has no row for it');
+      const row = read('docs/logs.md')
+        .split('\n')
+        .find((line) => line.startsWith(`| \`${message}\` |`));
+      assert.ok(row !== undefined, 'docs/logs.md has no row for it');
       const isProblem = levels.some((level) => level === 'warn' || level === 'error');
       assert.ok(!isProblem || !row.endsWith('| Nothing. |'), 'a warning or an error says what to do');
     });

@@ -47,7 +47,7 @@ test(
     assert.deepEqual({ ...image }, { repository: 'ghcr.io/some-fork/image-watcher', tag: '', digest: DIGEST, pullPolicy: 'IfNotPresent' });
     const images = [...written('charts/install/base/install.yaml').matchAll(/^ +image: (.*)$/gm)].map(([, one]) => one);
     assert.deepEqual(new Set(images), new Set([`ghcr.io/some-fork/image-watcher@${DIGEST}`, 'docker.io/valkey/valkey:8.1-alpine']));
-    for (const path of ['docs/operations.md', 'docs/installation.md', 'README.md', 'charts/image-watcher/Chart.yaml']) {
+    for (const path of ['docs/operations/upgrades.md', 'docs/installation.md', 'README.md', 'charts/image-watcher/Chart.yaml']) {
       assert.match(written(path), /github\.com\/Some-Fork\/image-watcher/, path);
       assert.doesNotMatch(written(path), /technomad\/image-watcher/, path);
     }

@@ -1,0 +1,16 @@
+import type { Reason } from '../../src/model/reasons.ts';
+
+/** What a guard stops, and how that shows: for the picture in docs/guards.md. */
+export const guardTexts: Readonly<Record<string, { readonly stops: string; readonly shownAs: string; readonly reason: Reason }>> = {
+  'cross-namespace': { stops: 'another namespace, and the configuration denies it', shownAs: 'Stalled', reason: 'CrossNamespaceDenied' },
+  consent: { stops: 'another namespace, without consent', shownAs: 'Stalled', reason: 'NoConsent' },
+  rewritten: { stops: 'admission replaces this image', shownAs: 'Ready', reason: 'UpToDate' },
+  rejected: { stops: 'the digest failed, or was rolled back', shownAs: 'Stalled or Held', reason: 'RejectedDigest' },
+  held: { stops: 'the image was changed manually', shownAs: 'Held', reason: 'Held' },
+  reverted: { stops: 'a GitOps tool reverted it twice', shownAs: 'Stalled', reason: 'ChangeReverted' },
+  paused: { stops: 'the rollouts of the Deployment are paused', shownAs: 'Held', reason: 'TargetPaused' },
+  'dry-run': { stops: 'mode: DryRun', shownAs: 'Ready', reason: 'DryRun' },
+  approval: { stops: 'mode: Approval, and nobody has approved it', shownAs: 'ApprovalRequired', reason: 'ApprovalRequired' },
+  repeats: { stops: 'the same change too often within an hour', shownAs: 'Reconciling', reason: 'TooManyChanges' },
+  window: { stops: 'outside of the update windows', shownAs: 'Reconciling', reason: 'Window' },
+};

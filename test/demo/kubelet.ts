@@ -1,0 +1,53 @@
+/** What a node would do with pods, where there are controllers but no nodes: it pulls the image, and the pod runs or crashes. */
+import { repeat, type Repetition } from '../../src/async/repeat.ts';
+import type { ControlPlane } from '../harness/control-plane.ts';
+
+interface Pod {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
+  readonly status?: { readonly containerStatuses?: readonly unknown[] };
+}
+
+/** The content of an image that ends as soon as it is started. */
+export const crashing = 'exit 1';
+
+const longAgo = '2026-01-01T00:00:00Z';
+
+/** Runs the pods of a namespace until it is stopped: their images are pulled from a registry over plain http. */
+export function runPods(cluster: ControlPlane, namespace: string): Repetition {
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const start = async ({ metadata, spec }: Pod) => {
+    const contents = await Promise.all(spec.containers.map(({ image }) => pull(image)));
+    const isReady = contents.every((content) => content !== crashing);
+    const containerStatuses = spec.containers.map(({ name, image }) => ({ name, image, imageID: '', ready: isReady, ...stateOf(isReady) }));
+    const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: longAgo }];
+    const status = { phase: isReady ? 'Running' : 'Pending', startTime: longAgo, conditions, containerStatuses };
+    await cluster.request('PATCH', `${path}/${metadata.name}/status`, { status });
+  };
+  return repeat(
+    async () => {
+      const { items } = await cluster.request<{ items: Pod[] }>('GET', path);
+      await Promise.all(items.filter(({ status }) => status?.containerStatuses === undefined).map(start));
+    },
+    // Whatever fails (a pod that is deleted meanwhile) is tried again.
+    { everyMs: 200, backoffMs: () => 200, onProblem: () => undefined },
+  );
+}
+
+function stateOf(isReady: boolean) {
+  if (isReady) return { restartCount: 0, state: { running: { startedAt: longAgo } } };
+  return {
+    restartCount: 4,
+    state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 1m20s restarting failed container' } },
+    lastState: { terminated: { reason: 'Error', exitCode: 1, startedAt: longAgo, finishedAt: longAgo } },
+  };
+}
+
+/** The content of an image that `pushImage` made. */
+async function pull(image: string): Promise<string> {
+  const [, host = '', repository = '', tag = ''] = /^([^/]+)\/(.+):([\w.-]+)$/.exec(image) ?? [];
+  const read = (path: string) =>
+    fetch(`http://${host}/v2/${repository}/${path}`, { headers: { accept: 'application/vnd.oci.image.manifest.v1+json' } });
+  const { layers } = (await (await read(`manifests/${tag}`)).json()) as { layers: { digest: string }[] };
+  return (await read(`blobs/${layers[0]?.digest}`)).text();
+}

@@ -1,0 +1,70 @@
+/** The world of docs/tutorial.md: a cluster whose Deployments roll out, a registry that announces pushes, image-watcher, and a shell that reaches them. */
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { announce, startWorld } from '../end-to-end/world.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { runPods } from './kubelet.ts';
+
+export type TutorialWorld = Awaited<ReturnType<typeof startTutorialWorld>>;
+
+/** Addresses as the page shows them. */
+const shown = { registry: '127.0.0.1:5000', server: 'http://127.0.0.1:9090' };
+const root = join(import.meta.dirname, '../..');
+
+/** Starts everything that the tutorial needs; `namespace` is created, and pods run in it. */
+export async function startTutorialWorld(namespace = 'shop') {
+  const world = await startWorld({ controllers: true });
+  await world.cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+  const pods = runPods(world.cluster, namespace);
+  const service = await world.start();
+  await announce(world.registry, service);
+  const folder = tempFolder('tutorial');
+  const variables = { KUBECONFIG: world.cluster.kubeconfigPath, REGISTRY: world.registry.host, SERVER: service.operationsUrl };
+  const path = [programsIn(folder), process.env['PATH']].join(delimiter);
+  const asShown = (text: string) => text.replaceAll(service.operationsUrl, shown.server).replaceAll(world.registry.host, shown.registry);
+  return {
+    /** To be sourced by a shell. */
+    profile: writeProfile(folder, { ...variables, PATH: path }),
+    /** Runs a command as somebody at the terminal would; returns what it prints. */
+    run(command: string): Promise<string> {
+      const env = { ...variables, PATH: path, HOME: folder };
+      return new Promise((resolve) => {
+        execFile('bash', ['-c', `exec 2>&1\n${command}`], { env, cwd: folder }, (_error, output) => resolve(asShown(output)));
+      });
+    },
+    async stop() {
+      await pods.stop();
+      await world.stop();
+    },
+  };
+}
+
+/** The commands of the tutorial that are not those of everybody. */
+function programsIn(folder: string): string {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  for (const [name, file] of [
+    ['image-watcher', 'bin/image-watcher.mjs'],
+    ['push', 'test/demo/push.ts'],
+  ] as const) {
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(join(root, file))} "$@"\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+  return bin;
+}
+
+function writeProfile(folder: string, variables: Readonly<Record<string, string>>): string {
+  const profile = join(folder, 'profile');
+  writeFileSync(
+    profile,
+    Object.entries(variables)
+      .map(([name, value]) => `export ${name}=${quote(value)}\n`)
+      .join(''),
+  );
+  return profile;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

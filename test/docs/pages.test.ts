@@ -1,0 +1,36 @@
+/** A page is one task: long ones are split, and their folder's page leads to the parts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fencesOf, linksOf, pages } from './markdown.ts';
+
+// One table each, which its readers search.
+const tables = ['docs/threat-model.md', 'docs/benchmarks.md'];
+
+test('no page for users has 30 kB or more', () => {
+  const long = pages.filter(({ path, text }) => path.startsWith('docs/') && !tables.includes(path) && Buffer.byteLength(text) >= 30_000);
+  assert.deepEqual(
+    long.map(({ path }) => path),
+    [],
+  );
+});
+
+for (const [folder, leads] of [
+  ['receivers', 'receivers.md'],
+  ['operations', 'operations.md'],
+  ['policies', 'policies.md'],
+  ['reasons', 'reasons.md'],
+  ['guides', 'README.md'],
+] as const) {
+  const parts = pages.filter(({ path }) => path.startsWith(`docs/${folder}/`));
+  test(`docs/${leads} leads to each page of docs/${folder}, which opens with what it is for and an example`, () => {
+    const index = pages.find(({ path }) => path === `docs/${leads}`);
+    assert.ok(index && parts.length >= 4, String(parts.length));
+    const targets = linksOf(index.text).map((link) => link.split('#')[0]);
+    for (const { path, text } of parts) {
+      assert.ok(targets.includes(path.slice('docs/'.length)), path);
+      const opening = text.split('\n## ')[0] ?? '';
+      assert.match(opening, /^(?:<!--.*-->\n\n)?# .+\n\n[A-Z`[]/, path);
+      assert.ok(fencesOf(opening).length > 0 || text.length < 2_500, `${path} does not open with an example`);
+    }
+  });
+}
