@@ -1,4 +1,5 @@
 import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { commandParts } from './commands.ts';
 import { configurationParts } from './configuration.ts';
 import { filesWithCoordinates } from './coordinates.ts';
 import { differencesParts } from './differences.ts';
@@ -22,6 +23,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     ...filesWithCoordinates(),
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
     { path: 'docs/policies.md', content: renderTemplate('policies.md', policyParts) },
+    { path: 'docs/command-line.md', content: renderTemplate('command-line.md', commandParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },
     { path: 'docs/logs.md', content: renderTemplate('logs.md', logParts) },

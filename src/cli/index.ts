@@ -3,8 +3,10 @@ import { approve, check, release, resume, rollback, suspend } from './policy-com
 import type { Command } from './command.ts';
 import { consents } from './consents.ts';
 import { crd } from './crd.ts';
+import { diff } from './diff.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
+import { get } from './get.ts';
 import { generatePassword } from './generate-password.ts';
 import { importCommand } from './import.ts';
 import { lint } from './lint.ts';
@@ -18,9 +20,11 @@ export const commands: readonly Command[] = [
   crd,
   lint,
   simulate,
+  get,
+  explain,
+  diff,
   events,
   replay,
-  explain,
   consents,
   check,
   approve,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { describeStatus } from '../../src/cli/policy-client.ts';
+import { describeStatus } from '../../src/cli/describe-status.ts';
 import type { Condition } from '../../src/model/policy-status.ts';
 import { documentation } from '../../src/model/reasons.ts';
 import { tempFolder } from '../harness/temp-folder.ts';

@@ -102,11 +102,12 @@ test('npm scripts exist', () => {
 
 for (const words of new Set(ours.map((command) => command.words.join(' ')))) {
   test(`image-watcher ${words}: the command and its options exist`, () => {
-    const [name = '', ...rest] = words.split(' ');
-    const command = ourCommands.find((candidate) => candidate.name === name);
-    assert.ok(command, `there is no command "${name}"`);
-    for (const option of rest.filter((word) => word.startsWith('-') && word !== '--help' && word !== '-')) {
-      assert.match(command.help, new RegExp(`${option.split('=')[0]}\\b`), `"${name}" has no option ${option}`);
+    const [name = '', second = '', ...rest] = words.split(' ');
+    const group = ourCommands.find((candidate) => candidate.name === name);
+    assert.ok(group, `there is no command "${name}"`);
+    const command = group.commands?.find((candidate) => candidate.name === `${name} ${second}`) ?? group;
+    for (const option of [second, ...rest].filter((word) => word.startsWith('-') && word !== '--help' && word !== '-')) {
+      assert.match(command.help, new RegExp(`${option.split('=')[0]}\\b`), `"${command.name}" has no option ${option}`);
     }
   });
 }
