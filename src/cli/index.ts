@@ -1,6 +1,7 @@
 /** The list of commands. */
 import { approve, check, release, resume, rollback, suspend } from './policy-commands.ts';
 import type { Command } from './command.ts';
+import { completion } from './completion.ts';
 import { consents } from './consents.ts';
 import { crd } from './crd.ts';
 import { diff } from './diff.ts';
@@ -34,5 +35,6 @@ export const commands: readonly Command[] = [
   release,
   importCommand,
   generatePassword,
+  completion,
   version,
 ];

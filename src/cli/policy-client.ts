@@ -50,12 +50,16 @@ export interface PolicyName {
 
 const resourceWords = new Set([plural, kind.toLowerCase(), shortName]);
 
+/** Whether a word before the slash is the resource: `ipol`, `imagepolicies.operator.technomad.dev`. */
+export function isResourceWord(word: string): boolean {
+  return resourceWords.has(word.toLowerCase().split('.')[0] ?? '');
+}
+
 /** Reads NAME, ipol/NAME, imagepolicy/NAME and NAMESPACE/NAME; throws UsageError. */
 export function readPolicyName(text: string, namespace: string | undefined): PolicyName {
   const [, prefix, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(text) ?? [];
   if (name === '') throw new UsageError(`a policy is NAME, ${shortName}/NAME or NAMESPACE/NAME, not "${text}"`);
-  const [word = ''] = prefix?.toLowerCase().split('.') ?? [];
-  if (prefix === undefined || resourceWords.has(word)) return { namespace, name };
+  if (prefix === undefined || isResourceWord(prefix)) return { namespace, name };
   if (namespace !== undefined && namespace !== prefix)
     throw new UsageError(`"${text}" is in the namespace ${prefix}, and --namespace is ${namespace}: name one of them`);
   return { namespace: prefix, name };

@@ -1,18 +1,19 @@
 /** The command line as a whole: which command is meant, and what is said of one that there is not. */
 import { didYouMean } from '../api-versions/validation/schema-problems.ts';
 import { ConfigError } from '../config.ts';
+import { completer } from './completion.ts';
 import { type Command, type Terminal, UsageError } from './command.ts';
 
 /** Runs what the command line says; returns the exit code. */
 export async function runProgram(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
-  const [first, ...rest] = withOptionsLast(args);
+  const [first, ...rest] = args[0] === '__complete' ? args : withOptionsLast(args);
   const name = first === '--version' ? 'version' : first;
   if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && rest.length === 0)) {
     (name === undefined ? terminal.err : terminal.out)(overviewOf(commands));
     return name === undefined ? 2 : 0;
   }
   if (name === 'help') return runProgram(commands, [...rest, '--help'], terminal);
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = name === '__complete' ? completer(commands) : commands.find((candidate) => candidate.name === name);
   if (command === undefined) {
     const known = commands.map((one) => one.name);
     const what = name.startsWith('-')
@@ -22,7 +23,12 @@ export async function runProgram(commands: readonly Command[], args: readonly st
     return 2;
   }
   try {
-    if (command.options === undefined && command.commands === undefined && rest.some((word) => word === '--help' || word === '-h')) {
+    if (
+      name !== '__complete' &&
+      command.options === undefined &&
+      command.commands === undefined &&
+      rest.some((word) => word === '--help' || word === '-h')
+    ) {
       terminal.out(command.help);
       return 0;
     }

@@ -100,6 +100,13 @@ function loadDefault(): KubeConfig {
   return config;
 }
 
+/** The names of the kubeconfig's contexts. */
+export function contextsOf({ kubeconfig }: { kubeconfig?: string }): string[] {
+  return loadConfig({ ...(kubeconfig !== undefined && { kubeconfig }) })
+    .getContexts()
+    .map(({ name }) => name);
+}
+
 function namespaceOf(config: KubeConfig): string | undefined {
   return config.getContextObject(config.getCurrentContext())?.namespace?.trim() || undefined;
 }

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
 import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
@@ -61,4 +61,40 @@ export function withNamespace(kubeconfig: string, namespace: string): string {
   const path = join(tempFolder('kubeconfig'), 'config');
   writeFileSync(path, stringify({ ...config, contexts }));
   return path;
+}
+
+/** When all conditions began. */
+export const at = '2026-03-01T12:00:00Z';
+
+/** A condition since `at`. */
+export function condition(type: string, status: Condition['status'], reason: string, message = 'why'): Condition {
+  return { type, status, reason, message, lastTransitionTime: at };
+}
+
+/** A status with what one container runs. */
+export function statusOf(world: CliWorld, name: string, tags: { runs: string; latest: string }, ...conditions: Condition[]): PolicyStatus {
+  const image = `harbor.example.com/shop/${name}:${tags.runs}`;
+  return {
+    latest: { tag: tags.latest, selectedAt: at },
+    targets: [{ kind: 'Deployment', namespace: world.namespace, name, container: 'c0', image, state: 'UpToDate' }],
+    conditions,
+  };
+}
+
+/** The policies web, which is in order, held, which is Held, and api, which was never reconciled. */
+export async function createPolicies(world: CliWorld): Promise<void> {
+  await Promise.all(['web', 'api', 'held'].map((name) => world.create(name)));
+  await Promise.all([
+    world.report('web', statusOf(world, 'web', { runs: '1.4.0', latest: '1.4.0' }, condition('Ready', 'True', 'UpToDate'))),
+    world.report(
+      'held',
+      statusOf(
+        world,
+        'held',
+        { runs: '1.3.0', latest: '1.4.0' },
+        condition('Ready', 'True', 'UpToDate'),
+        condition('Held', 'True', 'Held', 'kubectl changed \u001B[31mc0'),
+      ),
+    ),
+  ]);
 }

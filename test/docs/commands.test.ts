@@ -38,6 +38,8 @@ const elsewhere: Readonly<Record<string, string>> = {
 /** Commands of ours that other tests run. */
 const runElsewhere: Readonly<Record<string, string>> = {
   serve: 'runs until it is stopped: every test of end-to-end/',
+  'get --watch': 'runs until it is stopped: test/cli/get.test.ts',
+  'events --follow': 'as well: test/cli/follow-events.test.ts',
   'crd apply': 'needs a conversion webhook: test/cli/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
   'crd migrate': 'needs one as well: test/cli/crd-migrate.test.ts',
 };
