@@ -23,4 +23,5 @@ if (process.pid === 1) {
       if (process.listenerCount(signal) === 0) process.exit(128 + constants.signals[signal]);
     });
 }
-process.exitCode = await runProgram(commands, process.argv.slice(2), terminal);
+// Not awaited: the single-file executable is a CommonJS module, which has no await outside of functions.
+void runProgram(commands, process.argv.slice(2), terminal).then((code) => (process.exitCode = code));
