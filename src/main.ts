@@ -12,6 +12,7 @@ const terminal: Terminal = {
   readStandardInput: () => text(process.stdin),
   // Knows NO_COLOR and FORCE_COLOR.
   hasColours: styleText('bold', 'a', { stream: process.stdout }) !== 'a',
+  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
 };

@@ -16,6 +16,8 @@ export interface Terminal {
   readonly readStandardInput?: () => Promise<string>;
   /** Whether `out` is a terminal with colours. */
   readonly hasColours?: boolean;
+  /** The width of the terminal; absent where `out` is none. */
+  readonly columns?: number | undefined;
   /** Ends commands that run until they are interrupted. */
   readonly signal?: AbortSignal;
   readonly out: (text: string) => void;

@@ -121,6 +121,6 @@ function formatChange(change: Change, terminal: Terminal): string {
   }
   const subject = [workload, container].filter((part) => part !== undefined).join(' ');
   const stays = image === undefined ? '' : ` stays at ${image}`;
-  const why = reason === undefined || message.startsWith(`${reason}: `) ? message : `${reason}: ${message}`;
+  const why = reason === undefined || message.includes(`${reason}: `) ? message : `${reason}: ${message}`;
   return `${paint('dim', printable(`# ${subject}${stays}: ${why}`))}\n`;
 }

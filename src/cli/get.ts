@@ -2,7 +2,7 @@ import { describeClusterError } from './cluster-errors.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { policyRow, type PolicyRow } from './get/policy-row.ts';
 import { watchPolicies } from './get/watch-policies.ts';
-import { countOf, formatTable, print } from './output.ts';
+import { countOf, formatTable, print, wrap } from './output.ts';
 import {
   currentNamespace,
   listPolicies,
@@ -137,7 +137,8 @@ function createPrinter(output: Output, showNamespace: boolean, terminal: Termina
       const rows = found.map((raw) => policyRow(raw, new Date()));
       terminal.out(`${linesOf(rows, [columns.map(({ heading }) => heading)]).join('\n')}\n`);
       const blocked = rows.filter(({ message }) => message !== undefined).length;
-      if (rows.length > 1 && blocked > 0) terminal.err(`${countOf(rows.length, 'policy', 'policies')}, ${blocked} of them not in order\n`);
+      if (terminal.interactive && rows.length > 1 && blocked > 0)
+        terminal.err(`${countOf(rows.length, 'policy', 'policies')}, ${blocked} of them not in order\n`);
     },
     change(raw: unknown, isGone: boolean) {
       const row = policyRow(raw, new Date());
@@ -170,10 +171,10 @@ function columnsOf(isWide: boolean, showNamespace: boolean): readonly Column[] {
 function decorate(line: string, row: PolicyRow | undefined, isWide: boolean, terminal: Terminal): string {
   const paint = paintFor(terminal);
   if (row === undefined) return paint('bold', line.trimEnd());
-  const { message, ready } = row;
-  const colour = message !== undefined ? (ready === 'True' ? 'yellow' : 'red') : ready === 'True' ? undefined : 'yellow';
-  const painted = colour === undefined ? line.trimEnd() : paint(colour, line.trimEnd());
-  return message === undefined || isWide ? painted : `${painted}\n${paint('dim', `  ${message}`)}`;
+  const { message, isStalled } = row;
+  const painted = message === undefined ? line.trimEnd() : paint(isStalled ? 'red' : 'yellow', line.trimEnd());
+  if (message === undefined || isWide) return painted;
+  return [painted, ...wrap(message, (terminal.columns ?? Infinity) - 2).map((part) => paint('dim', `  ${part}`))].join('\n');
 }
 
 function withoutManagedFields(raw: unknown): unknown {

@@ -24,6 +24,17 @@ export function formatTable(rows: readonly (readonly string[])[], widths: readon
   return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
 }
 
+/** A text in lines of at most `columns` characters, as far as its words allow. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
 /** `1 policy`, `2 policies`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

@@ -96,10 +96,8 @@ export async function withCluster(
       await client.close();
     }
   } catch (error) {
-    if (error instanceof UsageError || terminal.signal?.aborted) {
-      if (error instanceof UsageError) throw error;
-      return 0;
-    }
+    if (error instanceof UsageError) throw error;
+    if (terminal.signal?.aborted) return 0;
     terminal.err(`${describeClusterError(error)}\n`);
     return failed;
   }

@@ -19,17 +19,19 @@ describe('what is shown of policies', () => {
 
   describe('get', () => {
     it('shows a row for each policy, and below it what is blocked and why, without control characters', async () => {
-      const { code, out, err } = await run('get', []);
+      const { code, out, err } = await runCommand('get', ['--kubeconfig', world.kubeconfig], { interactive: true, columns: 30 });
       assert.equal(code, 0);
       assert.deepEqual(out.replaceAll(/ \d+[smhd]$/gm, ' AGE').split('\n'), [
         'NAME  RUNNING  LATEST  READY    REASON    AGE',
         'api   -        -       Unknown  -         AGE',
+        '  not reconciled yet: does',
+        '  image-watcher run?',
         'held  1.3.0    1.4.0   True     Held      AGE',
         '  kubectl changed \\u{1b}[31mc0',
         'web   1.4.0    1.4.0   True     UpToDate  AGE',
         '',
       ]);
-      assert.equal(err, '3 policies, 1 of them not in order\n');
+      assert.equal(err, '3 policies, 2 of them not in order\n');
     });
 
     it('-A shows namespaces, -o wide images and messages', async () => {
@@ -116,6 +118,8 @@ describe('what is shown of policies', () => {
       const { code, out } = await run('diff', ['old']);
       assert.equal(code, 0);
       assert.match(out, /^# Deployment \S+\/old c0 stays at harbor\.example\.com\/shop\/old:1\.3\.0: DryRun: .*\n$/);
+      const explained = await run('explain', ['old']);
+      assert.match(explained.out, /dry-run +blocked: DryRun: [^]*\nsomething is in the way\nsee https:\/\/\S+\/reasons\.md#dryrun\n$/);
     });
 
     it('of all policies of a namespace', async () => {

@@ -78,3 +78,16 @@ for (const [name, found, anchors] of [
     }
   });
 }
+
+test('simulate: why a payload is no push', async () => {
+  const file = join(tempFolder('body'), 'body.json');
+  for (const [body, anchor] of [
+    ['{}', 'malformed'],
+    [JSON.stringify({ image: 'harbor.example.com/shop/web' }), 'incomplete'],
+  ] as const) {
+    writeFileSync(file, body);
+    const { code, out } = await runCommand('simulate', ['--provider', 'generic', '--file', file]);
+    assert.equal(code, 1);
+    assert.deepEqual(linksOf(out.split('\n')), [`${documentation}/reasons.md#${anchor}`], out);
+  }
+});

@@ -12,7 +12,10 @@ export interface Ran {
 export async function runCommand(
   name: string,
   args: readonly string[],
-  { onText, ...terminal }: Pick<Terminal, 'interactive' | 'hasColours' | 'signal'> & { readonly onText?: (text: string) => void } = {},
+  {
+    onText,
+    ...terminal
+  }: Pick<Terminal, 'interactive' | 'hasColours' | 'columns' | 'signal'> & { readonly onText?: (text: string) => void } = {},
 ): Promise<Ran> {
   const command = commands.find((candidate) => candidate.name === name);
   if (!command) throw new Error(`there is no command ${name}`);

@@ -19,6 +19,8 @@ export interface PolicyRow {
   readonly age: string;
   /** Why something is blocked or wrong, and what to do; absent where all is well. */
   readonly message?: string;
+  /** Whether somebody has to act. */
+  readonly isStalled: boolean;
 }
 
 /** The conditions that say what a user should know, the most urgent first. */
@@ -32,7 +34,8 @@ export function policyRow(raw: unknown, now: Date): PolicyRow {
   const ready = conditions.find(({ type }) => type === 'Ready');
   const urgent = telling.flatMap((type) => conditions.filter((condition) => condition.type === type && condition.status === 'True'));
   const shown: Condition | undefined = urgent[0] ?? ready;
-  const isWell = shown === undefined || (shown === ready && ready.status === 'True') || reasonLinks([shown.reason]).length === 0;
+  const isWell = shown !== undefined && (reasonLinks([shown.reason]).length === 0 || (shown === ready && ready.status === 'True'));
+  const message = shown === undefined ? 'not reconciled yet: does image-watcher run?' : shown.message;
   const withDigest = typeof spec?.select === 'object' && spec.select !== null && 'digest' in spec.select;
   return {
     namespace: metadata?.namespace ?? '',
@@ -43,7 +46,8 @@ export function policyRow(raw: unknown, now: Date): PolicyRow {
     ready: ready?.status ?? 'Unknown',
     reason: printable(shown?.reason ?? '-'),
     age: metadata?.creationTimestamp === undefined ? '-' : formatAge(new Date(metadata.creationTimestamp), now),
-    ...(!isWell && { message: printable(shown.message) }),
+    isStalled: shown?.type === 'Stalled',
+    ...(!isWell && { message: printable(message) }),
   };
 }
 
