@@ -12,6 +12,7 @@ import { inParallel } from '../async/in-parallel.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { readTarget } from './explain/gather.ts';
 import { outputOption, print } from './output.ts';
+import { startProgress } from './progress.ts';
 import { clusterOptions, cliFieldManager, listPolicies as listRawPolicies, withCluster } from './policy-client.ts';
 
 const maxParallel = 8;
@@ -55,7 +56,9 @@ Exit codes: 0 all consent, 1 a consent is missing, 2 wrong usage.`,
       );
     const config = readConfig(processSource(values.config));
     return withCluster(values, terminal, async (client) => {
-      const { pairs, failures, leftOut } = await findPairs(client, config, from);
+      const progress = startProgress(terminal, 'listing policies …');
+      const onRead = (read: number, all: number) => progress.update(`reading targets: ${read} of ${all}`);
+      const { pairs, failures, leftOut } = await findPairs(client, config, { from, onRead }).finally(progress.stop);
       const isMerging = values.merge ?? false;
       const rows = await inspect(pairs, client, { isMerging });
       const results = values.apply ? await write(rows, client, { isMerging }) : rows;
@@ -110,14 +113,18 @@ interface Writing {
 async function findPairs(
   client: KubeClient,
   config: Config,
-  from: readonly string[] = ['*'],
+  { from = ['*'], onRead }: { readonly from: readonly string[] | undefined; readonly onRead: (read: number, all: number) => void },
 ): Promise<{ pairs: Pair[]; failures: Row[]; leftOut: number }> {
   const wanted = (await listPolicies(client, config)).flatMap((policy) => {
     const { spec } = policy;
     if (!isUsable(spec) || !(from.includes('*') || from.includes(policy.namespace))) return [];
     return spec.targets.filter(({ namespace }) => namespace !== policy.namespace).map((target) => ({ policy, spec, target }));
   });
-  const found = await inParallel(wanted, maxParallel, ({ target }) => readTarget(client, target, config.customTargets));
+  let read = 0;
+  const found = await inParallel(wanted, maxParallel, ({ target }) => {
+    onRead(read++, wanted.length);
+    return readTarget(client, target, config.customTargets);
+  });
   const aliases = registryAliases(config);
   const pairs = new Map<string, Pair>();
   const unrelated = new Set<string>();

@@ -5,8 +5,9 @@ import { ApiError, type ApiTarget, apiOptions, callApi, withApi } from './api-cl
 import { defineCommand, type Terminal, UsageError, type Values } from './command.ts';
 import { type Filter, readEvents } from './events/list-events.ts';
 import { followEvents } from './events/follow-events.ts';
-import { outputOption, print, printable } from './output.ts';
+import { countOf, outputOption, print, printable } from './output.ts';
 import { clusterOf, policyOptions, readPolicyName } from './policy-client.ts';
+import { startProgress } from './progress.ts';
 import { reasonLinks } from './reason-links.ts';
 
 const options = {
@@ -41,7 +42,9 @@ export const events = defineCommand({
         const policy = what === undefined ? undefined : await policyOf(what, values);
         const full = { ...filter, ...(policy !== undefined && { policy }) };
         if (follow) return followEvents(values, full, { terminal, show: (event) => terminal.out(formatFollowed(event, output)) });
-        const found = await readEvents(values, full);
+        const progress = startProgress(terminal, 'reading events …');
+        const onRead = (count: number) => progress.update(`reading events: ${countOf(count, 'event')}`);
+        const found = await readEvents(values, full, onRead).finally(progress.stop);
         print(terminal, output, found, () =>
           found.length === 0 ? 'no events\n' : `${found.map((event) => describe(event, false)).join('\n')}\n`,
         );

@@ -2,6 +2,7 @@ import { defineCommand, defineGroup, type Terminal } from './command.ts';
 import { convertAll, formatImport, type KeelImport } from './import/keel/convert-all.ts';
 import { countOf } from './output.ts';
 import { clusterOptions, withCluster } from './policy-client.ts';
+import { startProgress } from './progress.ts';
 
 /** `image-watcher import keel`. */
 const importKeel = defineCommand({
@@ -25,7 +26,8 @@ Exit codes: 0 everything was carried over, 1 something was not, or the cluster d
   run: ({ output, namespace, 'all-namespaces': all, ...values }, _args, terminal) =>
     withCluster(values, terminal, async (client) => {
       const { listWorkloads } = await import('./import/keel/workload.ts');
-      const imported = convertAll(await listWorkloads(client, all ? undefined : namespace));
+      const progress = startProgress(terminal, 'reading workloads …');
+      const imported = convertAll(await listWorkloads(client, all ? undefined : namespace).finally(progress.stop));
       if (output === 'json') terminal.out(`${JSON.stringify(imported, undefined, 2)}\n`);
       else terminal.out(formatImport(imported));
       summarize(imported, terminal);

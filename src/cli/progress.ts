@@ -2,9 +2,9 @@ import type { Terminal } from './command.ts';
 
 /** A line on the terminal that says what is happening. */
 export interface Progress {
-  update(text: string): void;
+  readonly update: (text: string) => void;
   /** Removes the line. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 const firstShownMs = 1_000;

@@ -36,9 +36,12 @@ export async function* listEvents(target: ApiTarget, filter: Filter): AsyncGener
   }
 }
 
-/** All of them. */
-export async function readEvents(target: ApiTarget, filter: Filter): Promise<EventView[]> {
+/** All of them; `onRead` is called with how many there are so far. */
+export async function readEvents(target: ApiTarget, filter: Filter, onRead?: (count: number) => void): Promise<EventView[]> {
   const found: EventView[] = [];
-  for await (const event of listEvents(target, filter)) found.push(event);
+  for await (const event of listEvents(target, filter)) {
+    found.push(event);
+    onRead?.(found.length);
+  }
   return found;
 }
