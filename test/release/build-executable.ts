@@ -3,12 +3,14 @@
  * puts into a copy of itself (single executable applications). Meant for the commands; the service runs from the image.
  */
 import { build, type Plugin } from 'esbuild';
-import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** What src/kube/kube-config.ts does with a hook when it is loaded is done here when it is joined. */
@@ -27,7 +29,7 @@ const withoutGeneratedApi: Plugin = {
 
 /** Writes the executable. */
 export async function buildExecutable(output: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'image-watcher-executable-'));
+  const folder = await mkdtemp(join(tmpdir(), 'image-watcher-executable-'));
   try {
     const main = join(folder, 'main.cjs');
     await build({
@@ -43,18 +45,18 @@ export async function buildExecutable(output: string): Promise<void> {
       plugins: [withoutGeneratedApi],
     });
     const blob = join(folder, 'main.blob');
-    writeFileSync(join(folder, 'sea.json'), JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true }));
-    execFileSync(process.execPath, ['--experimental-sea-config', join(folder, 'sea.json')], { stdio: 'pipe' });
-    mkdirSync(dirname(output), { recursive: true });
-    copyFileSync(process.execPath, output);
-    chmodSync(output, 0o755);
-    if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', output]);
+    await writeFile(join(folder, 'sea.json'), JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true }));
+    await run(process.execPath, ['--experimental-sea-config', join(folder, 'sea.json')]);
+    await mkdir(dirname(output), { recursive: true });
+    await copyFile(process.execPath, output);
+    await chmod(output, 0o755);
+    if (process.platform === 'darwin') await run('codesign', ['--remove-signature', output]);
     const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
     const postject = join(root, 'node_modules/postject/dist/cli.js');
-    execFileSync(process.execPath, [postject, output, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...segment], { stdio: 'pipe' });
-    if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', output]);
+    await run(process.execPath, [postject, output, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...segment]);
+    if (process.platform === 'darwin') await run('codesign', ['--sign', '-', output]);
   } finally {
-    rmSync(folder, { recursive: true });
+    await rm(folder, { recursive: true });
   }
 }
 
