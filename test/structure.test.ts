@@ -132,6 +132,7 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   '@sigstore/protobuf-specs': { folders: ['verify'] },
   '@sigstore/verify': { folders: ['verify'] },
   '@prometheus-io/client': { folders: ['telemetry'], types: ['operations'] },
+  commander: { folders: ['cli'] },
   semver: { folders: ['select', 'plan'] },
   re2js: { folders: ['model'] },
 };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
 import { castOf } from './cast.ts';
+import { commandParts } from './commands.ts';
 import { configurationParts } from './configuration.ts';
 import { filesWithCoordinates } from './coordinates.ts';
 import { differencesParts } from './differences.ts';
@@ -46,6 +47,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
     { path: 'src/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
     ...policyPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, policyParts) })),
+    { path: 'docs/command-line.md', content: renderTemplate('command-line.md', commandParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },
     { path: 'docs/guards.md', content: renderTemplate('guards.md', guardParts) },

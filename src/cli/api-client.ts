@@ -1,21 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { kubeconfigOf, processSource } from '../config.ts';
 import { describeError } from '../model/errors.ts';
+import type { Options, Terminal } from './command.ts';
+import { clusterOf, clusterOptions } from './policy-client.ts';
 
 /** The options of every command that calls the API of a running image-watcher. */
 export const apiOptions = {
-  server: { type: 'string' },
-  'token-file': { type: 'string' },
-  kubeconfig: { type: 'string' },
-  context: { type: 'string' },
-  output: { type: 'string', short: 'o' },
-} as const;
-
-/** Their lines of `--help`. */
-export const apiHelp = `  --server      the operations listener (default http://127.0.0.1:9090: kubectl port-forward svc/image-watcher-operations 9090)
-  --token-file  a file with a bearer token; without it the token of --kubeconfig (or KUBECONFIG, or ~/.kube/config)
-  --output      text or json
-`;
+  server: {
+    value: 'URL',
+    about: 'the operations listener (default http://127.0.0.1:9090: kubectl port-forward svc/image-watcher-operations 9090)',
+  },
+  'token-file': { value: 'FILE', completes: 'file', about: 'a file with a bearer token; without it, the token of the kubeconfig' },
+  ...clusterOptions,
+} as const satisfies Options;
 
 export interface ApiTarget {
   readonly server?: string | undefined;
@@ -27,12 +23,23 @@ export interface ApiTarget {
 /** The API could not be called, or its response was an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** Absent where there was no response. */
+  /** The status of the response; undefined if there was none. */
   readonly status: number | undefined;
 
   constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {
     super(message, options);
     this.status = status;
+  }
+}
+
+/** Runs a command that calls the API; prints an ApiError and returns exit code 1. */
+export async function withApi(terminal: Terminal, act: () => Promise<number>): Promise<number> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    terminal.err(`${error.message}\n`);
+    return 1;
   }
 }
 
@@ -59,7 +66,10 @@ export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path
       ...(method === 'POST' && { body: '{}' }),
     });
   } catch (error) {
-    throw new ApiError(`${server} cannot be reached: ${describeError(error)}`, { cause: error });
+    throw new ApiError(
+      `${server} cannot be reached: ${describeError(error)}: open a port (kubectl port-forward svc/image-watcher-operations 9090), or name it with --server`,
+      { cause: error },
+    );
   }
   const text = await response.text();
   const answer = parse(text);
@@ -74,7 +84,7 @@ function isPrivate({ protocol, hostname }: URL): boolean {
 }
 
 /** The token of the file or of the kubeconfig; undefined without a kubeconfig, for listeners without authentication. */
-async function findAuthorization({ 'token-file': tokenFile, kubeconfig, context }: ApiTarget): Promise<string | undefined> {
+async function findAuthorization({ 'token-file': tokenFile, ...values }: ApiTarget): Promise<string | undefined> {
   if (tokenFile !== undefined) {
     try {
       return `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`;
@@ -82,17 +92,14 @@ async function findAuthorization({ 'token-file': tokenFile, kubeconfig, context 
       throw new ApiError(`--token-file ${tokenFile} cannot be read: ${describeError(error)}`, { cause: error });
     }
   }
-  const file = kubeconfig ?? kubeconfigOf(processSource());
+  const cluster = clusterOf(values);
   // Loaded only now: a token of a file should not wait for the Kubernetes client.
   const { loadKubeAccess } = await import('../kube/kube-access.ts');
   try {
-    const access = await loadKubeAccess({
-      ...(file !== undefined && { kubeconfig: file }),
-      ...(context !== undefined && { context }),
-    }).current();
+    const access = await loadKubeAccess(cluster).current();
     return access.headers['authorization'];
   } catch (error) {
-    if (file === undefined && context === undefined) return undefined;
+    if (cluster.kubeconfig === undefined && cluster.context === undefined) return undefined;
     throw new ApiError(`the kubeconfig gives no token: ${describeError(error)}`, { cause: error });
   }
 }

@@ -1,6 +1,4 @@
-import { plural } from '../api-versions/group.ts';
 import { readPolicy } from '../api-versions/read-policy.ts';
-import { apiVersion } from '../api-versions/v1.ts';
 import { processSource, readConfig, registryAliases, type Config } from '../config.ts';
 import { addNamespaces, consentAnnotation, evaluateConsent, namespacesIn } from '../plan/consent.ts';
 import { describeError } from '../model/errors.ts';
@@ -11,60 +9,64 @@ import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } f
 import type { KubeClient } from '../kube/client.ts';
 import type { TargetKind } from '../kube/targets.ts';
 import { inParallel } from '../async/in-parallel.ts';
-import { type Command, parseOptions, parseOutput, type Terminal, UsageError } from './command.ts';
+import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { readTarget } from './explain/gather.ts';
-import { cliFieldManager, policyHelp, policyOptions, withCluster } from './policy-client.ts';
+import { outputOption, print } from './output.ts';
+import { startProgress } from './progress.ts';
+import { clusterOptions, cliFieldManager, listPolicies as listRawPolicies, withCluster } from './policy-client.ts';
 
-const options = {
-  ...policyOptions,
-  apply: { type: 'boolean' },
-  merge: { type: 'boolean' },
-  from: { type: 'string' },
-  config: { type: 'string' },
-} as const;
 const maxParallel = 8;
 const maxTries = 5;
-const pageSize = 500;
 
 /** `image-watcher consents`. */
-export const consents: Command = {
+export const consents = defineCommand({
   name: 'consents',
   summary: 'list, and write, the consents that policies with targets in other namespaces need',
-  help: `Usage: image-watcher consents [--from NAMESPACES] [--apply] [--merge] [--config FILE] [--output text|json]
+  about: `Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy now, and the consent of the workload's owners: the annotation ${consentAnnotation} on it, or else on its Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply.
 
-Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy now, and
-the consent of the workload's owners: the annotation ${consentAnnotation} on it, or else on its
-Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply. Exits with 1
-when a consent is missing.
+--apply writes what is missing on the workloads themselves: the namespaces of the policies, never "*". What a workload or its Namespace answers already is left alone. Whoever may write policies in the namespaces of --from may change the workloads from then on.
 
-  --from        the namespaces whose policies count, separated by commas, or "*" for all (unless given, with --apply it
-                has to be): whoever may write policies there may change the workloads from then on
-  --apply       write what is missing, on the workloads themselves: the namespaces of the policies, never "*". What a
-                workload or its Namespace answers already is left alone
-  --merge       with --apply: add to the lists of workloads that name other namespaces; never to those that refuse all
-  --config      the configuration of the service (aliases, customTargets); its defaults unless given
-${policyHelp}`,
-  async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, options);
-    const output = parseOutput(values.output);
-    const [unexpected] = positionals;
-    if (unexpected !== undefined) throw new UsageError(`consents checks all policies, and takes no argument "${unexpected}"`);
-    if (values.merge === true && values.apply !== true) throw new UsageError('--merge is only for --apply');
+Exit codes: 0 all consent, 1 a consent is missing, 2 wrong usage.`,
+  options: {
+    from: {
+      value: 'NAMESPACES',
+      about: 'the namespaces whose policies count, separated by commas, or "*" for all (default, except with --apply)',
+    },
+    apply: { about: 'write what is missing; needs --from' },
+    merge: { about: 'with --apply: add to the lists of workloads that name other namespaces; never to those that refuse all' },
+    config: {
+      value: 'FILE',
+      completes: 'file',
+      about: 'the configuration of the service (aliases, customTargets); its defaults unless given',
+    },
+    ...clusterOptions,
+    ...outputOption,
+  },
+  examples: [
+    ['consents', 'list all pairs, and change nothing'],
+    ['consents --from shop --apply', 'write what policies of the namespace shop miss'],
+  ],
+  async run(values, _args, terminal) {
+    const { output } = values;
+    if (values.merge && !values.apply) throw new UsageError('--merge is only for --apply');
     const from = readFrom(values.from);
-    if (values.apply === true && from === undefined)
+    if (values.apply && from === undefined)
       throw new UsageError(
         '--apply needs --from NAMESPACE[,NAMESPACE], the namespaces of the policies that may change the workloads, or --from "*" for all that are listed without --apply',
       );
     const config = readConfig(processSource(values.config));
     return withCluster(values, terminal, async (client) => {
-      const { pairs, failures, leftOut } = await findPairs(client, config, from);
-      const rows = await inspect(pairs, client, { isMerging: values.merge === true });
-      const results = values.apply === true ? await write(rows, client, { isMerging: values.merge === true }) : rows;
+      const progress = startProgress(terminal, 'listing policies …');
+      const onRead = (read: number, all: number) => progress.update(`reading targets: ${read} of ${all}`);
+      const { pairs, failures, leftOut } = await findPairs(client, config, { from, onRead }).finally(progress.stop);
+      const isMerging = values.merge ?? false;
+      const rows = await inspect(pairs, client, { isMerging });
+      const results = values.apply ? await write(rows, client, { isMerging }) : rows;
       report({ rows: [...results, ...failures], leftOut }, output, terminal);
       return [...results, ...failures].every(({ state }) => state === 'granted' || state === 'written') ? 0 : 1;
     });
   },
-};
+});
 
 /** The namespaces that --from names; undefined without it. */
 function readFrom(value: string | undefined): readonly string[] | undefined {
@@ -111,14 +113,18 @@ interface Writing {
 async function findPairs(
   client: KubeClient,
   config: Config,
-  from: readonly string[] = ['*'],
+  { from = ['*'], onRead }: { readonly from: readonly string[] | undefined; readonly onRead: (read: number, all: number) => void },
 ): Promise<{ pairs: Pair[]; failures: Row[]; leftOut: number }> {
   const wanted = (await listPolicies(client, config)).flatMap((policy) => {
     const { spec } = policy;
     if (!isUsable(spec) || !(from.includes('*') || from.includes(policy.namespace))) return [];
     return spec.targets.filter(({ namespace }) => namespace !== policy.namespace).map((target) => ({ policy, spec, target }));
   });
-  const found = await inParallel(wanted, maxParallel, ({ target }) => readTarget(client, target, config.customTargets));
+  let read = 0;
+  const found = await inParallel(wanted, maxParallel, ({ target }) => {
+    onRead(read++, wanted.length);
+    return readTarget(client, target, config.customTargets);
+  });
   const aliases = registryAliases(config);
   const pairs = new Map<string, Pair>();
   const unrelated = new Set<string>();
@@ -144,12 +150,10 @@ async function findPairs(
 }
 
 async function listPolicies(client: KubeClient, config: Config): Promise<ImagePolicy[]> {
-  const { listPages, listPath } = await import('../kube/objects.ts');
   const policies: ImagePolicy[] = [];
   const { customTargets } = config;
   const context = { aliases: registryAliases(config), customTargets };
-  for await (const { items } of listPages(client, { path: listPath({ apiVersion, resource: plural }), pageSize }))
-    policies.push(...items.map((raw) => readPolicy(raw, context)));
+  for await (const { items } of listRawPolicies(client, undefined)) policies.push(...items.map((raw) => readPolicy(raw, context)));
   return policies;
 }
 
@@ -236,32 +240,35 @@ async function annotate(group: readonly Inspected[], client: KubeClient, writing
   }
 }
 
-function report({ rows, leftOut }: { rows: readonly Row[]; leftOut: number }, output: 'text' | 'json', terminal: Terminal): void {
+function report(
+  { rows, leftOut }: { rows: readonly Row[]; leftOut: number },
+  output: 'text' | 'json' | 'yaml' | undefined,
+  terminal: Terminal,
+): void {
   const count = (state: Row['state']) => rows.filter((row) => row.state === state).length;
-  if (output === 'json') {
-    const plain = rows.map(({ policyNamespace, policies, target, state, answer, message }) => ({
-      policyNamespace,
-      policies,
-      target,
-      state,
-      ...(answer !== undefined && { answer }),
-      ...(message !== undefined && { message }),
-    }));
-    terminal.out(`${JSON.stringify({ consents: plain, leftOut }, undefined, 2)}\n`);
-    return;
-  }
-  const lines = rows.map(
-    (row) => `${row.state.padEnd(8)} ${row.policyNamespace} (${row.policies.join(', ')}) -> ${formatWorkload(row.target)}${detailOf(row)}`,
-  );
-  const states = (['granted', 'written', 'missing', 'refused', 'failed'] as const).filter((state) => count(state) > 0);
-  const summary =
-    rows.length === 0
-      ? 'no policy has a target in another namespace that runs an image of it'
-      : states.map((state) => `${count(state)} ${state}`).join(', ');
-  const hint = count('missing') > 0 ? ': --apply --from NAMESPACE writes what policies of that namespace miss' : '';
-  const others =
-    leftOut === 0 ? [] : [`${leftOut} left out, where the workload runs no image of the policy's repository: no consent is needed`];
-  terminal.out(`${[...lines, summary + hint, ...others].join('\n')}\n`);
+  const plain = rows.map(({ policyNamespace, policies, target, state, answer, message }) => ({
+    policyNamespace,
+    policies,
+    target,
+    state,
+    ...(answer !== undefined && { answer }),
+    ...(message !== undefined && { message }),
+  }));
+  print(terminal, output, { consents: plain, leftOut }, () => {
+    const lines = rows.map(
+      (row) =>
+        `${row.state.padEnd(8)} ${row.policyNamespace} (${row.policies.join(', ')}) -> ${formatWorkload(row.target)}${detailOf(row)}`,
+    );
+    const states = (['granted', 'written', 'missing', 'refused', 'failed'] as const).filter((state) => count(state) > 0);
+    const summary =
+      rows.length === 0
+        ? 'no policy has a target in another namespace that runs an image of it'
+        : states.map((state) => `${count(state)} ${state}`).join(', ');
+    const hint = count('missing') > 0 ? ': --apply --from NAMESPACE writes what policies of that namespace miss' : '';
+    const others =
+      leftOut === 0 ? [] : [`${leftOut} left out, where the workload runs no image of the policy's repository: no consent is needed`];
+    return `${[...lines, summary + hint, ...others].join('\n')}\n`;
+  });
 }
 
 function detailOf({ state, answer, message, policyNamespace }: Row): string {

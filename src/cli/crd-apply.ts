@@ -4,13 +4,15 @@ import { crdName } from '../api-versions/group.ts';
 import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { UsageError, type Terminal } from './command.ts';
-import { type CrdValues, clusterOf, durationOf, endpointOf, isV1alpha1, namespacedName, readCaFile, storageOf } from './crd-options.ts';
+import { type CrdValues, durationOf, endpointOf, namespacedName, readCaFile } from './crd-options.ts';
+import { print } from './output.ts';
+import { clusterOf } from './policy-client.ts';
 
 /** The Secret in which the role convert stores its own authority, in the namespace of the Service. */
 const authoritySecret = 'image-watcher-conversion';
 
 /** `image-watcher crd apply`. */
-export async function applyCrd(values: CrdValues, output: 'text' | 'json', terminal: Terminal): Promise<number> {
+export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): Promise<number> {
   const wanted = parseRequest(values);
   // Loaded only now: printing should not wait for the Kubernetes client.
   const [{ createKubeClient }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] = await Promise.all([
@@ -20,7 +22,7 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json', termi
     import('../kube/crd/retire-version.ts'),
   ]);
   const onProgress = (message: string) => {
-    if (output === 'text') terminal.err(`${message}\n`);
+    if (output === undefined || output === 'text') terminal.err(`${message}\n`);
   };
   try {
     // The API server compiles the whole definition.
@@ -43,9 +45,7 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json', termi
         },
         { onProgress },
       );
-      terminal.out(
-        output === 'json' ? `${JSON.stringify({ name: crdName, action })}\n` : `customresourcedefinition ${crdName} ${action}\n`,
-      );
+      print(terminal, output, { name: crdName, action }, () => `customresourcedefinition ${crdName} ${action}\n`);
       return 0;
     } finally {
       await client.close();
@@ -60,7 +60,7 @@ const olderService =
   'note: a service older than v1 must have stopped by now. It writes status together with spec, which the API server ignores from now on, so it would repeat its changes';
 
 function parseRequest(values: CrdValues): { endpoint: ConversionEndpoint | undefined; request: CrdRequest } {
-  const storage = storageOf(values);
+  const { storage } = values;
   durationOf('timeout', values, '30s');
   const endpoint = endpointOf(values);
   if (endpoint === undefined && (values['ca-file'] ?? values['ca-secret'] ?? values['inject-ca-from']) !== undefined) {
@@ -68,7 +68,7 @@ function parseRequest(values: CrdValues): { endpoint: ConversionEndpoint | undef
   }
   const request = {
     ...(storage !== undefined && { storage }),
-    serveV1alpha1: isV1alpha1('serve', values),
+    serveV1alpha1: values.serve !== undefined,
     v1Only: values['v1-only'] ?? false,
   };
   return { endpoint, request };

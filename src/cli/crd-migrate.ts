@@ -4,16 +4,18 @@ import { describeError } from '../model/errors.ts';
 import type { Migration } from '../kube/crd/migrate-storage.ts';
 import type { Retirement } from '../kube/crd/retire-version.ts';
 import type { Terminal } from './command.ts';
-import { clusterOf, concurrencyOf, type CrdValues, durationOf, isV1alpha1 } from './crd-options.ts';
+import { concurrencyOf, type CrdValues, durationOf } from './crd-options.ts';
+import { countOf, print } from './output.ts';
+import { clusterOf } from './policy-client.ts';
 import type { RewriteCounts } from '../kube/crd/rewrite-objects.ts';
 
 const listed = 50;
 
 /** `image-watcher crd migrate`. */
-export async function migrateCrd(values: CrdValues, output: 'text' | 'json', terminal: Terminal): Promise<number> {
+export async function migrateCrd(values: CrdValues, output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): Promise<number> {
   const concurrency = concurrencyOf(values);
   const since = new Date(Date.now() - durationOf('unused-for', values, '168h'));
-  const retires = isV1alpha1('retire', values);
+  const retires = values.retire !== undefined;
   // Loaded only now: help should not wait for the Kubernetes client.
   const [{ createKubeClient }, { readCrd }, { migrateStorage }, { retireVersion }] = await Promise.all([
     import('../kube/client.ts'),
@@ -21,7 +23,7 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json', ter
     import('../kube/crd/migrate-storage.ts'),
     import('../kube/crd/retire-version.ts'),
   ]);
-  const style = output === 'json' ? 'json' : terminal.interactive ? 'line' : 'lines';
+  const style = output === 'json' || output === 'yaml' ? 'json' : terminal.interactive ? 'line' : 'lines';
   const progress = reportProgress({ write: terminal.err, style, now: () => performance.now() });
   const started = performance.now();
   let migration: Migration | undefined;
@@ -31,7 +33,7 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json', ter
     try {
       if (values['if-present'] && (await readCrd(client, crdName)) === undefined) {
         progress.end();
-        terminal.out(output === 'json' ? `${JSON.stringify({ absent: true })}\n` : `there is no CustomResourceDefinition ${crdName}\n`);
+        print(terminal, output, { absent: true }, () => `there is no CustomResourceDefinition ${crdName}\n`);
         return 0;
       }
       migration = await migrateStorage(client, { name: crdName, concurrency, onProgress: progress.update });
@@ -39,11 +41,8 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json', ter
       const retirement = retires && isClean ? await retireVersion(client, { name: crdName, version: v1alpha1, since }) : undefined;
       progress.end();
       const seconds = Math.round((performance.now() - started) / 100) / 10;
-      terminal.out(
-        output === 'json'
-          ? `${JSON.stringify({ ...migration, seconds, ...(retirement && { retirement }) })}\n`
-          : textOf(migration, retirement, seconds),
-      );
+      const done = migration;
+      print(terminal, output, { ...done, seconds, ...(retirement && { retirement }) }, () => textOf(done, retirement, seconds));
       return isClean && retirement?.action !== 'refused' ? 0 : 1;
     } finally {
       await client.close();
@@ -61,7 +60,7 @@ function textOf(
   retirement: Retirement | undefined,
   seconds: number,
 ): string {
-  const lines = total === 0 ? [] : [`${total} policies, ${rewritten} rewritten as ${storageVersion} in ${seconds} s`];
+  const lines = total === 0 ? [] : [`${countOf(total, 'policy', 'policies')}, ${rewritten} rewritten as ${storageVersion} in ${seconds} s`];
   if (refused.length > 0) {
     lines.push(
       `${refused.length} could not be rewritten:`,

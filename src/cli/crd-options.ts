@@ -1,73 +1,63 @@
 /** The options of `image-watcher crd`. */
 import { readFileSync } from 'node:fs';
 import type { ConversionEndpoint } from '../api-versions/crd.ts';
-import { kubeconfigOf, processSource } from '../config.ts';
 import { parseDuration } from '../model/text.ts';
-import { parseOptions, parseOutput, UsageError } from './command.ts';
+import { type Options, UsageError, type Values } from './command.ts';
+import type { clusterOptions } from './policy-client.ts';
 
-const options = {
-  kubeconfig: { type: 'string' },
-  context: { type: 'string' },
-  output: { type: 'string', short: 'o' },
-  'conversion-service': { type: 'string' },
-  'conversion-url': { type: 'string' },
-  'ca-file': { type: 'string' },
-  'ca-secret': { type: 'string' },
-  'inject-ca-from': { type: 'string' },
-  storage: { type: 'string' },
-  serve: { type: 'string' },
-  'v1-only': { type: 'boolean' },
-  'skip-probe': { type: 'boolean' },
-  timeout: { type: 'string' },
-  concurrency: { type: 'string' },
-  retire: { type: 'string' },
-  'unused-for': { type: 'string' },
-  'if-present': { type: 'boolean' },
-} as const;
+/** The shape of the definition. */
+export const shapeOptions = {
+  'conversion-service': {
+    value: 'NAMESPACE/NAME',
+    about: 'the Service of the role convert, with :PORT unless it is 443 (default image-watcher/image-watcher-conversion)',
+  },
+  'conversion-url': { value: 'URL', about: 'instead of a Service: for development, and for a webhook outside of the cluster' },
+  'ca-file': {
+    value: 'FILE',
+    completes: 'file',
+    about:
+      'the certificate authority of the endpoint, PEM; by default for a Service: ca.crt of the Secret of the role convert; for a URL: that of the system',
+  },
+  'inject-ca-from': { value: 'NAMESPACE/NAME', about: 'cert-manager writes the authority, from this Certificate' },
+  storage: {
+    value: 'VERSION',
+    choices: ['v1', 'v1alpha1'],
+    about: 'the version to store policies in; v1alpha1 is for a downgrade, "crd migrate" then rewrites them',
+  },
+  'v1-only': { about: 'without v1alpha1 and without a webhook: for clusters that never had v1alpha1' },
+} as const satisfies Options;
 
-type Option = keyof typeof options;
-export type CrdValues = ReturnType<typeof parseCrdOptions>['values'];
-export type CrdAction = 'print' | 'apply' | 'migrate';
+export const applyOptions = {
+  ...shapeOptions,
+  'ca-secret': { value: 'NAMESPACE/NAME', about: 'a Secret whose ca.crt is the authority' },
+  serve: { value: 'VERSION', choices: ['v1alpha1'], about: 'serve v1alpha1 again after it was retired' },
+  'skip-probe': { about: 'skip the request to the endpoint; the API server must still convert all stored policies' },
+  timeout: { value: 'DURATION', about: 'how long the API server may fail to convert (default 30s)' },
+} as const satisfies Options;
 
-const cluster = ['kubeconfig', 'context', 'output'] as const;
-const shape = ['conversion-service', 'conversion-url', 'ca-file', 'inject-ca-from', 'storage', 'v1-only'] as const;
-const allowed: Record<CrdAction, readonly Option[]> = {
-  print: ['output', ...shape],
-  apply: [...cluster, ...shape, 'ca-secret', 'serve', 'skip-probe', 'timeout'],
-  migrate: [...cluster, 'concurrency', 'retire', 'unused-for', 'if-present'],
-};
-const exclusive: readonly (readonly Option[])[] = [
+export const migrateOptions = {
+  retire: { value: 'VERSION', choices: ['v1alpha1'], about: 'then stop serving v1alpha1; refused while a policy needs it' },
+  'unused-for': { value: 'DURATION', about: 'how long nobody may have written through v1alpha1 (default 168h)' },
+  concurrency: { value: 'NUMBER', about: 'how many policies are rewritten at once (default 10)' },
+  'if-present': { about: 'succeed without a CustomResourceDefinition: nothing is stored then' },
+} as const satisfies Options;
+
+/** The options of all three commands. */
+export type CrdValues = Values<typeof applyOptions & typeof migrateOptions & typeof clusterOptions>;
+
+const exclusive: readonly (readonly (keyof CrdValues)[])[] = [
   ['conversion-service', 'conversion-url', 'v1-only'],
   ['ca-file', 'ca-secret', 'inject-ca-from', 'v1-only'],
   ['storage', 'v1-only'],
   ['serve', 'v1-only'],
 ];
 
-/** Parses the action and its options; throws UsageError for invalid combinations. */
-export function parseCrdOptions(args: readonly string[]) {
-  const { values, positionals } = parseOptions(args, options);
-  const output = parseOutput(values.output);
-  const [action, ...rest] = positionals;
-  if (rest.length > 0 || !isAction(action)) throw new UsageError('use "crd print", "crd apply" or "crd migrate"');
-  const given = new Set(Object.keys(values));
-  for (const name of given) {
-    if (!(allowed[action] as readonly string[]).includes(name)) throw new UsageError(`"crd ${action}" has no option --${name}`);
-  }
+/** Throws UsageError for options that exclude each other. */
+export function refuseExclusive(values: CrdValues): void {
   for (const group of exclusive) {
-    const both = group.filter((name) => given.has(name));
+    const both = group.filter((name) => values[name] !== undefined);
     if (both.length > 1) throw new UsageError(`--${both.join(' and --')} exclude each other`);
   }
-  return { action, output, values };
-}
-
-function isAction(text: string | undefined): text is CrdAction {
-  return text !== undefined && Object.hasOwn(allowed, text);
-}
-
-/** The cluster of the options. */
-export function clusterOf(values: Pick<CrdValues, 'kubeconfig' | 'context'>): { kubeconfig?: string; context?: string } {
-  const kubeconfig = values.kubeconfig ?? kubeconfigOf(processSource());
-  return { ...(kubeconfig !== undefined && { kubeconfig }), ...(values.context !== undefined && { context: values.context }) };
 }
 
 /** The address of the webhook; undefined if the options have none. */
@@ -86,7 +76,7 @@ export function endpointOf(values: CrdValues): ConversionEndpoint | undefined {
 }
 
 /** `NAMESPACE/NAME`. */
-export function namespacedName(option: Option, text: string): { namespace: string; name: string } {
+export function namespacedName(option: keyof CrdValues, text: string): { namespace: string; name: string } {
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (namespace === undefined || name === undefined) throw new UsageError(`--${option} is NAMESPACE/NAME, not "${text}"`);
   return { namespace, name };
@@ -102,19 +92,6 @@ export function readCaFile(file: string): string {
   }
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new UsageError(`--ca-file: ${file} holds no certificate in PEM form`);
   return text;
-}
-
-/** `--storage v1|v1alpha1`. */
-export function storageOf({ storage }: CrdValues): 'v1' | 'v1alpha1' | undefined {
-  if (storage === undefined || storage === 'v1' || storage === 'v1alpha1') return storage;
-  throw new UsageError(`--storage is v1 or v1alpha1, not "${storage}"`);
-}
-
-/** Whether an option is given whose only value is v1alpha1. */
-export function isV1alpha1(option: 'serve' | 'retire', values: CrdValues): boolean {
-  const value = values[option];
-  if (value === undefined || value === 'v1alpha1') return value !== undefined;
-  throw new UsageError(`--${option} is v1alpha1, not "${value}"`);
 }
 
 /** A duration in milliseconds. */

@@ -3,35 +3,36 @@ import { type Finding, type Level, type ServiceReport } from '../doctor/finding.
 import { checks } from '../doctor/checks/index.ts';
 import { documentation } from '../model/reasons.ts';
 import { readVersion } from '../version.ts';
-import { ApiError, apiHelp, apiOptions, callApi } from './api-client.ts';
-import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
+import { ApiError, apiOptions, callApi } from './api-client.ts';
+import { defineCommand, paintFor, UsageError } from './command.ts';
 import { checkCluster } from './doctor/check-cluster.ts';
+import { outputOption, print, printable } from './output.ts';
 
-const options = { ...apiOptions, 'certificate-days': { type: 'string' } } as const;
+const options = {
+  'certificate-days': { value: 'DAYS', about: 'report certificates that end within so many days (default 14)' },
+  ...apiOptions,
+  ...outputOption,
+} as const;
 
 const marks: Readonly<Record<Level, string>> = { ok: '✓', failed: '✗', warning: '!', skipped: '–' };
-const colours: Readonly<Record<Level, number>> = { ok: 32, failed: 31, warning: 33, skipped: 90 };
+const colours = { ok: 'green', failed: 'red', warning: 'yellow', skipped: 'gray' } as const;
 
 /** `image-watcher doctor`. */
-export const doctor: Command = {
+export const doctor = defineCommand({
   name: 'doctor',
   summary: 'check a running installation: Redis, permissions, certificates, webhooks, registries, policies, clocks',
-  help: `Usage: image-watcher doctor [--server URL] [--certificate-days N] [--output text|json]
+  about: `Checks a running installation, and says what to do: ✓ as it should be, ✗ act, ! look at it, – not checked. The service reports what only it can reach (you need the right to list imagepolicies in all namespaces); the cluster is checked with your kubeconfig, and nothing is changed. ${documentation}/doctor.md explains each line.
 
-Checks a running installation, and says what to do: ✓ as it should be, ✗ act, ! look at it, – not checked. The service reports what
-only it can reach (you need the right to list imagepolicies in all namespaces); the cluster is checked with your kubeconfig, and nothing
-is changed. Ends with 1 when a line is ✗. ${documentation}/doctor.md explains each line.
-
-  --certificate-days  report certificates that end within so many days (default 14)
-${apiHelp}  --kubeconfig  the kubeconfig; default: KUBECONFIG, then the service account of the pod, then ~/.kube/config
-  --context     a context of the kubeconfig other than the current one
-`,
-  async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, options);
-    if (positionals.length > 0) throw new UsageError(`doctor takes no arguments: ${positionals.join(' ')}`);
-    const output = parseOutput(values.output);
-    const days = Number(values['certificate-days'] ?? 14);
-    if (!Number.isInteger(days) || days < 0 || days > 3_650) throw new UsageError('--certificate-days is a number from 0 to 3650');
+Exit codes: 0 no line is ✗, 1 a line is, 2 wrong usage.`,
+  options,
+  examples: [
+    ['doctor', 'the installation that runs in the cluster of the kubeconfig'],
+    ['doctor -o json', 'for programs'],
+  ],
+  async run({ output, 'certificate-days': within = '14', ...values }, _args, terminal) {
+    const days = Number(within);
+    if (within.trim() === '' || !Number.isInteger(days) || days < 0 || days > 3_650)
+      throw new UsageError('--certificate-days is a number from 0 to 3650');
     const report = await askService(values);
     const cluster = await checkCluster(values, {
       conversion: 'conversion' in report ? report.conversion : { why: 'the service did not report it' },
@@ -45,11 +46,11 @@ ${apiHelp}  --kubeconfig  the kubeconfig; default: KUBECONFIG, then the service 
     ];
     const findings = inOrder(found);
     const isOk = findings.every(({ level }) => level !== 'failed');
-    if (output === 'json') terminal.out(`${JSON.stringify({ ok: isOk, version, findings }, undefined, 2)}\n`);
-    else terminal.out(findings.map((finding) => describe(finding, terminal.hasColours ?? false)).join('') + summarise(findings));
+    const paint = paintFor(terminal);
+    print(terminal, output, { ok: isOk, version, findings }, () => findings.map((finding) => describe(finding, paint)).join('') + summarise(findings));
     return isOk ? 0 : 1;
   },
-};
+});
 
 /** What another version may answer is not known. */
 const reportShape = z.object({
@@ -84,15 +85,9 @@ function inOrder(findings: readonly Finding[]): Finding[] {
   return findings.toSorted((a, b) => position(a) - position(b));
 }
 
-function describe({ line, level, message, action }: Finding, hasColours: boolean): string {
-  const mark = hasColours ? `\u{1b}[${colours[level]}m${marks[level]}\u{1b}[0m` : marks[level];
+function describe({ line, level, message, action }: Finding, paint: ReturnType<typeof paintFor>): string {
   const todo = action === undefined || level === 'ok' ? '' : `    → ${printable(action)}\n`;
-  return `${mark} ${printable(line).padEnd(31)} ${printable(message)}\n${todo}`;
-}
-
-/** Messages quote registries, policies and the service: nothing of them may steer a terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ');
+  return `${paint(colours[level], marks[level])} ${printable(line).padEnd(31)} ${printable(message)}\n${todo}`;
 }
 
 function summarise(findings: readonly Finding[]): string {

@@ -1,65 +1,99 @@
 import { eventOutcomes, type EventView } from '../operations/event-view.ts';
-import { ApiError, apiHelp, apiOptions, callApi } from './api-client.ts';
-import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
+import { parseDuration } from '../model/text.ts';
+import { describeError } from '../model/errors.ts';
+import { ApiError, type ApiTarget, apiOptions, callApi, withApi } from './api-client.ts';
+import { defineCommand, type Terminal, UsageError, type Values } from './command.ts';
+import { type Filter, readEvents } from './events/list-events.ts';
+import { followEvents } from './events/follow-events.ts';
+import { countOf, outputOption, print, printable } from './output.ts';
+import { clusterOf, policyOptions, readPolicyName } from './policy-client.ts';
+import { startProgress } from './progress.ts';
 import { reasonLinks } from './reason-links.ts';
 
-const options = { ...apiOptions, limit: { type: 'string' }, repository: { type: 'string' }, outcome: { type: 'string' } } as const;
+const options = {
+  limit: { value: 'NUMBER', about: 'how many, from 1 to 500 (default 50; with --since all)' },
+  since: { value: 'DURATION', about: 'those of the last 90s, 10m or 1h' },
+  repository: { value: 'IMAGE', about: 'of one repository only: harbor.example.com/shop/web' },
+  outcome: { value: 'OUTCOME', choices: eventOutcomes, about: `of one outcome only: ${eventOutcomes.join(', ')}` },
+  follow: { short: 'f', about: 'then show what happens, as it happens, until it is interrupted' },
+  namespace: policyOptions.namespace,
+  ...apiOptions,
+  ...outputOption,
+} as const;
 
-/** `image-watcher events [ID]`. */
-export const events: Command = {
+/** `image-watcher events`. */
+export const events = defineCommand({
   name: 'events',
   summary: 'show the pushes that were received, and the result of each',
-  help: `Usage: image-watcher events [--limit N] [--repository IMAGE] [--outcome OUTCOME] [--server URL] [--output text|json]
-       image-watcher events ID [--server URL] [--output text|json]
-
-Shows the newest pushes that you may see, those that a receiver ignored among them, or one in full.
-
-  --limit       how many (default 50, at most 500)
-  --repository  of one repository only: harbor.example.com/shop/web
-  --outcome     of one outcome only: ${eventOutcomes.join(', ')}
-${apiHelp}`,
-  async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, options);
-    const output = parseOutput(values.output);
-    const [id, ...rest] = positionals;
-    if (rest.length > 0) throw new UsageError(`events takes one id at most: ${positionals.join(' ')}`);
-    if (id !== undefined && (values.limit ?? values.repository ?? values.outcome) !== undefined)
-      throw new UsageError('an id goes without a filter');
-    try {
-      const found =
-        id === undefined ? await list(values) : [await callApi<EventView>(values, 'GET', `/api/events/${encodeURIComponent(id)}`)];
-      if (output === 'json') terminal.out(`${JSON.stringify(id === undefined ? found : found[0], undefined, 2)}\n`);
-      else terminal.out(found.length === 0 ? 'no events\n' : `${found.map((event) => describe(event, id !== undefined)).join('\n')}\n`);
-      return 0;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      terminal.err(`${error.message}\n`);
-      return 1;
+  about:
+    'Shows the newest pushes that you may see, those that a receiver ignored among them; those of one policy (NAMESPACE/NAME, or ipol/NAME), or one push in full, by its id. With --follow the oldest is first, and a push is shown again when its result changes; a connection that breaks is opened again.',
+  arguments: [{ name: 'POLICY|ID', about: 'NAMESPACE/NAME or ipol/NAME of a policy, or the id of a push', completes: 'policy' }],
+  options,
+  examples: [
+    ['events', 'the last 50 pushes'],
+    ['events shop/web --since 1h', 'what the policy web of the namespace shop did in the last hour'],
+    ['events --follow', 'pushes as they arrive'],
+  ],
+  run(values, [what], terminal) {
+    const { output, follow } = values;
+    if (what === undefined || what.includes('/')) {
+      const filter = readFilter(values);
+      return withApi(terminal, async () => {
+        const policy = what === undefined ? undefined : await policyOf(what, values);
+        const full = { ...filter, ...(policy !== undefined && { policy }) };
+        if (follow) return followEvents(values, full, { terminal, show: (event) => terminal.out(formatFollowed(event, output)) });
+        const progress = startProgress(terminal, 'reading events …');
+        const onRead = (count: number) => progress.update(`reading events: ${countOf(count, 'event')}`);
+        const found = await readEvents(values, full, onRead).finally(progress.stop);
+        print(terminal, output, found, () =>
+          found.length === 0 ? 'no events\n' : `${found.map((event) => describe(event, false)).join('\n')}\n`,
+        );
+        return 0;
+      });
     }
+    const { limit, since, repository, outcome } = values;
+    if (follow || [limit, since, repository, outcome].some((value) => value !== undefined))
+      throw new UsageError('an id goes without a filter and without --follow; a policy is NAMESPACE/NAME or ipol/NAME');
+    return withApi(terminal, async () => {
+      const event = await callApi<EventView>(values, 'GET', `/api/events/${encodeURIComponent(what)}`);
+      print(terminal, output, event, () => `${describe(event, true)}\n`);
+      return 0;
+    });
   },
-};
+});
 
-interface Filter {
-  readonly limit?: string | undefined;
-  readonly repository?: string | undefined;
-  readonly outcome?: string | undefined;
+function readFilter({ limit, since, repository, outcome }: Values<typeof options>): Filter {
+  const count = limit === undefined ? undefined : Number(limit);
+  if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > 500))
+    throw new UsageError('--limit is a number from 1 to 500');
+  const sinceMs = since === undefined ? undefined : parseDuration(since);
+  if (since !== undefined && sinceMs === undefined) throw new UsageError(`--since is a duration such as 90s, 10m or 1h, not "${since}"`);
+  return {
+    limit: count ?? (sinceMs === undefined ? 50 : Number.POSITIVE_INFINITY),
+    ...(sinceMs !== undefined && { since: Date.now() - sinceMs }),
+    ...(repository !== undefined && { repository }),
+    ...(outcome !== undefined && { outcome }),
+  };
 }
 
-/** Reads pages until there are enough events: one page of the API may have fewer than requested. */
-async function list(values: Filter & Parameters<typeof callApi>[0]): Promise<EventView[]> {
-  const limit = Number(values.limit ?? 50);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 500) throw new UsageError('--limit is a number from 1 to 500');
-  const found: EventView[] = [];
-  for (let before: string | undefined; ;) {
-    const query = new URLSearchParams({ limit: String(limit - found.length) });
-    if (values.repository !== undefined) query.set('repository', values.repository);
-    if (values.outcome !== undefined) query.set('outcome', values.outcome);
-    if (before !== undefined) query.set('before', before);
-    const page = await callApi<{ events: EventView[]; next?: string }>(values, 'GET', `/api/events?${query.toString()}`);
-    found.push(...page.events);
-    before = page.next;
-    if (before === undefined || found.length >= limit) return found;
+/** A policy without a namespace is one of the kubeconfig's namespace. */
+async function policyOf(text: string, { namespace, ...target }: ApiTarget & { readonly namespace?: string | undefined }) {
+  const named = readPolicyName(text, namespace);
+  if (named.namespace !== undefined) return { namespace: named.namespace, name: named.name };
+  const { loadKubeAccess } = await import('../kube/kube-access.ts');
+  try {
+    return { namespace: loadKubeAccess(clusterOf(target)).namespace ?? 'default', name: named.name };
+  } catch (error) {
+    throw new ApiError(`the namespace of ${named.name} is not known: ${describeError(error)}`, { cause: error });
   }
+}
+
+function formatFollowed(event: EventView, output: 'text' | 'json' | 'yaml' | undefined): string {
+  if (output === 'json') return `${JSON.stringify(event)}\n`;
+  let text = output === 'yaml' ? '---\n' : '';
+  const collect: Terminal = { out: (more) => (text += more), err: () => {} };
+  print(collect, output, event, () => `${describe(event, false)}\n`);
+  return text;
 }
 
 /** A line for an event, one for its reason or error, and one for each policy; with `details`, digests are in full. */
@@ -76,5 +110,6 @@ function describe(event: EventView, details: boolean): string {
   const why = [event.reason, event.message].filter((part) => part !== undefined).join(': ');
   const own = event.outcome === 'unwatched' ? 'NoPolicy' : event.reason;
   const pages = details ? reasonLinks([own, ...event.policies.map(({ reason }) => reason)]) : [];
-  return [head, ...(why === '' ? [] : [`    ${why}${times}`]), ...policies, ...pages].join('\n');
+  const lines = [head, ...(why === '' ? [] : [`    ${why}${times}`]), ...policies].map((line) => printable(line));
+  return [...lines, ...pages].join('\n');
 }

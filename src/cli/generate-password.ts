@@ -1,33 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { describeError } from '../model/errors.ts';
-import { type Command, parseOptions, UsageError } from './command.ts';
-import { clusterOf } from './crd-options.ts';
-
-const options = {
-  secret: { type: 'string' },
-  key: { type: 'string' },
-  kubeconfig: { type: 'string' },
-  context: { type: 'string' },
-} as const;
+import { defineCommand, UsageError } from './command.ts';
+import { clusterOf, clusterOptions } from './policy-client.ts';
 
 /** `image-watcher generate-password`. */
-export const generatePassword: Command = {
+export const generatePassword = defineCommand({
   name: 'generate-password',
   summary: 'create a Secret with a random password, unless it exists',
-  help: `Usage: image-watcher generate-password --secret NAMESPACE/NAME [--key password] [--kubeconfig FILE] [--context NAME]
-
-Creates the Secret with a random password of 256 bits. A Secret that exists is left as it is, so that a password stays the same however
-often this runs. The chart's job does this for the embedded Redis.
-
-  --secret      the Secret
-  --key         its key (default password)
-  --kubeconfig  also KUBECONFIG; in a pod, its service account
-`,
-  async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, options);
+  about:
+    "Creates the Secret with a random password of 256 bits. A Secret that exists is left as it is, so that a password stays the same however often this runs. The chart's job does this for the embedded Redis.",
+  options: {
+    secret: { value: 'NAMESPACE/NAME', about: 'the Secret' },
+    key: { value: 'KEY', about: 'its key (default password)' },
+    ...clusterOptions,
+  },
+  examples: [['generate-password --secret image-watcher/redis', 'create the Secret redis in the namespace image-watcher']],
+  async run(values, _args, terminal) {
     const [, namespace, name] = /^([a-z0-9.-]+)\/([a-z0-9.-]+)$/.exec(values.secret ?? '') ?? [];
-    if (positionals.length > 0 || namespace === undefined || name === undefined)
-      throw new UsageError('name the Secret: --secret NAMESPACE/NAME');
+    if (namespace === undefined || name === undefined) throw new UsageError('name the Secret: --secret NAMESPACE/NAME');
     const { key = 'password' } = values;
     // Loaded only now: help should not wait for the Kubernetes client.
     const [{ createKubeClient }, { agreeOnSecret }] = await Promise.all([import('../kube/client.ts'), import('../kube/secrets.ts')]);
@@ -50,4 +40,4 @@ often this runs. The chart's job does this for the embedded Redis.
     terminal.out(`Secret ${namespace}/${name}: ${isNew ? 'created' : 'unchanged'}\n`);
     return 0;
   },
-};
+});

@@ -1,11 +1,14 @@
 /** The list of commands. */
 import { approve, check, release, resume, rollback, suspend } from './policy-commands.ts';
 import type { Command } from './command.ts';
+import { completion } from './completion.ts';
 import { consents } from './consents.ts';
 import { crd } from './crd.ts';
+import { diff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
+import { get } from './get.ts';
 import { generatePassword } from './generate-password.ts';
 import { importCommand } from './import.ts';
 import { lint } from './lint.ts';
@@ -20,9 +23,11 @@ export const commands: readonly Command[] = [
   doctor,
   lint,
   simulate,
+  get,
+  explain,
+  diff,
   events,
   replay,
-  explain,
   consents,
   check,
   approve,
@@ -32,5 +37,6 @@ export const commands: readonly Command[] = [
   release,
   importCommand,
   generatePassword,
+  completion,
   version,
 ];

@@ -1,37 +1,44 @@
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../model/errors.ts';
 import { processSource, readConfig, registryAliases } from '../config.ts';
-import { type Command, parseOptions, parseOutput, type Terminal, UsageError } from './command.ts';
+import { defineCommand, type Terminal } from './command.ts';
 import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { lintText } from './lint/lint-text.ts';
-
-const options = { output: { type: 'string', short: 'o' }, config: { type: 'string' } } as const;
+import { outputOption, print } from './output.ts';
 
 /** `image-watcher lint FILE…`. */
-export const lint: Command = {
+export const lint = defineCommand({
   name: 'lint',
   summary: 'check manifests of policies, without a cluster',
-  help: `Usage: image-watcher lint FILE… [--config FILE] [--output text|json]
+  about: `Checks every ImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check, such as version ranges and patterns. Unknown fields are problems too: the API server would drop them. A valid spec that is probably a mistake is a warning. Objects of other kinds are skipped.
 
-Checks every ImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check,
-such as version ranges and patterns. Unknown fields are problems too: the API server would drop them.
-
-  FILE      YAML or JSON, any number of documents and lists; a folder means all .yaml, .yml and .json files in it
-            (except in hidden folders and node_modules), and - the standard input
-  --config  the configuration of the service, for the fields of custom resources that it allows (customTargets);
-            default: only the built-in ones
-  --output  text, or json for programs
-
-A valid spec that is probably a mistake is a warning. Objects of other kinds are skipped. Exit codes: 0 no problems,
-1 problems, 2 a file cannot be read, or there is no ImagePolicy in any of them.
-`,
-  async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, options);
-    const output = parseOutput(values.output);
-    if (positionals.length === 0) throw new UsageError('name the files or folders to check, or - for the standard input');
-    const operator = values.config === undefined ? undefined : readOperator(values.config);
-    const { files, unreadable } = await findFiles(positionals);
+Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, or there is no ImagePolicy in any of them.`,
+  arguments: [
+    {
+      name: 'FILE',
+      about:
+        'YAML or JSON, any number of documents and lists; a folder means all .yaml, .yml and .json files in it (except in hidden folders and node_modules), and - the standard input',
+      missing: 'name the files or folders to check, or - for the standard input',
+      multiple: true,
+      completes: 'file',
+    },
+  ],
+  options: {
+    config: {
+      value: 'FILE',
+      completes: 'file',
+      about: 'the configuration of the service, for the fields of custom resources that it allows (customTargets); only the built-in ones unless given',
+    },
+    ...outputOption,
+  },
+  examples: [
+    ['lint policies/', 'every manifest of a folder'],
+    ['lint -', 'the standard input'],
+  ],
+  async run({ output, config }, paths, terminal) {
+    const operator = config === undefined ? undefined : readOperator(config);
+    const { files, unreadable } = await findFiles(paths);
     const failed = [...unreadable];
     const linted: LintedFile[] = [];
     for (const file of files) {
@@ -39,12 +46,12 @@ A valid spec that is probably a mistake is a warning. Objects of other kinds are
       if ('message' in result) failed.push(result);
       else linted.push(result);
     }
-    report(linted, failed, positionals, output, terminal);
+    report(linted, failed, paths, output, terminal);
     if (failed.length > 0) return 2;
     if (linted.every(({ policies, problems }) => policies === 0 && problems.length === 0)) return 2;
     return linted.some(({ problems }) => problems.length > 0) ? 1 : 0;
   },
-};
+});
 
 interface Failure {
   readonly path: string;
@@ -80,18 +87,18 @@ function report(
   files: readonly LintedFile[],
   failed: readonly Failure[],
   paths: readonly string[],
-  output: 'text' | 'json',
+  output: 'text' | 'json' | 'yaml' | undefined,
   terminal: Terminal,
 ): void {
   for (const { path, message } of failed) terminal.err(`${path}: cannot be read: ${message}\n`);
   const count = (pick: (file: LintedFile) => number) => files.reduce((total, file) => total + pick(file), 0);
   const policies = count((file) => file.policies);
   const problems = files.flatMap((file) => file.problems.map((problem) => ({ file: file.path, ...problem })));
-  if (output === 'json') {
+  if (output === 'json' || output === 'yaml') {
     const warnings = files.flatMap(({ path, warnings = [] }) => warnings.map((warning) => ({ file: path, ...warning })));
     const found = { problems, ...(warnings.length > 0 && { warnings }) };
     const summary = { files: files.length, policies, others: count((file) => file.others), ...found, unreadable: failed };
-    terminal.out(`${JSON.stringify(summary, undefined, 2)}\n`);
+    print(terminal, output, summary, () => '');
   } else if (policies > 0 || problems.length > 0) {
     terminal.out(formatReport(files, terminal.hasColours ?? false));
   }

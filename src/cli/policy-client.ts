@@ -1,28 +1,112 @@
-import { plural } from '../api-versions/group.ts';
+import { crdName, kind, plural, shortName } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
+import { didYouMean } from '../api-versions/validation/schema-problems.ts';
 import { kubeconfigOf, processSource } from '../config.ts';
-import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { parseOptions, parseOutput, type Terminal, UsageError } from './command.ts';
-import { setTimeout as delay } from 'node:timers/promises';
-import { reasonLinks } from './reason-links.ts';
-import { readStatus, type PolicyStatus } from '../model/policy-status.ts';
+import { type Options, type Terminal, UsageError } from './command.ts';
 
-/** The options of every command that accesses policies in the cluster, with the caller's own rights. */
+/** The options of every command that asks a cluster, with the caller's own rights. */
+export const clusterOptions = {
+  kubeconfig: {
+    value: 'FILE',
+    completes: 'file',
+    about: 'the kubeconfig (default: KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
+  },
+  context: { value: 'NAME', completes: 'context', about: 'another context of the kubeconfig than the current one' },
+} as const satisfies Options;
+
+/** Those of commands that act on policies of a namespace. */
 export const policyOptions = {
-  kubeconfig: { type: 'string' },
-  context: { type: 'string' },
-  output: { type: 'string', short: 'o' },
-} as const;
+  namespace: {
+    short: 'n',
+    value: 'NAMESPACE',
+    completes: 'namespace',
+    about: "the namespace of the policy (default: that of the kubeconfig's context)",
+  },
+  ...clusterOptions,
+} as const satisfies Options;
 
-/** Their lines of `--help`. */
-export const policyHelp = `  --kubeconfig  the kubeconfig; default: KUBECONFIG, then the service account of the pod, then ~/.kube/config
-  --context     a context of the kubeconfig other than the current one
-  --output      text or json
-`;
+/** The argument of commands that act on one policy. */
+export const policyArgument = {
+  name: 'POLICY',
+  completes: 'policy',
+  about: `NAME, ${shortName}/NAME or NAMESPACE/NAME`,
+  missing: 'name the policy: NAME, or NAMESPACE/NAME',
+} as const;
 
 /** The field manager of what commands write. */
 export const cliFieldManager = 'image-watcher-cli';
+/** How many policies are listed at once. */
+export const pageSize = 500;
+/** The resource in the API server's URLs. */
+export const policyResource = { apiVersion, resource: plural };
+
+/** A policy as the user named it. */
+export interface PolicyName {
+  /** undefined: of the kubeconfig's context. */
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+const resourceWords = new Set([plural, kind.toLowerCase(), shortName]);
+
+/** Whether a word before the slash is the resource: `ipol`, `imagepolicies.operator.technomad.dev`. */
+export function isResourceWord(word: string): boolean {
+  return resourceWords.has(word.toLowerCase().split('.')[0] ?? '');
+}
+
+/** Reads NAME, ipol/NAME, imagepolicy/NAME and NAMESPACE/NAME; throws UsageError. */
+export function readPolicyName(text: string, namespace: string | undefined): PolicyName {
+  const [, prefix, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(text) ?? [];
+  if (name === '') throw new UsageError(`a policy is NAME, ${shortName}/NAME or NAMESPACE/NAME, not "${text}"`);
+  if (prefix === undefined || isResourceWord(prefix)) return { namespace, name };
+  if (namespace !== undefined && namespace !== prefix)
+    throw new UsageError(`"${text}" is in the namespace ${prefix}, and --namespace is ${namespace}: name one of them`);
+  return { namespace: prefix, name };
+}
+
+/** Where the cluster is. */
+export interface ClusterValues {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** The cluster of the options, as a client of it wants it. */
+export function clusterOf({ kubeconfig = kubeconfigOf(processSource()), context }: ClusterValues): {
+  kubeconfig?: string;
+  context?: string;
+} {
+  return { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
+}
+
+/** Runs a command against the cluster, with the caller's rights; where that fails, prints why and returns the exit code `failed`. */
+export async function withCluster(
+  values: ClusterValues,
+  terminal: Terminal,
+  act: (client: KubeClient) => Promise<number>,
+  failed = 1,
+): Promise<number> {
+  // Loaded only now: help should not wait for the Kubernetes client.
+  const [{ createKubeClient }, { describeClusterError }] = await Promise.all([import('../kube/client.ts'), import('./cluster-errors.ts')]);
+  try {
+    const client = createKubeClient(clusterOf(values));
+    try {
+      return await act(client);
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (terminal.signal?.aborted) return 0;
+    terminal.err(`${describeClusterError(error)}\n`);
+    return failed;
+  }
+}
+
+/** The namespace that commands act in. */
+export function currentNamespace(client: KubeClient, namespace?: string): string {
+  return namespace ?? client.namespace ?? 'default';
+}
 
 /** One policy in the cluster. */
 export interface PolicyClient {
@@ -31,143 +115,97 @@ export interface PolicyClient {
   readonly client: KubeClient;
   /** The raw object; throws if it does not exist. */
   read(): Promise<unknown>;
-  /** Applies a merge patch to the object. */
+  /** Applies a merge patch to the object; throws if it does not exist. */
   patch(body: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-/** Parses `NS/NAME` and up to `maxOthers` further arguments; throws UsageError. */
-export function policyNameOf(
-  positionals: readonly string[],
-  maxOthers = 0,
-): { namespace: string; name: string; others: readonly string[] } {
-  const [first = '', ...others] = positionals;
-  const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(first) ?? [];
-  if (namespace === undefined || name === undefined || others.length > maxOthers) {
-    throw new UsageError(`name the policy: NAMESPACE/NAME${first === '' ? '' : `, not "${positionals.join(' ')}"`}`);
-  }
-  return { namespace, name, others };
-}
-
-interface ClusterValues {
-  readonly kubeconfig?: string | undefined;
-  readonly context?: string | undefined;
-}
-
-/** Runs a command against the cluster, with the caller's rights; prints an error and returns exit code 1 if it fails. */
-export async function withCluster(
-  values: ClusterValues,
-  terminal: Terminal,
-  act: (client: KubeClient) => Promise<number>,
-): Promise<number> {
-  const kubeconfig = values.kubeconfig ?? kubeconfigOf(processSource());
-  const { context } = values;
-  // Loaded only now: help should not wait for the Kubernetes client.
-  const { createKubeClient } = await import('../kube/client.ts');
-  try {
-    const client = createKubeClient({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
-    try {
-      return await act(client);
-    } finally {
-      await client.close();
-    }
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    terminal.err(`${describeError(error)}\n`);
-    return 1;
-  }
-}
-
-/** Runs a command on one policy. */
+/** Runs a command on the policy that the first argument names. */
 export async function withPolicy(
-  { namespace, name }: { namespace: string; name: string },
-  values: ClusterValues,
+  text: string | undefined,
+  values: ClusterValues & { readonly namespace?: string | undefined },
   terminal: Terminal,
   act: (policy: PolicyClient) => Promise<number>,
 ): Promise<number> {
+  const named = readPolicyName(text ?? '', values.namespace);
+  return withCluster(values, terminal, (client) => openPolicy(client, named).then(act));
+}
+
+/** Does not ask for the policy yet. */
+export async function openPolicy(client: KubeClient, named: PolicyName): Promise<PolicyClient> {
   const { objectPath, readObject } = await import('../kube/objects.ts');
-  return withCluster(values, terminal, (client) => {
-    const path = objectPath({ apiVersion, resource: plural }, namespace, name);
-    return act({
-      namespace,
-      name,
-      client,
-      async read() {
-        const raw = await readObject<unknown>(client, path);
-        if (raw === undefined) throw new Error(`there is no ImagePolicy ${namespace}/${name}`);
-        return raw;
-      },
-      patch: (body) =>
-        client.request({
-          method: 'PATCH',
-          path,
-          query: { fieldManager: cliFieldManager },
-          contentType: 'application/merge-patch+json',
-          body,
-        }),
-    });
-  });
+  const { isKubeError } = await import('../kube/kube-error.ts');
+  const { name } = named;
+  const namespace = currentNamespace(client, named.namespace);
+  const path = objectPath(policyResource, namespace, name);
+  return {
+    namespace,
+    name,
+    client,
+    async read() {
+      return (await readObject<unknown>(client, path)) ?? Promise.reject(await missing(client, namespace, name));
+    },
+    async patch(body) {
+      try {
+        const query = { fieldManager: cliFieldManager };
+        return await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body });
+      } catch (error) {
+        throw isKubeError(error, 404) ? await missing(client, namespace, name) : error;
+      }
+    },
+  };
 }
 
-/** Prints the result: a sentence, or an object for programs. */
-export function printResult(
-  terminal: Terminal,
-  output: 'text' | 'json',
-  sentence: string,
-  fields: Readonly<Record<string, unknown>>,
-): void {
-  terminal.out(output === 'json' ? `${JSON.stringify(fields)}\n` : `${sentence}\n`);
+/** The pages of all policies, of one namespace or of all. */
+export async function* listPolicies(client: KubeClient, namespace: string | undefined, signal?: AbortSignal) {
+  const { listPages, listPath } = await import('../kube/objects.ts');
+  yield* listPages(client, { path: listPath(policyResource, namespace), pageSize, ...(signal !== undefined && { signal }) });
 }
 
-/** The arguments of a command with these options only, and its policy. */
-export function parsePolicyCommand(args: readonly string[], maxOthers = 0) {
-  const { values, positionals } = parseOptions(args, policyOptions);
-  return { values, output: parseOutput(values.output), ...policyNameOf(positionals, maxOthers) };
+const shownNames = 5;
+
+/** Names what there is instead; an API server without the definition says so here, and its error is thrown instead. */
+async function missing(client: KubeClient, namespace: string, name: string): Promise<Error> {
+  const what = `there is no ${kind} ${namespace}/${name}`;
+  const names = await namesIn(client, namespace);
+  if (names === undefined) return new Error(what);
+  if (names.length === 0) return new Error(`${what}: the namespace ${namespace} has no policies; choose another one with --namespace`);
+  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : '';
+  return new Error(`${what}${didYouMean(name, names) || `: the namespace has ${names.slice(0, shownNames).join(', ')}${more}`}`);
+}
+
+/** The names of a namespace's policies; undefined if the caller may not list them. */
+async function namesIn(client: KubeClient, namespace: string): Promise<string[] | undefined> {
+  const { isKubeError } = await import('../kube/kube-error.ts');
+  try {
+    const names: string[] = [];
+    for await (const { items } of listPolicies(client, namespace)) names.push(...items.map((item) => metadataOf(item).name));
+    return names;
+  } catch (error) {
+    if (isKubeError(error, 403)) return undefined;
+    throw error;
+  }
+}
+
+/** Name and namespace of a raw object. */
+export function metadataOf(raw: unknown): { readonly name: string; readonly namespace: string; readonly createdAt: string } {
+  const metadata = fieldOf(raw, 'metadata');
+  const text = (field: string) => {
+    const value = fieldOf(metadata, field);
+    return typeof value === 'string' ? value : '';
+  };
+  return { name: text('name'), namespace: text('namespace'), createdAt: text('creationTimestamp') };
 }
 
 /** `status` of a raw object. */
 export function statusOf(raw: unknown): unknown {
-  return typeof raw === 'object' && raw !== null && 'status' in raw ? raw.status : undefined;
+  return fieldOf(raw, 'status');
 }
 
-const pauseMs = 250;
-
-/** Waits until the service has answered, and prints the changes of the Ready condition meanwhile; undefined if there is no answer in time. */
-export async function waitForAnswer(
-  policy: PolicyClient,
-  isAnswered: (status: PolicyStatus) => boolean,
-  timeoutMs: number,
-  terminal: Terminal,
-): Promise<PolicyStatus | undefined> {
-  const deadline = performance.now() + timeoutMs;
-  let printed = '';
-  for (;;) {
-    const status = readStatus(statusOf(await policy.read()));
-    if (isAnswered(status)) return status;
-    const ready = status.conditions?.find(({ type }) => type === 'Ready');
-    const progress = ready === undefined ? 'not reconciled yet' : `${ready.reason}: ${ready.message}`;
-    if (printed !== '' && progress !== printed) terminal.err(`${progress}\n`);
-    if (printed === '') terminal.err('waiting for image-watcher …\n');
-    printed = progress;
-    if (performance.now() >= deadline) return undefined;
-    await delay(pauseMs);
-  }
+function fieldOf(raw: unknown, field: string): unknown {
+  return typeof raw === 'object' && raw !== null ? Reflect.get(raw, field) : undefined;
 }
 
-/** The status of a policy, in a few lines. */
-export function describeStatus({ latest, conditions = [], targets = [] }: PolicyStatus): string[] {
-  const selected =
-    latest === undefined ? 'nothing is selected yet' : `selected: ${latest.tag}${latest.digest === undefined ? '' : `@${latest.digest}`}`;
-  const states = conditions
-    .filter(({ status }) => status !== 'Unknown')
-    .map(({ type, status, reason, message }) => `${type}: ${status}, ${reason}: ${message}`);
-  const running = targets.map(({ kind, namespace, name, container, image, state, message }) => {
-    const what = [container, image].filter((part) => part !== undefined).join(' runs ');
-    return `${kind} ${namespace}/${name}: ${[what, state, message].filter((part) => part !== undefined && part !== '').join(', ')}`;
-  });
-  return [selected, ...states, ...running, ...reasonLinks(conditions.map(({ reason }) => reason))];
-}
-
-/** Whether the policy is Ready. */
-export function isReady({ conditions = [] }: PolicyStatus): boolean {
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+/** Policies as programs name them: `imagepolicy.operator.technomad.dev/web`. */
+export function resourceNameOf(name: string): string {
+  return `${kind.toLowerCase()}${crdName.slice(plural.length)}/${name}`;
 }

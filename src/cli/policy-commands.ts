@@ -1,116 +1,115 @@
 /** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
-import { readStatus, type PolicyStatus } from '../model/policy-status.ts';
+import { readStatus, type Condition, type PolicyStatus } from '../model/policy-status.ts';
 import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
+import { reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
-import { parseOptions, parseOutput, UsageError, type Command } from './command.ts';
-import {
-  describeStatus,
-  isReady,
-  parsePolicyCommand,
-  policyHelp,
-  policyNameOf,
-  policyOptions,
-  printResult,
-  statusOf,
-  waitForAnswer,
-  withPolicy,
-} from './policy-client.ts';
+import { defineCommand, type Terminal, UsageError } from './command.ts';
+import { describeStatus, trueCondition, waitForAnswer } from './describe-status.ts';
+import { namedOutputOption, outputOption, print } from './output.ts';
+import { isReason } from './reason-links.ts';
+import { policyArgument, policyOptions, resourceNameOf, statusOf, withPolicy, type PolicyClient } from './policy-client.ts';
 
-/** `image-watcher approve NS/NAME [TAG]`. */
-export const approve: Command = {
+const actOptions = { ...policyOptions, ...namedOutputOption } as const;
+const waitOptions = {
+  ...policyOptions,
+  timeout: { value: 'DURATION', about: 'how long to wait for it (default 60s)' },
+  ...outputOption,
+} as const;
+
+/** `image-watcher approve`. */
+export const approve = defineCommand({
   name: 'approve',
   summary: 'approve the pending update of a policy',
-  help: `Usage: image-watcher approve NAMESPACE/NAME [TAG] [--output text|json]
-
-Approves the tag and digest in status.pendingApproval; what is pushed later needs another approval. With a TAG, only if
-that tag is pending. Writes the annotation ${actionAnnotations.approve}.
-
-${policyHelp}`,
-  run(args, terminal) {
-    const { values, output, namespace, name, others } = parsePolicyCommand(args, 1);
-    const [wanted] = others;
-    return withPolicy({ namespace, name }, values, terminal, async (policy) => {
-      const { pendingApproval } = readStatus(statusOf(await policy.read()));
+  about: `Approves the tag and digest in status.pendingApproval; what is pushed later needs another approval. With a TAG, only if that tag is pending. Writes the annotation ${actionAnnotations.approve}.`,
+  arguments: [policyArgument, { name: 'TAG', about: 'the tag that has to be pending' }],
+  options: actOptions,
+  examples: [
+    ['approve web', 'approve what is pending for the policy web'],
+    ['approve shop/web 1.4.2', 'approve 1.4.2 only'],
+  ],
+  run({ output, ...values }, [policy, wanted], terminal) {
+    return withPolicy(policy, values, terminal, async ({ namespace, name, read, patch }) => {
+      const { pendingApproval } = readStatus(statusOf(await read()));
       if (pendingApproval === undefined || (wanted !== undefined && wanted !== pendingApproval.tag)) {
         const pending = pendingApproval === undefined ? 'no image is' : `${pendingApproval.tag}@${pendingApproval.digest} is`;
         terminal.err(`nothing was approved: ${pending} pending for ${namespace}/${name}\n`);
         return 1;
       }
       const image = `${pendingApproval.tag}@${pendingApproval.digest}`;
-      await policy.patch({ metadata: { annotations: { [actionAnnotations.approve]: image } } });
-      printResult(terminal, output, `approved ${image} for ${namespace}/${name}`, { namespace, name, approved: image });
+      await patch({ metadata: { annotations: { [actionAnnotations.approve]: image } } });
+      printDone(terminal, output, `approved ${image} for ${namespace}/${name}`, { namespace, name, approved: image });
       return 0;
     });
   },
-};
+});
 
-const waitOptions = { ...policyOptions, timeout: { type: 'string' } } as const;
-
-/** `image-watcher check NS/NAME`. */
-export const check: Command = {
+/** `image-watcher check`. */
+export const check = defineCommand({
   name: 'check',
   summary: 'reconcile a policy now, and print the result',
-  help: `Usage: image-watcher check NAMESPACE/NAME [--timeout 60s] [--output text|json]
+  about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy.
 
-Writes the annotation ${actionAnnotations.requestedAt}, waits until status.lastHandledRequest has its value, and
-prints the status of the policy. Exits with 1 when the policy is not Ready, or when there is no answer in time.
-
-  --timeout     how long to wait (default 60s)
-${policyHelp}`,
-  run(args, terminal) {
-    const { values, positionals } = parseOptions(args, waitOptions);
-    const output = parseOutput(values.output);
-    const { timeout = '60s' } = values;
+Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it is not, or there is no answer in time, 2 wrong usage.`,
+  arguments: [policyArgument],
+  options: {
+    ...waitOptions,
+    wait: { about: 'wait for the result, which is the default' },
+    'no-wait': { about: 'only write the request; of both, the last counts' },
+  },
+  examples: [
+    ['check web', 'ask the registry now, and wait for the result'],
+    ['check web --wait --timeout 5m', 'wait longer'],
+  ],
+  run({ output, timeout = '60s', 'no-wait': noWait, ...values }, [text], terminal) {
     const timeoutMs = readTimeout(timeout);
-    return withPolicy(policyNameOf(positionals), values, terminal, async (policy) => {
+    return withPolicy(text, values, terminal, async (policy) => {
+      const { namespace, name } = policy;
       const request = new Date().toISOString();
       await policy.patch({ metadata: { annotations: { [actionAnnotations.requestedAt]: request } } });
-      const status = await waitForAnswer(policy, ({ lastHandledRequest }) => lastHandledRequest === request, timeoutMs, terminal);
-      if (status === undefined) {
-        terminal.err(noAnswer(timeout));
-        return 1;
+      if (noWait) {
+        print(terminal, output, { namespace, name, requested: request }, () => `requested a check of ${namespace}/${name}\n`);
+        return 0;
       }
-      terminal.out(formatStatus(status, output));
-      return isReady(status) ? 0 : 1;
+      const status = await waitForAnswer(policy, ({ lastHandledRequest }) => lastHandledRequest === request, timeoutMs, terminal);
+      if (status === undefined) return reportNoAnswer(policy, timeout, terminal);
+      printStatus(terminal, output, status);
+      return trueCondition(status, 'Ready') === undefined ? 1 : 0;
     });
   },
-};
+});
 
-/** `image-watcher rollback NS/NAME [--to TAG]`. */
-export const rollback: Command = {
+/** `image-watcher rollback`. */
+export const rollback = defineCommand({
   name: 'rollback',
   summary: 'roll back to the previous image, or to a tag',
-  help: `Usage: image-watcher rollback NAMESPACE/NAME [--to TAG] [--timeout 60s] [--output text|json]
+  about: `Rolls back to the previous image, also outside of windows and without approval. The policy rejects the image that it leaves, and applies only newer ones until "release". Writes the annotation ${actionAnnotations.rollbackTo}.
 
-Rolls back to the previous image, also outside of windows and without approval. The policy rejects the image that it
-leaves, and applies only newer ones until "release". Writes the annotation ${actionAnnotations.rollbackTo}.
-
-  --to          this tag instead
-  --timeout     how long to wait for it (default 60s)
-${policyHelp}`,
-  run(args, terminal) {
-    const { values, positionals } = parseOptions(args, { ...waitOptions, to: { type: 'string' } } as const);
-    const output = parseOutput(values.output);
-    const { to = 'previous', timeout = '60s' } = values;
+Exit codes: 0 rolled back, 1 nothing was changed, the policy is Stalled afterwards, or there is no answer in time, 2 wrong usage.`,
+  arguments: [policyArgument],
+  options: { ...waitOptions, to: { value: 'TAG', about: 'this tag instead of the previous image' } },
+  examples: [
+    ['rollback web', 'roll back to the image before the last update'],
+    ['rollback shop/web --to 1.3.0', 'roll back to 1.3.0'],
+  ],
+  run({ output, to = 'previous', timeout = '60s', ...values }, [text], terminal) {
     if (parseRollback(to) !== to) throw new UsageError(`--to is a tag, not "${to}"`);
     const timeoutMs = readTimeout(timeout);
-    return withPolicy(policyNameOf(positionals), values, terminal, async (policy) => {
+    return withPolicy(text, values, terminal, async (policy) => {
       // The time makes it a new request, also when the same rollback was requested before.
       const request = `${to} ${new Date().toISOString()}`;
       await policy.patch({ metadata: { annotations: { [actionAnnotations.rollbackTo]: request } } });
       const status = await waitForAnswer(policy, ({ lastHandledRollback }) => lastHandledRollback === request, timeoutMs, terminal);
-      if (status === undefined) {
-        terminal.err(noAnswer(timeout));
-        return 1;
-      }
+      if (status === undefined) return reportNoAnswer(policy, timeout, terminal);
       const [newest] = status.history ?? [];
       const isDone = newest?.trigger === 'Rollback' && (to === 'previous' || newest.tag === to);
+      const isStalled = trueCondition(status, 'Stalled') !== undefined;
       if (!isDone) terminal.err('nothing was changed: see the Events of the policy\n');
-      terminal.out(formatStatus(status, output));
-      return isDone ? 0 : 1;
+      else if (isStalled) terminal.err(`rolled back to ${newest.tag}, but the policy is Stalled: somebody has to act\n`);
+      printStatus(terminal, output, status);
+      return isDone && !isStalled ? 0 : 1;
     });
   },
-};
+});
 
 function readTimeout(timeout: string): number {
   const milliseconds = parseDuration(timeout);
@@ -118,37 +117,69 @@ function readTimeout(timeout: string): number {
   return milliseconds;
 }
 
-function noAnswer(timeout: string): string {
-  return `no answer in ${timeout}: see "kubectl describe imagepolicy", and check that image-watcher is running\n`;
+function reportNoAnswer({ namespace, name }: PolicyClient, timeout: string, terminal: Terminal): number {
+  terminal.err(
+    `no answer in ${timeout}: see "kubectl -n ${namespace} describe imagepolicy ${name}", and check that image-watcher is running\n`,
+  );
+  return 1;
 }
 
-function formatStatus(status: PolicyStatus, output: 'text' | 'json'): string {
-  return output === 'json' ? `${JSON.stringify(status, undefined, 2)}\n` : `${describeStatus(status).join('\n')}\n`;
+function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | undefined, status: PolicyStatus): void {
+  print(terminal, output, status, () => `${describeStatus(status).join('\n')}\n`);
 }
 
-/** `image-watcher release NS/NAME`. */
-export const release: Command = {
+interface Done {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function printDone(
+  terminal: Terminal,
+  output: 'text' | 'json' | 'yaml' | 'name' | undefined,
+  sentence: string,
+  done: Done & Readonly<Record<string, unknown>>,
+): void {
+  if (output === 'name') terminal.out(`${resourceNameOf(done.name)}\n`);
+  else print(terminal, output, done, () => `${sentence}\n`);
+}
+
+/** `image-watcher release`. */
+export const release = defineCommand({
   name: 'release',
   summary: 'release holds: after a manual change, a rollback, a rejected image, a conflict with a GitOps tool',
-  help: `Usage: image-watcher release NAMESPACE/NAME [--output text|json]
-
-Writes the annotation ${actionAnnotations.release} with the current time: every hold that began before then
-is released, and the selected image is applied. For another time, write the annotation yourself.
-
-${policyHelp}`,
-  run(args, terminal) {
-    const { values, output, namespace, name } = parsePolicyCommand(args);
-    return withPolicy({ namespace, name }, values, terminal, async (policy) => {
-      const status = readStatus(statusOf(await policy.read()));
-      const held = status.conditions?.find(({ type, status: value }) => type === 'Held' && value === 'True');
+  about: `Writes the annotation ${actionAnnotations.release} with the current time: every hold that began before then is released, and the selected image is applied. For another time, write the annotation yourself.`,
+  arguments: [policyArgument],
+  options: actOptions,
+  examples: [['release web', 'apply what the policy selects, although it is held']],
+  run({ output, ...values }, [text], terminal) {
+    return withPolicy(text, values, terminal, async ({ namespace, name, read, patch }) => {
+      const status = readStatus(statusOf(await read()));
+      const held = heldCondition(status);
       const time = latestTime(status, new Date());
-      await policy.patch({ metadata: { annotations: { [actionAnnotations.release]: time } } });
-      const what = held === undefined ? 'nothing is held at present' : held.message;
-      printResult(terminal, output, `${namespace}/${name} is released: ${what}`, { namespace, name, release: time, held: held?.message });
+      await patch({ metadata: { annotations: { [actionAnnotations.release]: time } } });
+      const selected = status.latest === undefined ? 'what it selects' : status.latest.tag;
+      const sentence =
+        held === undefined
+          ? `nothing was held: ${namespace}/${name} is as it was`
+          : `released ${namespace}/${name}, which was held since ${held.lastTransitionTime} (${held.reason}${isReason(held.reason) ? `: ${reasons[held.reason]}` : ''}); image-watcher applies ${selected} now`;
+      printDone(terminal, output, sentence, {
+        namespace,
+        name,
+        release: time,
+        ...(held !== undefined && { held: { reason: held.reason, since: held.lastTransitionTime } }),
+      });
       return 0;
     });
   },
-};
+});
+
+/** The condition that a release ends: Held, or Stalled after a failed rollout or a conflict with a GitOps tool. */
+function heldCondition({ conditions = [] }: PolicyStatus): Condition | undefined {
+  return conditions.find(
+    ({ type, status, reason }) =>
+      status === 'True' && (type === 'Held' || (type === 'Stalled' && (reason === 'RejectedDigest' || reason === 'ChangeReverted'))),
+  );
+}
 
 /** Never before the holds that are to be released, even if the clock of this machine is behind. */
 function latestTime({ conditions = [], rejected = [], reverted = [] }: PolicyStatus, now: Date): string {
@@ -157,34 +188,30 @@ function latestTime({ conditions = [], rejected = [], reverted = [] }: PolicySta
   return new Date(Math.max(now.getTime(), ...times)).toISOString();
 }
 
-/** `image-watcher suspend NS/NAME`. */
+/** `image-watcher suspend`. */
 export const suspend = suspendCommand('suspend', true, {
   summary: 'suspend a policy: it is not reconciled, and its workloads are not changed',
-  text: 'Writes spec.suspend: true. Pushes that come meanwhile are handled after "resume".',
+  about: 'Writes spec.suspend: true. Pushes that come meanwhile are handled after "resume".',
 });
 
-/** `image-watcher resume NS/NAME`. */
+/** `image-watcher resume`. */
 export const resume = suspendCommand('resume', false, {
   summary: 'resume a suspended policy',
-  text: 'Writes spec.suspend: false. The registry is asked at once, so that pushes of the meantime are not missed.',
+  about: 'Writes spec.suspend: false. The registry is asked at once, so that pushes of the meantime are not missed.',
 });
 
-function suspendCommand(verb: 'suspend' | 'resume', suspended: boolean, { summary, text }: { summary: string; text: string }): Command {
-  return {
+function suspendCommand(verb: 'suspend' | 'resume', suspended: boolean, texts: { summary: string; about: string }) {
+  return defineCommand({
     name: verb,
-    summary,
-    help: `Usage: image-watcher ${verb} NAMESPACE/NAME [--output text|json]
-
-${text}
-
-${policyHelp}`,
-    run(args, terminal) {
-      const { values, output, namespace, name } = parsePolicyCommand(args);
-      return withPolicy({ namespace, name }, values, terminal, async (policy) => {
-        await policy.patch({ spec: { suspend: suspended } });
-        printResult(terminal, output, `${namespace}/${name} is ${suspended ? 'suspended' : 'resumed'}`, { namespace, name, suspended });
+    ...texts,
+    arguments: [policyArgument],
+    options: actOptions,
+    examples: [[`${verb} shop/web`, `${verb} the policy web of the namespace shop`]],
+    run: ({ output, ...values }, [text], terminal) =>
+      withPolicy(text, values, terminal, async ({ namespace, name, patch }) => {
+        await patch({ spec: { suspend: suspended } });
+        printDone(terminal, output, `${namespace}/${name} is ${suspended ? 'suspended' : 'resumed'}`, { namespace, name, suspended });
         return 0;
-      });
-    },
-  };
+      }),
+  });
 }

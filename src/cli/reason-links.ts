@@ -14,6 +14,7 @@ export function reasonLinks(found: readonly (string | undefined)[]): string[] {
   return [...new Set(found)].flatMap((reason) => (isReason(reason) && !inOrder.has(reason) ? [`see ${pageOf(reason)}`] : []));
 }
 
-function isReason(text: string | undefined): text is Reason {
+/** Whether it is a reason of ours. */
+export function isReason(text: string | undefined): text is Reason {
   return text !== undefined && Object.hasOwn(reasons, text);
 }

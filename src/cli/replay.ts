@@ -1,28 +1,19 @@
-import { ApiError, apiHelp, apiOptions, callApi } from './api-client.ts';
-import { type Command, parseOptions, parseOutput, UsageError } from './command.ts';
+import { apiOptions, callApi, withApi } from './api-client.ts';
+import { defineCommand } from './command.ts';
+import { outputOption, print } from './output.ts';
 
 /** `image-watcher replay ID`. */
-export const replay: Command = {
+export const replay = defineCommand({
   name: 'replay',
   summary: 'handle a push again, as a new event',
-  help: `Usage: image-watcher replay ID [--server URL] [--output text|json]
-
-Handles a push again, as if the registry had sent it now. Requires the permission to update the policies that it matched.
-
-${apiHelp}`,
-  async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, apiOptions);
-    const output = parseOutput(values.output);
-    const [id, ...rest] = positionals;
-    if (id === undefined || rest.length > 0) throw new UsageError('name the event: image-watcher events --output json shows the ids');
-    try {
-      const answer = await callApi<{ id: string; replayOf: string }>(values, 'POST', `/api/events/${encodeURIComponent(id)}/replay`);
-      terminal.out(output === 'json' ? `${JSON.stringify(answer)}\n` : `replayed as ${answer.id}\n`);
+  about: 'Handles a push again, as if the registry had sent it now. Requires the permission to update the policies that it matched.',
+  arguments: [{ name: 'ID', about: 'the id of an event', missing: 'name the event: "image-watcher events" shows the ids' }],
+  options: { ...apiOptions, ...outputOption },
+  examples: [['replay 5d2c', 'handle the push 5d2c once more']],
+  run: ({ output, ...target }, [id = ''], terminal) =>
+    withApi(terminal, async () => {
+      const answer = await callApi<{ id: string; replayOf: string }>(target, 'POST', `/api/events/${encodeURIComponent(id)}/replay`);
+      print(terminal, output, answer, () => `replayed as ${answer.id}\n`);
       return 0;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      terminal.err(`${error.message}\n`);
-      return 1;
-    }
-  },
-};
+    }),
+});

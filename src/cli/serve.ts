@@ -3,9 +3,7 @@ import { loadSettings, processSource } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import { parseRoles } from '../roles.ts';
 import { openTelemetry } from '../telemetry/open-telemetry.ts';
-import { type Command, parseOptions, UsageError } from './command.ts';
-
-const options = { config: { type: 'string' }, roles: { type: 'string' } } as const;
+import { defineCommand, UsageError } from './command.ts';
 
 /** Kubernetes kills after 30 s by default. */
 const stopDeadlineMs = 25_000;
@@ -13,21 +11,26 @@ const stopDeadlineMs = 25_000;
 const flushMs = 2_000;
 
 /** `image-watcher serve`. */
-export const serve: Command = {
+export const serve = defineCommand({
   name: 'serve',
   summary: 'receive webhooks and update workloads',
-  help: `Usage: image-watcher serve [--roles receive,work,convert] [--config FILE]
+  about: `Runs until SIGTERM or SIGINT, then accepts no new requests and jobs, finishes or requeues those in progress, and exits.
 
-Runs until SIGTERM or SIGINT, then accepts no new requests and jobs, finishes or requeues those in progress, and exits.
-
-  --roles   the roles of this process: receive (webhooks; needs Redis only), work (everything else), convert (policies
-            between their versions, for the API server; needs no Redis). Default: all
-  --config  the configuration file, or a folder: its *.yaml files are merged in the order of their names. Also
-            IMAGE_WATCHER_CONFIG. REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORTER_OTLP_ENDPOINT override it
-`,
-  async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, options);
-    if (positionals.length > 0) throw new UsageError(`serve takes no arguments: ${positionals.join(' ')}`);
+The environment variables REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORTER_OTLP_ENDPOINT override the configuration.`,
+  options: {
+    roles: {
+      value: 'ROLES',
+      about:
+        'the roles of this process, separated by commas: receive (webhooks; needs Redis only), work (everything else), convert (policies between their versions, for the API server; needs no Redis). Default: all',
+    },
+    config: {
+      value: 'FILE',
+      completes: 'file',
+      about: 'the configuration file, or a folder: its *.yaml files are merged in the order of their names (also IMAGE_WATCHER_CONFIG)',
+    },
+  },
+  examples: [['serve --roles receive,work --config config.yaml', 'everything but the conversion of policies']],
+  async run(values, _args, terminal) {
     const roles = parseRoles(values.roles);
     if (typeof roles === 'string') throw new UsageError(roles);
     const settings = loadSettings(processSource(values.config));
@@ -54,4 +57,4 @@ Runs until SIGTERM or SIGINT, then accepts no new requests and jobs, finishes or
       });
     });
   },
-};
+});

@@ -1,5 +1,7 @@
 import { formatRepository } from '../model/image-reference.ts';
 import type { IgnoredPush } from '../model/push-event.ts';
+import { printable } from './output.ts';
+import { reasonLinks } from './reason-links.ts';
 import type { AcceptedPush, SimulatedReceiver, Simulation } from '../receive/read-delivery.ts';
 
 /** Whether the request would be let in. `by URL only`: its sender proves nothing, the secret is the end of the URL. */
@@ -53,6 +55,7 @@ export function formatSimulation(receiver: SimulatedReceiver, simulation: Simula
     ...[malformed, refused].flatMap((why) => (why === undefined ? [] : [row('because', why)])),
     ...pushes.flatMap((push) => ['', ...formatPush(push)]),
     ...(ignored.length === 0 ? [] : ['', ...ignored.map(formatIgnored)]),
+    ...reasonLinks([malformed === undefined ? undefined : 'Malformed', ...ignored.map(({ code = 'OtherEvent' }) => code)]),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -79,11 +82,5 @@ function formatIgnored({ reason, repository, tag }: IgnoredPush): string {
 }
 
 function row(label: string, text: string): string {
-  return `${label.padEnd(15)} ${printable(text)}`;
-}
-
-/** A payload must not be able to write to the terminal what it likes. */
-function printable(text: string): string {
-  const shown = text.length > 300 ? `${text.slice(0, 300)}…` : text;
-  return shown.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return `${label.padEnd(15)} ${printable(text, 300)}`;
 }

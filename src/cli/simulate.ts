@@ -7,44 +7,40 @@ import { providerIds, providers } from '../receive/providers/index.ts';
 import type { Provider } from '../receive/providers/provider.ts';
 import { provesNothing } from '../receive/providers/headers.ts';
 import { simulateDelivery, type SimulatedReceiver } from '../receive/read-delivery.ts';
-import { UsageError, type Command, parseOptions, parseOutput } from './command.ts';
+import { defineCommand, UsageError } from './command.ts';
+import { outputOption, print } from './output.ts';
 import { formatSimulation, toJson, type Authenticated } from './simulate-output.ts';
 
-const options = {
-  provider: { type: 'string' },
-  file: { type: 'string' },
-  header: { type: 'string', multiple: true },
-  registry: { type: 'string' },
-  config: { type: 'string' },
-  receiver: { type: 'string' },
-  'secret-env': { type: 'string' },
-  output: { type: 'string', short: 'o' },
-} as const;
-
 /** `image-watcher simulate`. */
-export const simulate: Command = {
+export const simulate = defineCommand({
   name: 'simulate',
   summary: 'show what a payload of a registry would do, offline',
-  help: `Usage: image-watcher simulate --provider ID --file BODY [--header "Name: value"]... [--registry HOST]
-       image-watcher simulate --config FILE --receiver NAME --file BODY [--header "Name: value"]...
-       and [--secret-env NAME] [--output text|json]
+  about: `Reads a webhook's body as the receiver would, and shows which pushes it announces, in normal form, and what is ignored and why. Nothing is sent, stored or fetched. Name the sender by --provider, or by --config and --receiver.
 
-Reads a webhook's body as the receiver would, and shows which pushes it announces, in normal form, and what is ignored and
-why. Nothing is sent, stored or fetched.
-
-  --provider    who sent it: ${wrap(providerIds)}
-  --file        the exact bytes of the body; - is standard input
-  --header      a header of the request, as often as needed: some senders say in a header what happened
-  --registry    the receiver's setting "registry"
-  --config      a configuration file: provider, registry, repositories and aliases are those of --receiver; its secrets are not read
-  --secret-env  an environment variable with a secret: shows whether the request would be accepted with it
-
-Exit codes: 0 a push would be accepted, 1 nothing would, 2 wrong usage.
-`,
-  async run(args, terminal) {
-    const { values, positionals } = parseOptions(args, options);
-    if (positionals.length > 0) throw new UsageError(`simulate takes no arguments: ${positionals.join(' ')}`);
-    const output = parseOutput(values.output);
+Exit codes: 0 a push would be accepted, 1 nothing would, 2 wrong usage.`,
+  options: {
+    provider: { value: 'ID', about: `who sent it: ${providerIds.join(', ')}` },
+    file: { value: 'BODY', completes: 'file', about: 'the exact bytes of the body; - is the standard input' },
+    header: {
+      value: 'HEADER',
+      multiple: true,
+      about: '"Name: value": a header of the request, as often as needed: some senders say in a header what happened',
+    },
+    registry: { value: 'HOST', about: 'the receiver\'s setting "registry"' },
+    config: {
+      value: 'FILE',
+      completes: 'file',
+      about: 'a configuration file: provider, registry, repositories and aliases are those of --receiver; its secrets are not read',
+    },
+    receiver: { value: 'NAME', about: 'a receiver of --config' },
+    'secret-env': { value: 'NAME', about: 'an environment variable with a secret: shows whether the request would be accepted with it' },
+    ...outputOption,
+  },
+  examples: [
+    ['simulate --provider harbor --file body.json', 'a body that Harbor sent'],
+    ['simulate --config config.yaml --receiver ci --file -', 'as a receiver of the configuration, from the standard input'],
+  ],
+  async run(values, _args, terminal) {
     if (values.file === undefined) throw new UsageError('say which --file holds the body, or --file - for standard input');
     const receiver = readReceiver(values);
     const headers = readHeaders(values.header ?? []);
@@ -53,16 +49,14 @@ Exit codes: 0 a push would be accepted, 1 nothing would, 2 wrong usage.
     const simulation = simulateDelivery(delivery, receiver, new Date());
     const authenticated =
       secret === undefined ? 'not tried' : authenticate(receiver.provider, () => receiver.provider.verify(delivery, [secret]));
-    terminal.out(
-      output === 'json'
-        ? `${JSON.stringify(toJson(receiver, simulation, authenticated))}\n`
-        : formatSimulation(receiver, simulation, authenticated),
+    print(terminal, values.output, toJson(receiver, simulation, authenticated), () =>
+      formatSimulation(receiver, simulation, authenticated),
     );
     return simulation.decision === 'accept' && authenticated !== 'no' ? 0 : 1;
   },
-};
+});
 
-type Values = Partial<Record<'provider' | 'registry' | 'config' | 'receiver', string>>;
+type Values = Partial<Record<'provider' | 'registry' | 'config' | 'receiver', string | undefined>>;
 
 function readReceiver({ provider: id, registry, config: file, receiver: name }: Values): SimulatedReceiver {
   if ((file === undefined) !== (name === undefined)) throw new UsageError('--config and --receiver belong together');
@@ -119,9 +113,4 @@ async function readBody(file: string): Promise<Buffer> {
 function authenticate({ verify }: Provider, isAuthentic: () => boolean): Authenticated {
   if (verify === provesNothing) return 'by URL only';
   return isAuthentic() ? 'yes' : 'no';
-}
-
-function wrap(ids: readonly string[]): string {
-  const half = Math.ceil(ids.length / 2);
-  return [ids.slice(0, half), ids.slice(half)].map((part) => part.join(', ')).join(',\n                ');
 }

@@ -1,22 +1,17 @@
 import { readVersion } from '../version.ts';
-import { parseOptions, parseOutput, UsageError, type Command } from './command.ts';
+import { defineCommand } from './command.ts';
+import { outputOption, print } from './output.ts';
 
 /** `image-watcher version`, also as `--version`. */
-export const version: Command = {
+export const version = defineCommand({
   name: 'version',
   summary: 'show the version of the program',
-  help: `Usage: image-watcher version [--output text|json]
-
-Shows the version of this program and of the Node.js that it runs on. image-watcher --version does the same.
-
-  --output  text or json
-`,
-  run(args, terminal) {
-    const { values, positionals } = parseOptions(args, { output: { type: 'string', short: 'o' } });
-    if (positionals.length > 0) throw new UsageError(`version takes no arguments: ${positionals.join(' ')}`);
+  about: 'Shows the version of this program and of the Node.js that it runs on. image-watcher --version does the same.',
+  options: outputOption,
+  examples: [['version -o json', 'for programs']],
+  run({ output }, _args, terminal) {
     const versions = { version: readVersion(), node: process.versions.node };
-    const isJson = parseOutput(values.output) === 'json';
-    terminal.out(isJson ? `${JSON.stringify(versions)}\n` : `image-watcher ${versions.version} (Node.js ${versions.node})\n`);
-    return Promise.resolve(0);
+    print(terminal, output, versions, () => `image-watcher ${versions.version} (Node.js ${versions.node})\n`);
+    return 0;
   },
-};
+});

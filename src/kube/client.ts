@@ -30,6 +30,8 @@ export interface KubeStreamRequest extends KubeRequest {
 
 /** Plain JSON over kept-alive connections, with the credentials of a kubeconfig or of the pod. */
 export interface KubeClient {
+  /** The namespace of the kubeconfig's context, or of the pod. */
+  readonly namespace?: string | undefined;
   /** The parsed response. Throws KubeError for status >= 400, and an Error that names the request when there is no response. */
   request<T>(request: KubeRequest): Promise<T>;
   /**
@@ -104,6 +106,8 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
   };
 
   return {
+    namespace: accessSource.namespace,
+
     async request<T>(request: KubeRequest): Promise<T> {
       const deadline = startDeadline(request.timeoutMs ?? requestTimeoutMs, request.signal);
       try {

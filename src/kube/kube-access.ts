@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import { delimiter, dirname, resolve } from 'node:path';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { KubeConfig } from './kube-config.ts';
 import { parse } from 'yaml';
 
@@ -24,6 +24,8 @@ export interface KubeTls {
 
 /** Provides credentials, and renews them regularly and after they were refused. */
 export interface KubeAccessSource {
+  /** The namespace of the kubeconfig's context, or of the pod. */
+  readonly namespace: string | undefined;
   current(): Promise<KubeAccess>;
   /** Drops credentials that the API server refused, so that the next ones are read from their source again. */
   forget(refused: KubeAccess): void;
@@ -46,6 +48,7 @@ export function loadKubeAccess(options: { kubeconfig?: string; context?: string;
     return entry;
   };
   return {
+    namespace: namespaceOf(config),
     async current() {
       if (!cached || now() - cached.at >= cacheMs) cached = start();
       const entry = cached;
@@ -74,10 +77,12 @@ interface CachedAccess {
 }
 
 function loadConfig({ kubeconfig, context }: { kubeconfig?: string; context?: string }): KubeConfig {
-  const config = kubeconfig ? loadFiles(kubeconfig.split(delimiter).filter(Boolean)) : new KubeConfig();
-  if (!kubeconfig) config.loadFromDefault();
+  const config = kubeconfig ? loadFiles(kubeconfig.split(delimiter).filter(Boolean)) : loadDefault();
   if (context !== undefined) {
-    if (!config.getContextObject(context)) throw new Error(`the kubeconfig has no context "${context}"`);
+    if (!config.getContextObject(context)) {
+      const names = config.getContexts().map(({ name }) => name);
+      throw new Error(`the kubeconfig has no context "${context}"; it has ${names.join(', ') || 'none'}`);
+    }
     config.setCurrentContext(context);
   }
   const cluster = config.getCurrentCluster();
@@ -86,8 +91,29 @@ function loadConfig({ kubeconfig, context }: { kubeconfig?: string; context?: st
   return config;
 }
 
+/** client-node's last resort is a server on this machine without TLS, which nobody means. */
+function loadDefault(): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  if (config.getCurrentCluster()?.server === 'http://localhost:8080')
+    throw new Error('there is no kubeconfig: name one with --kubeconfig or the variable KUBECONFIG, or write it to ~/.kube/config');
+  return config;
+}
+
+/** The names of the kubeconfig's contexts. */
+export function contextsOf({ kubeconfig }: { kubeconfig?: string }): string[] {
+  return loadConfig({ ...(kubeconfig !== undefined && { kubeconfig }) })
+    .getContexts()
+    .map(({ name }) => name);
+}
+
+function namespaceOf(config: KubeConfig): string | undefined {
+  return config.getContextObject(config.getCurrentContext())?.namespace?.trim() || undefined;
+}
+
 function loadFiles(files: readonly string[]): KubeConfig {
   const [first, ...more] = files.map((file) => {
+    if (!existsSync(file)) throw new Error(`the kubeconfig ${file} does not exist: name another one with --kubeconfig or KUBECONFIG`);
     const config = new KubeConfig();
     config.loadFromFile(file);
     readTokenFiles(config, file);

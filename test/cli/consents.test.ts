@@ -192,12 +192,12 @@ describe('image-watcher consents', () => {
 
   it('says what is wrong usage', async () => {
     for (const [args, message] of [
-      [['shop/web'], /takes no argument "shop\/web"/],
+      [['shop/web'], /takes no arguments: shop\/web/],
       [['--merge'], /--merge is only for --apply/],
       [['--apply'], /--apply needs --from NAMESPACE/],
       [['--apply', '--from', ''], /--from is namespaces/],
       [['--apply', '--from', 'shop,*'], /--from is namespaces/],
-      [['--output', 'xml'], /--output is text or json/],
+      [['--output', 'xml'], /--output is text, json or yaml/],
       [['--all'], /--all/],
     ] as const)
       await assert.rejects(consents(...args), (error) => error instanceof UsageError && message.test(error.message));

@@ -34,7 +34,16 @@ function writeConfig(text: string): string {
 }
 
 describe('the command line', () => {
-  for (const args of [['--help'], ['help'], ['serve', '--help'], ['crd', '--help'], ['simulate', '--help']]) {
+  for (const args of [
+    ['--help'],
+    ['help'],
+    ['help', 'get'],
+    ['serve', '--help'],
+    ['crd', '--help'],
+    ['crd', 'apply', '-h'],
+    ['-n', 'shop', 'get', '--help'],
+    ['simulate', '--help'],
+  ]) {
     it(`explains itself: ${args.join(' ')}`, async () => {
       const { code, out } = await run(args);
       assert.equal(code, 0);
@@ -48,13 +57,17 @@ describe('the command line', () => {
     [['expalin'], /there is no command "expalin"; did you mean "explain"\?/],
     [['events', '--limt', '3'], /^there is no option --limt; did you mean "--limit"\?\nRun image-watcher events --help for its usage\.\n$/],
     [['events', '--limit'], /^--limit needs a value\n/],
-    [['check', '-x'], /^there is no option -x/],
+    [['check', '-x'], /^there is no option -x\nRun image-watcher check --help for its usage\.\n$/],
+    [['-x', 'get'], /^there is no option -x before a command\n/],
+    [['-n'], /^there is no option -n before a command\n/],
     [['version', 'now'], /version takes no arguments/],
     [['serve', '--rolls', 'work'], /--rolls/],
     [['serve', '--roles', 'work,dance'], /there is no role "dance"; roles are receive, work, convert/],
     [['serve', 'now'], /takes no arguments/],
-    [['crd'], /use "crd print", "crd apply" or "crd migrate"/],
-    [['crd', 'print', '--kubeconfig', 'x'], /"crd print" has no option --kubeconfig/],
+    [['crd'], /^use "crd print", "crd apply" or "crd migrate"\nRun image-watcher crd --help/],
+    [['crd', 'aply'], /^there is no command "crd aply"; did you mean "apply"\?; use "crd print"/],
+    [['crd', 'print', '--kubeconfig', 'x'], /^there is no option --kubeconfig\nRun image-watcher crd print --help/],
+    [['import'], /^use "import keel"\n/],
     [['crd', 'apply', '--conversion-url', 'http://x'], /--conversion-url is an https URL/],
     [['crd', 'apply', '--conversion-service', 'web'], /--conversion-service is NAMESPACE\/NAME/],
     [['crd', 'apply', '--conversion-service', 'a/b', '--conversion-url', 'https://x'], /exclude each other/],
@@ -65,7 +78,8 @@ describe('the command line', () => {
     [['crd', 'apply', '--serve', 'v2'], /--serve is v1alpha1, not "v2"/],
     [['crd', 'migrate', '--retire', 'v1'], /--retire is v1alpha1, not "v1"/],
     [['crd', 'migrate', '--concurrency', '0'], /--concurrency is a number from 1 to 100/],
-    [['crd', 'print', '--output', 'xml'], /--output is text or json/],
+    [['crd', 'print', '--output', 'xml'], /--output is text, json or yaml, not "xml"/],
+    [['get', '--color', 'red'], /^--color is auto, always or never, not "red"/],
     [['serve', '--config', '/does/not/exist.yaml'], /exist\.yaml.*\n.*cannot be read/],
   ] as const) {
     it(`ends with 2 for: ${args.join(' ') || '(nothing)'}`, async () => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { describeStatus } from '../../src/cli/policy-client.ts';
+import { describeStatus } from '../../src/cli/describe-status.ts';
 import type { Condition } from '../../src/model/policy-status.ts';
 import { documentation } from '../../src/model/reasons.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
@@ -78,3 +78,16 @@ for (const [name, found, anchors] of [
     }
   });
 }
+
+test('simulate: why a payload is no push', async () => {
+  const file = join(tempFolder('body'), 'body.json');
+  for (const [body, anchor] of [
+    ['{}', 'malformed'],
+    [JSON.stringify({ image: 'harbor.example.com/shop/web' }), 'incomplete'],
+  ] as const) {
+    writeFileSync(file, body);
+    const { code, out } = await runCommand('simulate', ['--provider', 'generic', '--file', file]);
+    assert.equal(code, 1);
+    assert.deepEqual(linksOf(out.split('\n')), [`${documentation}/reasons.md#${anchor}`], out);
+  }
+});

@@ -1,3 +1,4 @@
+import type { Terminal } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/index.ts';
 
 /** What a command printed, and its exit code. */
@@ -7,13 +8,30 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs a command in this process. */
-export async function runCommand(name: string, args: readonly string[]): Promise<Ran> {
+/** Runs a command in this process; `onText` sees each text as it is written. */
+export async function runCommand(
+  name: string,
+  args: readonly string[],
+  {
+    onText,
+    ...terminal
+  }: Pick<Terminal, 'interactive' | 'hasColours' | 'columns' | 'signal'> & { readonly onText?: (text: string) => void } = {},
+): Promise<Ran> {
   const command = commands.find((candidate) => candidate.name === name);
   if (!command) throw new Error(`there is no command ${name}`);
   let out = '';
   let err = '';
-  const code = await command.run(args, { out: (text) => (out += text), err: (text) => (err += text) });
+  const code = await command.run(args, {
+    ...terminal,
+    out(text) {
+      out += text;
+      onText?.(text);
+    },
+    err(text) {
+      err += text;
+      onText?.(text);
+    },
+  });
   return { code, out, err };
 }
 

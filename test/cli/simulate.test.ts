@@ -200,7 +200,7 @@ for (const [args, message] of [
   [[...generic, '--header', 'A: 1', '--header', 'a: 2'], /given twice/],
   [[...generic, '--secret-env', 'NOT_SET_ANYWHERE'], /NOT_SET_ANYWHERE is not set/],
   [[...generic, 'more'], /takes no arguments: more/],
-  [[...generic, '--output', 'xml'], /text or json/],
+  [[...generic, '--output', 'xml'], /text, json or yaml/],
 ] as const) {
   test(`wrong usage: ${args.slice(-4).join(' ')}`, () =>
     assert.rejects(run(...args), (error) => error instanceof UsageError && message.test(error.message)));

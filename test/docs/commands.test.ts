@@ -43,6 +43,8 @@ const elsewhere: Readonly<Record<string, string>> = {
 /** Commands of ours that other tests run. */
 const runElsewhere: Readonly<Record<string, string>> = {
   serve: 'runs until it is stopped: every test of end-to-end/',
+  'get --watch': 'runs until it is stopped: test/cli/get.test.ts',
+  'events --follow': 'as well: test/cli/follow-events.test.ts',
   'crd apply': 'needs a conversion webhook: test/cli/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
   'crd migrate': 'needs one as well: test/cli/crd-migrate.test.ts',
 };
@@ -107,11 +109,12 @@ test('npm scripts exist', () => {
 
 for (const words of new Set(ours.map((command) => command.words.join(' ')))) {
   test(`image-watcher ${words}: the command and its options exist`, () => {
-    const [name = '', ...rest] = words.split(' ');
-    const command = ourCommands.find((candidate) => candidate.name === name);
-    assert.ok(command, `there is no command "${name}"`);
-    for (const option of rest.filter((word) => word.startsWith('-') && word !== '--help' && word !== '-')) {
-      assert.match(command.help, new RegExp(`${option.split('=')[0]}\\b`), `"${name}" has no option ${option}`);
+    const [name = '', second = '', ...rest] = words.split(' ');
+    const group = ourCommands.find((candidate) => candidate.name === name);
+    assert.ok(group, `there is no command "${name}"`);
+    const command = group.commands?.find((candidate) => candidate.name === `${name} ${second}`) ?? group;
+    for (const option of [second, ...rest].filter((word) => word.startsWith('-') && word !== '--help' && word !== '-')) {
+      assert.match(command.help, new RegExp(`${option.split('=')[0]}\\b`), `"${command.name}" has no option ${option}`);
     }
   });
 }

@@ -246,7 +246,10 @@ test('a stream on which nothing comes ends quietly: asking again tells whether t
 });
 
 test('a kubeconfig that cannot be used is refused at once', () => {
-  assert.throws(() => createKubeClient({ kubeconfig: join(tempFolder('none'), 'config') }), /ENOENT/);
+  assert.throws(
+    () => createKubeClient({ kubeconfig: join(tempFolder('none'), 'config') }),
+    /config does not exist: name another one with --kubeconfig/,
+  );
   const kubeconfig = writeKubeconfig('https://127.0.0.1:1', {});
   assert.throws(() => createKubeClient({ kubeconfig, context: 'other' }), /no context "other"/);
 });

@@ -1,0 +1,19 @@
+import { commands } from '../../src/cli/index.ts';
+import { table } from './markdown.ts';
+import type { Parts } from './template.ts';
+
+/** The parts of docs/templates/command-line.md. */
+export const commandParts: Parts = {
+  commands: () =>
+    table(
+      ['Command', 'What it does'],
+      commands.map(({ name, summary }) => [`[\`${name}\`](#${name})`, summary]),
+    ),
+  help: () =>
+    commands
+      .map((command) => {
+        const pages = command.commands ?? [command];
+        return `### ${command.name}\n\n${pages.map(({ help }) => `\`\`\`text\n${help.trim()}\n\`\`\``).join('\n\n')}`;
+      })
+      .join('\n\n'),
+};

@@ -1,0 +1,56 @@
+import { complete } from './completion/complete.ts';
+import { noFiles, scripts, shells } from './completion/scripts.ts';
+import { defineCommand, type Command } from './command.ts';
+
+/** `image-watcher completion`. */
+export const completion = defineCommand({
+  name: 'completion',
+  summary: 'print the completion script of a shell',
+  about:
+    'Prints a script that completes commands, options, and the names of policies, namespaces and contexts, which it asks the cluster for. For the plugin of kubectl, put kubectl_complete-image_watcher on the PATH.',
+  arguments: [{ name: 'SHELL', about: shells.join(', '), missing: `name the shell: ${shells.join(', ')}`, choices: shells }],
+  options: {},
+  examples: [
+    ['completion bash > /etc/bash_completion.d/image-watcher', 'bash, for all users'],
+    ['completion zsh > "${fpath[1]}/_image-watcher"', 'zsh'],
+    ['completion fish > ~/.config/fish/completions/image-watcher.fish', 'fish'],
+  ],
+  run(_values, [shell], terminal) {
+    terminal.out(scripts[shells.find((known) => known === shell) ?? 'bash']);
+    return 0;
+  },
+});
+
+/** What the scripts call with the words of the line, the last of which is completed. Not shown in the help; says nothing where something fails. */
+export function completer(commands: readonly Command[]): Command {
+  return {
+    name: '__complete',
+    summary: '',
+    help: '',
+    async run(words, terminal) {
+      let isFile = false;
+      try {
+        const found = complete(commands, words);
+        isFile = 'ask' in found && found.ask === 'file';
+        for (const { word, about } of 'ask' in found ? await ask(found) : found.candidates)
+          if (isSafe(word)) terminal.out(about === undefined ? `${word}\n` : `${word}\t${about}\n`);
+      } catch {
+        // A shell that waits for a word shows no errors.
+      }
+      terminal.out(`:${isFile ? 0 : noFiles}\n`);
+      return 0;
+    },
+  };
+}
+
+async function ask({ ask: what, prefix, given }: Extract<ReturnType<typeof complete>, { ask: unknown }>) {
+  if (what === 'file') return [];
+  const { askCluster } = await import('./completion/ask-cluster.ts');
+  const names = await askCluster(what, prefix, given);
+  return names.map((word): { word: string; about?: string } => ({ word }));
+}
+
+/** Names come from a cluster or a file, and go into a shell. */
+function isSafe(word: string): boolean {
+  return /^[\w@%+=:,./-]+$/.test(word);
+}

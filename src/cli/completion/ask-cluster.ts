@@ -1,0 +1,53 @@
+import type { KubeClient } from '../../kube/client.ts';
+import type { Completed } from '../command.ts';
+import { clusterOf, currentNamespace, isResourceWord, listPolicies, metadataOf } from '../policy-client.ts';
+
+/** Somebody waits with a finger on the tab key. */
+const timeoutMs = 2_000;
+const maxNames = 500;
+
+/** The names that the cluster, or the kubeconfig, has for a word; none where it cannot be asked. */
+export async function askCluster(
+  what: Exclude<Completed, 'file'>,
+  prefix: string,
+  given: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const cluster = clusterOf(given);
+  if (what === 'context') {
+    const { contextsOf } = await import('../../kube/kube-access.ts');
+    return contextsOf(cluster).filter((name) => name.startsWith(prefix));
+  }
+  const { createKubeClient } = await import('../../kube/client.ts');
+  const client = createKubeClient({ ...cluster, requestTimeoutMs: timeoutMs });
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const names = what === 'namespace' ? await namespacesOf(client, signal) : await policiesOf(client, prefix, given['namespace'], signal);
+    return names.filter((name) => name.startsWith(prefix));
+  } finally {
+    await client.close();
+  }
+}
+
+async function namespacesOf(client: KubeClient, signal: AbortSignal): Promise<string[]> {
+  const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+  const { items = [] } = await client.request<{ items?: unknown[] }>({
+    method: 'GET',
+    path: '/api/v1/namespaces',
+    query: { limit: maxNames },
+    accept,
+    signal,
+  });
+  return items.map((item) => metadataOf(item).name);
+}
+
+/** As the user has begun to write them: `web`, `ipol/web` or `shop/web`. */
+async function policiesOf(client: KubeClient, prefix: string, namespace: string | undefined, signal: AbortSignal): Promise<string[]> {
+  const [, begin] = /^([^/]*)\//.exec(prefix) ?? [];
+  const isNamespace = begin !== undefined && !isResourceWord(begin);
+  const names: string[] = [];
+  for await (const { items } of listPolicies(client, isNamespace ? begin : currentNamespace(client, namespace), signal)) {
+    names.push(...items.map((item) => `${begin === undefined ? '' : `${begin}/`}${metadataOf(item).name}`));
+    if (names.length >= maxNames) break;
+  }
+  return names;
+}

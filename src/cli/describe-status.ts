@@ -1,0 +1,61 @@
+/** The status of a policy, for people. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { readStatus, type Condition, type PolicyStatus } from '../model/policy-status.ts';
+import type { Terminal } from './command.ts';
+import { printable } from './output.ts';
+import { statusOf, type PolicyClient } from './policy-client.ts';
+import { startProgress } from './progress.ts';
+import { reasonLinks } from './reason-links.ts';
+
+/** The status of a policy, in a few lines. */
+export function describeStatus({ latest, conditions = [], targets = [] }: PolicyStatus): string[] {
+  const selected =
+    latest === undefined ? 'nothing is selected yet' : `selected: ${latest.tag}${latest.digest === undefined ? '' : `@${latest.digest}`}`;
+  const states = conditions
+    .filter(({ status }) => status !== 'Unknown')
+    .map(({ type, status, reason, message }) => `${type}: ${status}, ${reason}: ${message}`);
+  const running = targets.map(({ kind, namespace, name, container, image, state, message }) => {
+    const what = [container, image].filter((part) => part !== undefined).join(' runs ');
+    return `${kind} ${namespace}/${name}: ${[what, state, message].filter((part) => part !== undefined && part !== '').join(', ')}`;
+  });
+  return [...[selected, ...states, ...running].map((line) => printable(line)), ...reasonLinks(conditions.map(({ reason }) => reason))];
+}
+
+/** The condition of a type, if it is True. */
+export function trueCondition({ conditions = [] }: PolicyStatus, type: string): Condition | undefined {
+  return conditions.find((condition) => condition.type === type && condition.status === 'True');
+}
+
+const pauseMs = 250;
+
+/** Waits until the service has answered, and shows the changes of the Ready condition meanwhile; undefined if there is no answer in time. */
+export async function waitForAnswer(
+  policy: PolicyClient,
+  isAnswered: (status: PolicyStatus) => boolean,
+  timeoutMs: number,
+  terminal: Terminal,
+): Promise<PolicyStatus | undefined> {
+  const started = performance.now();
+  const line = startProgress(terminal, '');
+  let printed = 'waiting for image-watcher …';
+  if (!terminal.interactive) terminal.err(`${printed}\n`);
+  let before: string | undefined;
+  try {
+    for (;;) {
+      const status = readStatus(statusOf(await policy.read()));
+      if (isAnswered(status)) return status;
+      const ready = status.conditions?.find(({ type }) => type === 'Ready');
+      const state = printable(ready === undefined ? 'not reconciled yet' : `${ready.reason}: ${ready.message}`);
+      if (before !== undefined && state !== before) {
+        printed = state;
+        if (!terminal.interactive) terminal.err(`${printed}\n`);
+      }
+      before = state;
+      line.update(`${printed} (${Math.round((performance.now() - started) / 1000)} s)`);
+      if (performance.now() - started >= timeoutMs) return undefined;
+      await delay(pauseMs);
+    }
+  } finally {
+    line.stop();
+  }
+}

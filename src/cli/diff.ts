@@ -1,0 +1,126 @@
+import { processSource, readConfig, type Config } from '../config.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { inParallel } from '../async/in-parallel.ts';
+import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
+import { describeClusterError } from './cluster-errors.ts';
+import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
+import { configOption } from './explain.ts';
+import { planNow } from './explain/plan-now.ts';
+import { countOf, outputOption, print, printable } from './output.ts';
+import {
+  currentNamespace,
+  listPolicies,
+  metadataOf,
+  openPolicy,
+  policyArgument,
+  policyOptions,
+  readPolicyName,
+  withCluster,
+  type PolicyName,
+} from './policy-client.ts';
+import { startProgress } from './progress.ts';
+
+const maxParallel = 8;
+/** As with kubectl diff: 1 is for differences. */
+const failed = 2;
+
+/** `image-watcher diff`. */
+export const diff = defineCommand({
+  name: 'diff',
+  summary: 'show what would change now, as a diff of images per workload',
+  about: `Shows the images that the next reconcile would write, per workload and container; after a "#", what stays as it is, and why. What the policies select is taken from their status. Changes nothing.
+
+Exit codes, as of kubectl diff: 0 nothing would change, 1 something would, 2 wrong usage, or a policy cannot be evaluated.`,
+  arguments: [{ name: 'POLICY', about: policyArgument.about, multiple: true, completes: 'policy' }],
+  options: {
+    ...policyOptions,
+    'all-namespaces': { short: 'A', about: 'the policies of all namespaces' },
+    ...configOption,
+    ...outputOption,
+  },
+  examples: [
+    ['diff', "all policies of the kubeconfig's namespace"],
+    ['diff shop/web', 'one policy'],
+  ],
+  run({ output, config: file, 'all-namespaces': all, ...values }, args, terminal) {
+    if (all && (args.length > 0 || values.namespace !== undefined))
+      throw new UsageError(`--all-namespaces goes without ${args.length > 0 ? 'the names of policies' : '--namespace'}`);
+    const names = args.map((text) => readPolicyName(text, values.namespace));
+    const config = readConfig(processSource(file));
+    const act = async (client: KubeClient) => {
+      const wanted = names.length > 0 ? names : await listNames(client, all ? undefined : currentNamespace(client, values.namespace));
+      const { changes, failures } = await compare(client, wanted, config, terminal);
+      print(terminal, output, changes, () => changes.map((change) => formatChange(change, terminal)).join(''));
+      for (const error of failures) terminal.err(`${describeClusterError(error)}\n`);
+      if (failures.length > 0) return failed;
+      return changes.some(({ from }) => from !== undefined) ? 1 : 0;
+    };
+    return withCluster(values, terminal, act, failed);
+  },
+});
+
+/** What would become of one container, or (without `from`) why nothing does. */
+interface Change {
+  readonly policy: string;
+  readonly target?: WorkloadRef;
+  readonly container?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly image?: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+async function listNames(client: KubeClient, namespace: string | undefined): Promise<PolicyName[]> {
+  const names: PolicyName[] = [];
+  for await (const { items } of listPolicies(client, namespace)) names.push(...items.map(metadataOf));
+  return names;
+}
+
+async function compare(client: KubeClient, names: readonly PolicyName[], config: Config, terminal: Terminal) {
+  const progress = startProgress(terminal, '');
+  let done = 0;
+  try {
+    const results = await inParallel(names, maxParallel, async (name) => {
+      const changes = await changesOf(client, name, config);
+      progress.update(`comparing: ${++done} of ${countOf(names.length, 'policy', 'policies')}`);
+      return changes;
+    });
+    return {
+      changes: results.flatMap((result) => (result.status === 'fulfilled' ? result.value : [])),
+      failures: results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : [])),
+    };
+  } finally {
+    progress.stop();
+  }
+}
+
+async function changesOf(client: KubeClient, name: PolicyName, config: Config): Promise<Change[]> {
+  const opened = await openPolicy(client, name);
+  const planned = await planNow(client, await opened.read(), config);
+  const policy = `${opened.namespace}/${opened.name}`;
+  if ('why' in planned) return [{ policy, message: planned.why, ...(planned.reason !== undefined && { reason: planned.reason }) }];
+  return planned.allowed.targets.flatMap(({ target, changes, unchanged, problem }): Change[] => [
+    ...changes.map(({ container, from, to }) => ({ policy, target, container, from, to })),
+    ...unchanged
+      .filter(({ reason }) => reason !== 'UpToDate')
+      .map(({ container, image, reason, message }) => ({ policy, target, container, image, reason, message })),
+    ...(problem === undefined ? [] : [{ policy, target, reason: problem.reason, message: problem.message }]),
+  ]);
+}
+
+function formatChange(change: Change, terminal: Terminal): string {
+  const { policy, target, container, from, to, image, reason, message = '' } = change;
+  const paint = paintFor(terminal);
+  const workload = target === undefined ? `policy ${policy}` : formatWorkload(target);
+  if (from !== undefined && to !== undefined) {
+    const head = [`--- ${workload}`, `+++ ${workload} (policy ${policy})`, `@@ ${container} @@`].map((line) =>
+      paint('bold', printable(line)),
+    );
+    return `${[...head, paint('red', printable(`-${from}`)), paint('green', printable(`+${to}`))].join('\n')}\n`;
+  }
+  const subject = [workload, container].filter((part) => part !== undefined).join(' ');
+  const stays = image === undefined ? '' : ` stays at ${image}`;
+  const why = reason === undefined || message.includes(`${reason}: `) ? message : `${reason}: ${message}`;
+  return `${paint('dim', printable(`# ${subject}${stays}: ${why}`))}\n`;
+}

@@ -1,0 +1,47 @@
+import type { EventOutcome, EventView } from '../../operations/event-view.ts';
+import { type ApiTarget, callApi } from '../api-client.ts';
+
+/** Which events. */
+export interface Filter {
+  readonly limit: number;
+  /** Those that were received at this time or later, in ms since 1970. */
+  readonly since?: number;
+  readonly repository?: string;
+  readonly outcome?: EventOutcome;
+  /** How many are asked for at once, at most 500. */
+  readonly pageSize?: number;
+  readonly policy?: { readonly namespace: string; readonly name: string };
+}
+
+/** The events, newest first, page by page: one page of the API may have fewer than requested. */
+export async function* listEvents(target: ApiTarget, filter: Filter): AsyncGenerator<EventView> {
+  const { limit, since = 0, repository, outcome, policy, pageSize = 500 } = filter;
+  let found = 0;
+  for (let before: string | undefined; ;) {
+    const size = policy === undefined ? Math.min(limit - found, pageSize) : pageSize;
+    const query = new URLSearchParams({ limit: String(size) });
+    if (repository !== undefined) query.set('repository', repository);
+    if (outcome !== undefined) query.set('outcome', outcome);
+    if (before !== undefined) query.set('before', before);
+    const page = await callApi<{ events: EventView[]; next?: string }>(target, 'GET', `/api/events?${query.toString()}`);
+    for (const event of page.events) {
+      if (Date.parse(event.receivedAt) < since) return;
+      if (policy !== undefined && !event.policies.some(({ namespace, name }) => namespace === policy.namespace && name === policy.name))
+        continue;
+      yield event;
+      if (++found >= limit) return;
+    }
+    before = page.next;
+    if (before === undefined) return;
+  }
+}
+
+/** All of them; `onRead` is called with how many there are so far. */
+export async function readEvents(target: ApiTarget, filter: Filter, onRead?: (count: number) => void): Promise<EventView[]> {
+  const found: EventView[] = [];
+  for await (const event of listEvents(target, filter)) {
+    found.push(event);
+    onRead?.(found.length);
+  }
+  return found;
+}

@@ -1,0 +1,184 @@
+import { describeClusterError } from './cluster-errors.ts';
+import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
+import { policyRow, type PolicyRow } from './get/policy-row.ts';
+import { watchPolicies } from './get/watch-policies.ts';
+import { countOf, formatTable, print, wrap } from './output.ts';
+import {
+  currentNamespace,
+  listPolicies,
+  metadataOf,
+  openPolicy,
+  policyArgument,
+  policyOptions,
+  readPolicyName,
+  resourceNameOf,
+  withCluster,
+  type PolicyName,
+} from './policy-client.ts';
+import { startProgress } from './progress.ts';
+import type { KubeClient } from '../kube/client.ts';
+
+const options = {
+  ...policyOptions,
+  'all-namespaces': { short: 'A', about: 'the policies of all namespaces' },
+  watch: { short: 'w', about: 'then show every change, until it is interrupted' },
+  output: {
+    short: 'o',
+    value: 'FORMAT',
+    choices: ['text', 'wide', 'json', 'yaml', 'name'],
+    about: 'text, wide (with the image and the messages in columns), json, yaml or name (default text)',
+  },
+} as const;
+
+/** `image-watcher get`. */
+export const get = defineCommand({
+  name: 'get',
+  summary: 'show policies: what runs, what is the latest, what is blocked and why',
+  about: `Shows a row for each policy: what its targets run (RUNNING), what it selects (LATEST), and whether that is in order. Below a policy that is not, the reason and what to do.
+
+Exit codes: 0 also where policies are not Ready, 1 a policy is missing or the cluster does not answer, 2 wrong usage.`,
+  arguments: [{ name: 'POLICY', about: policyArgument.about, multiple: true, completes: 'policy' }],
+  options,
+  examples: [
+    ['get', "the policies of the kubeconfig's namespace"],
+    ['get -A -o wide', 'those of all namespaces, with all columns'],
+    ['get web --watch', 'one policy, and every change of it'],
+  ],
+  run({ output, watch, 'all-namespaces': all, ...values }, args, terminal) {
+    if (all && (args.length > 0 || values.namespace !== undefined))
+      throw new UsageError(`--all-namespaces goes without ${args.length > 0 ? 'the names of policies' : '--namespace'}`);
+    const names = args.map((text) => readPolicyName(text, values.namespace));
+    if (watch && new Set(names.map(({ namespace }) => namespace)).size > 1)
+      throw new UsageError('--watch is for the policies of one namespace, or for all with --all-namespaces');
+    return withCluster(values, terminal, async (client) => {
+      const namespace = all ? undefined : currentNamespace(client, names[0]?.namespace ?? values.namespace);
+      const isShown = (raw: unknown) => names.length === 0 || names.some(({ name }) => name === metadataOf(raw).name);
+      const showNamespace = (all ?? false) || names.some((one) => one.namespace !== values.namespace);
+      const found = names.length > 0 ? await readNamed(client, names, terminal) : await readAll(client, namespace, terminal);
+      const printer = createPrinter(output, showNamespace, terminal);
+      if (found.raw.length === 0 && found.missing === 0)
+        terminal.err(namespace === undefined ? 'there are no policies\n' : `there are no policies in the namespace ${namespace}\n`);
+      else if (found.raw.length > 0) printer.first(found.raw, names.length === 1);
+      if (!watch) return found.missing === 0 ? 0 : 1;
+      await watchPolicies(client, namespace, {
+        signal: terminal.signal,
+        known: found.raw,
+        onChange: (raw, isGone) => isShown(raw) && printer.change(raw, isGone),
+        onError: (error) => terminal.err(`${describeClusterError(error)}; trying again\n`),
+      });
+      return 0;
+    });
+  },
+});
+
+interface Found {
+  readonly raw: readonly unknown[];
+  readonly missing: number;
+}
+
+async function readAll(client: KubeClient, namespace: string | undefined, terminal: Terminal): Promise<Found> {
+  const raw: unknown[] = [];
+  const progress = startProgress(terminal, 'listing policies …');
+  try {
+    for await (const { items, remaining } of listPolicies(client, namespace)) {
+      raw.push(...items);
+      progress.update(`listing policies: ${raw.length} of ${raw.length + remaining}`);
+    }
+  } finally {
+    progress.stop();
+  }
+  return { raw, missing: 0 };
+}
+
+/** A name that there is not hides none of the others. */
+async function readNamed(client: KubeClient, names: readonly PolicyName[], terminal: Terminal): Promise<Found> {
+  const raw: unknown[] = [];
+  for (const name of names) {
+    try {
+      raw.push(await (await openPolicy(client, name)).read());
+    } catch (error) {
+      terminal.err(`${describeClusterError(error)}\n`);
+    }
+  }
+  return { raw, missing: names.length - raw.length };
+}
+
+type Output = 'text' | 'wide' | 'json' | 'yaml' | 'name' | undefined;
+
+/** Prints policies, and later what changed, in the same columns. */
+function createPrinter(output: Output, showNamespace: boolean, terminal: Terminal) {
+  if (output === 'json' || output === 'yaml') {
+    return {
+      first(found: readonly unknown[], isOne: boolean) {
+        const objects = found.map(withoutManagedFields);
+        print(terminal, output, isOne ? objects[0] : { apiVersion: 'v1', kind: 'List', items: objects }, () => '');
+      },
+      change(raw: unknown, _isGone: boolean) {
+        if (output === 'yaml') terminal.out('---\n');
+        print(terminal, output, withoutManagedFields(raw), () => '');
+      },
+    };
+  }
+  if (output === 'name') {
+    const write = (raw: unknown) => terminal.out(`${resourceNameOf(metadataOf(raw).name)}\n`);
+    return { first: (found: readonly unknown[]) => found.forEach(write), change: write };
+  }
+  const columns = columnsOf(output === 'wide', showNamespace);
+  let widths: readonly number[] = [];
+  const linesOf = (rows: readonly PolicyRow[], heading: readonly (readonly string[])[]) => {
+    const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
+    const table = [...heading, ...cells];
+    widths = columns.map((_, column) => Math.max(widths[column] ?? 0, ...table.map((row) => row[column]?.length ?? 0)));
+    const lines = formatTable(table, widths);
+    return lines.map((line, index) => decorate(line, rows[index - heading.length], output === 'wide', terminal));
+  };
+  return {
+    first(found: readonly unknown[]) {
+      const rows = found.map((raw) => policyRow(raw, new Date()));
+      terminal.out(`${linesOf(rows, [columns.map(({ heading }) => heading)]).join('\n')}\n`);
+      const blocked = rows.filter(({ message }) => message !== undefined).length;
+      if (terminal.interactive && rows.length > 1 && blocked > 0)
+        terminal.err(`${countOf(rows.length, 'policy', 'policies')}, ${blocked} of them not in order\n`);
+    },
+    change(raw: unknown, isGone: boolean) {
+      const row = policyRow(raw, new Date());
+      const { message: _, ...rest } = row;
+      terminal.out(`${linesOf([isGone ? { ...rest, ready: '-', reason: '(deleted)' } : row], []).join('\n')}\n`);
+    },
+  };
+}
+
+interface Column {
+  readonly heading: string;
+  readonly cell: (row: PolicyRow) => string;
+}
+
+function columnsOf(isWide: boolean, showNamespace: boolean): readonly Column[] {
+  return [
+    ...(showNamespace ? [{ heading: 'NAMESPACE', cell: ({ namespace }: PolicyRow) => namespace }] : []),
+    { heading: 'NAME', cell: ({ name }) => name },
+    ...(isWide ? [{ heading: 'IMAGE', cell: ({ image }: PolicyRow) => image }] : []),
+    { heading: 'RUNNING', cell: ({ running }) => running },
+    { heading: 'LATEST', cell: ({ latest }) => latest },
+    { heading: 'READY', cell: ({ ready }) => ready },
+    { heading: 'REASON', cell: ({ reason }) => reason },
+    { heading: 'AGE', cell: ({ age }) => age },
+    ...(isWide ? [{ heading: 'MESSAGE', cell: ({ message = '' }: PolicyRow) => message }] : []),
+  ];
+}
+
+/** Colours the line of a row, and adds what is wrong below it. */
+function decorate(line: string, row: PolicyRow | undefined, isWide: boolean, terminal: Terminal): string {
+  const paint = paintFor(terminal);
+  if (row === undefined) return paint('bold', line.trimEnd());
+  const { message, isStalled } = row;
+  const painted = message === undefined ? line.trimEnd() : paint(isStalled ? 'red' : 'yellow', line.trimEnd());
+  if (message === undefined || isWide) return painted;
+  return [painted, ...wrap(message, (terminal.columns ?? Infinity) - 2).map((part) => paint('dim', `  ${part}`))].join('\n');
+}
+
+function withoutManagedFields(raw: unknown): unknown {
+  const { metadata, ...rest } = raw as { metadata?: Readonly<Record<string, unknown>> };
+  const { managedFields: _, ...shown } = metadata ?? {};
+  return { ...rest, metadata: shown };
+}

@@ -1,0 +1,75 @@
+/** A policy as a row of `image-watcher get`. Pure. */
+import { isDigest, tryParseImageReference } from '../../model/image-reference.ts';
+import { readStatus, type Condition, type PolicyStatus } from '../../model/policy-status.ts';
+import { reasonLinks } from '../reason-links.ts';
+import { formatAge, printable } from '../output.ts';
+
+/** What a row shows; `-` where there is nothing. */
+export interface PolicyRow {
+  readonly namespace: string;
+  readonly name: string;
+  readonly image: string;
+  /** The tags that the targets run. */
+  readonly running: string;
+  /** The selected tag. */
+  readonly latest: string;
+  readonly ready: string;
+  /** The reason that matters most. */
+  readonly reason: string;
+  readonly age: string;
+  /** Why something is blocked or wrong, and what to do; absent where all is well. */
+  readonly message?: string;
+  /** Whether somebody has to act. */
+  readonly isStalled: boolean;
+}
+
+/** The conditions that say what a user should know, the most urgent first. */
+const telling = ['Stalled', 'ApprovalRequired', 'Held', 'CrossNamespace', 'TagGone', 'Reconciling'];
+
+/** Reads a policy as the API server has it. */
+export function policyRow(raw: unknown, now: Date): PolicyRow {
+  const { metadata, spec, status: found } = raw as { metadata?: Metadata; spec?: { image?: unknown; select?: unknown }; status?: unknown };
+  const status = readStatus(found);
+  const { conditions = [], latest } = status;
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const urgent = telling.flatMap((type) => conditions.filter((condition) => condition.type === type && condition.status === 'True'));
+  const shown: Condition | undefined = urgent[0] ?? ready;
+  const isWell = shown !== undefined && (reasonLinks([shown.reason]).length === 0 || (shown === ready && ready.status === 'True'));
+  const message = shown === undefined ? 'not reconciled yet: does image-watcher run?' : shown.message;
+  const withDigest = typeof spec?.select === 'object' && spec.select !== null && 'digest' in spec.select;
+  return {
+    namespace: metadata?.namespace ?? '',
+    name: metadata?.name ?? '',
+    image: typeof spec?.image === 'string' ? printable(spec.image) : '-',
+    running: runningOf(status, withDigest),
+    latest: latest === undefined ? '-' : nameOf(latest, withDigest),
+    ready: ready?.status ?? 'Unknown',
+    reason: printable(shown?.reason ?? '-'),
+    age: metadata?.creationTimestamp === undefined ? '-' : formatAge(new Date(metadata.creationTimestamp), now),
+    isStalled: shown?.type === 'Stalled',
+    ...(!isWell && { message: printable(message) }),
+  };
+}
+
+interface Metadata {
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly creationTimestamp?: string;
+}
+
+const shownTags = 2;
+
+function runningOf({ targets = [] }: PolicyStatus, withDigest: boolean): string {
+  const names = [
+    ...new Set(targets.flatMap(({ image }) => (image === undefined ? [] : [nameOf(tryParseImageReference(image) ?? {}, withDigest)]))),
+  ];
+  if (names.length === 0) return '-';
+  return names.slice(0, shownTags).join(',') + (names.length > shownTags ? ` +${names.length - shownTags}` : '');
+}
+
+/** The tag, or the digest where there is none; both where the policy follows the digest of a tag. */
+function nameOf({ tag, digest }: { readonly tag?: string; readonly digest?: string }, withDigest: boolean): string {
+  const short = digest !== undefined && isDigest(digest) ? digest.slice(digest.indexOf(':') + 1).slice(0, 7) : undefined;
+  if (tag === undefined) return short ?? '-';
+  return printable(withDigest && short !== undefined ? `${tag}@${short}` : tag);
+}

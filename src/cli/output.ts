@@ -1,0 +1,56 @@
+/** What commands print: data for programs, tables and sentences for people. */
+import { stringify } from 'yaml';
+import type { Options, Terminal } from './command.ts';
+
+/** `--output` of commands that show data. */
+export const outputOption = {
+  output: { short: 'o', value: 'FORMAT', choices: ['text', 'json', 'yaml'], about: 'text, json or yaml (default text)' },
+} as const satisfies Options;
+
+/** `--output` of commands that act on one policy. */
+export const namedOutputOption = {
+  output: { short: 'o', value: 'FORMAT', choices: ['text', 'json', 'yaml', 'name'], about: 'text, json, yaml or name (default text)' },
+} as const satisfies Options;
+
+/** Prints a value for programs; with `text` (or nothing), that text instead. */
+export function print(terminal: Terminal, output: 'text' | 'json' | 'yaml' | undefined, value: unknown, text: () => string): void {
+  if (output === 'json') terminal.out(`${JSON.stringify(value, undefined, 2)}\n`);
+  else if (output === 'yaml') terminal.out(stringify(value, { aliasDuplicateObjects: false }));
+  else terminal.out(text());
+}
+
+/** Cells padded to the widths of their columns, with two spaces between them. */
+export function formatTable(rows: readonly (readonly string[])[], widths: readonly number[]): string[] {
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+}
+
+/** A text in lines of at most `columns` characters, as far as its words allow. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** `1 policy`, `2 policies`. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Text of others (a registry's message, a payload) without the control characters that would write to the terminal what they like. */
+export function printable(text: string, longest = Number.POSITIVE_INFINITY): string {
+  const shown = text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return shown.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** `45s`, `12m`, `3h`, `8d`: the time between two moments, as kubectl shows it. */
+export function formatAge(from: Date, to: Date): string {
+  const seconds = Math.max(0, Math.round((to.getTime() - from.getTime()) / 1000));
+  if (Number.isNaN(seconds)) return '-';
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 2 * 86_400 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}

@@ -1,0 +1,67 @@
+/** The command line as a whole: which command is meant, and what is said of one that there is not. */
+import { didYouMean } from '../api-versions/validation/schema-problems.ts';
+import { ConfigError } from '../config.ts';
+import { completer } from './completion.ts';
+import { type Command, type Terminal, UsageError } from './command.ts';
+
+/** Runs what the command line says; returns the exit code. */
+export async function runProgram(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
+  const [first, ...rest] = args[0] === '__complete' ? args : withOptionsLast(args);
+  const name = first === '--version' ? 'version' : first;
+  if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && rest.length === 0)) {
+    (name === undefined ? terminal.err : terminal.out)(overviewOf(commands));
+    return name === undefined ? 2 : 0;
+  }
+  if (name === 'help') return runProgram(commands, [...rest, '--help'], terminal);
+  const command = name === '__complete' ? completer(commands) : commands.find((candidate) => candidate.name === name);
+  if (command === undefined) {
+    const known = commands.map((one) => one.name);
+    const what = name.startsWith('-')
+      ? `there is no option ${name} before a command`
+      : `there is no command "${name}"${didYouMean(name, known)}`;
+    terminal.err(`${what}\nRun image-watcher --help for the list of commands.\n`);
+    return 2;
+  }
+  try {
+    if (
+      name !== '__complete' &&
+      command.options === undefined &&
+      command.commands === undefined &&
+      rest.some((word) => word === '--help' || word === '-h')
+    ) {
+      terminal.out(command.help);
+      return 0;
+    }
+    return await command.run(rest, terminal);
+  } catch (error) {
+    if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
+    const page = error instanceof UsageError ? `Run image-watcher ${error.command ?? command.name} --help for its usage.\n` : '';
+    terminal.err(`${error.message}\n${page}`);
+    return 2;
+  }
+}
+
+/** Options that kubectl's users write before the command. */
+const early = /^(?:-n|--namespace|--kubeconfig|--context|-o|--output|--color|-A|--all-namespaces)(?:=.*)?$/;
+const isSwitch = /^(?:-A|--all-namespaces)$/;
+
+/** `-n shop get web` → `get -n shop web`. */
+function withOptionsLast(args: readonly string[]): readonly string[] {
+  let at = 0;
+  for (let word = args[0]; word !== undefined && early.test(word); word = args[at]) at += word.includes('=') || isSwitch.test(word) ? 1 : 2;
+  const [command, ...rest] = args.slice(at);
+  return command === undefined ? args : [command, ...args.slice(0, at), ...rest];
+}
+
+function overviewOf(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return `Usage: image-watcher COMMAND [OPTIONS]
+
+Webhook-driven image updates for Kubernetes.
+
+${commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`).join('\n')}
+
+Run image-watcher COMMAND --help for details and examples.
+Exit codes: 0 success, 1 failure or a negative result, 2 wrong usage or configuration.
+`;
+}

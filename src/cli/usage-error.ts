@@ -1,0 +1,6 @@
+/** The command line cannot be understood: what is wrong, and what would be right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  /** The command whose help shows the usage, where it is not the one that was called. */
+  command: string | undefined;
+}

@@ -1,0 +1,223 @@
+/** Commands against a real API server: which policy is meant, what is said when something is wrong, and what the actions report. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import { installCrd } from '../api-versions/install-crd.ts';
+import { borrowControlPlane } from '../harness/control-plane.ts';
+import { kubeconfigWithGrants } from '../harness/service-account.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { at, condition, createPolicies, startCliWorld, statusOf, withNamespace, type CliWorld } from './cluster-world.ts';
+import { runCommand } from './run-command.ts';
+
+const root = join(import.meta.dirname, '../..');
+describe('commands on a cluster', () => {
+  let world: CliWorld;
+  before(async () => {
+    world = await startCliWorld();
+    await createPolicies(world);
+  });
+  after(() => world.stop());
+
+  const run = (command: string, args: readonly string[], kubeconfig = world.kubeconfig) =>
+    runCommand(command, [...args, '--kubeconfig', kubeconfig]);
+
+  describe('the name of a policy', () => {
+    for (const [how, args] of [
+      ['NAME, in the namespace of the kubeconfig', ['web']],
+      ['ipol/NAME', ['ipol/web']],
+      ['imagepolicy/NAME', ['imagepolicy/web']],
+      ['imagepolicies.operator.technomad.dev/NAME', ['imagepolicies.operator.technomad.dev/web']],
+      ['NAMESPACE/NAME', ['NAMESPACE/web']],
+      ['-n NAMESPACE NAME', ['-n', 'NAMESPACE', 'web']],
+    ] as const)
+      it(how, async () => {
+        const isElsewhere = args.some((word) => word.includes('NAMESPACE'));
+        const kubeconfig = isElsewhere ? withNamespace(world.kubeconfig, 'default') : world.kubeconfig;
+        const words = args.map((word) => word.replace('NAMESPACE', world.namespace));
+        for (const command of ['get', 'explain', 'diff', 'suspend', 'resume']) {
+          const { code, err } = await run(command, words, kubeconfig);
+          assert.deepEqual([command, err], [command, '']);
+          assert.equal(code, command === 'explain' ? 1 : 0, 'there is no Deployment');
+        }
+      });
+  });
+
+  describe('what is said', () => {
+    it('of a policy that there is not', async () => {
+      for (const command of ['get', 'explain', 'suspend', 'release', 'check', 'rollback', 'approve']) {
+        const { code, out, err } = await run(command, ['wbe']);
+        assert.deepEqual([code, out, err], [1, '', `there is no ImagePolicy ${world.namespace}/wbe; did you mean "web"?\n`], command);
+      }
+      const { err } = await run('get', ['something']);
+      assert.equal(err, `there is no ImagePolicy ${world.namespace}/something: the namespace has api, held, web\n`);
+      const empty = await run('get', ['default/web']);
+      assert.equal(
+        empty.err,
+        'there is no ImagePolicy default/web: the namespace default has no policies; choose another one with --namespace\n',
+      );
+      assert.equal((await run('diff', ['wbe'])).code, 2, 'as kubectl diff');
+    });
+
+    it('of a permission that is missing', async () => {
+      const { namespace, cluster } = world;
+      const kubeconfig = await kubeconfigWithGrants(cluster, { name: 'reader', namespace }, [
+        { namespace, rules: [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get'] }] },
+      ]);
+      const user = `system:serviceaccount:${namespace}:reader`;
+      const ask = 'ask an administrator for this permission\n';
+      for (const [command, args, err] of [
+        ['suspend', [`${namespace}/web`], `${user} may not patch imagepolicies in the namespace ${namespace}: ${ask}`],
+        ['get', ['-n', namespace], `${user} may not list imagepolicies in the namespace ${namespace}: ${ask}`],
+        ['get', ['-A'], `${user} may not list imagepolicies in all namespaces: ${ask}`],
+        ['explain', [`${namespace}/web`], `${user} may not get deployments in the namespace ${namespace}: ${ask}`],
+        ['get', [`${namespace}/wbe`], `there is no ImagePolicy ${namespace}/wbe\n`],
+      ] as const)
+        assert.deepEqual(await run(command, args, kubeconfig).then(({ code, err }) => [code, err]), [1, err]);
+    });
+
+    it('of a token that is not accepted', async () => {
+      const kubeconfig = writeKubeconfig(world.cluster.server, { token: 'wrong' });
+      const { code, err } = await run('get', [], kubeconfig);
+      assert.deepEqual(
+        [code, err],
+        [1, 'the API server does not accept the credentials of the kubeconfig: log in again, or choose another --context\n'],
+      );
+    });
+
+    it('of an API server that cannot be reached', async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      await new Promise((resolve) => server.close(resolve));
+      const { code, err } = await run('get', [], writeKubeconfig(`https://127.0.0.1:${port}`, {}));
+      assert.equal(code, 1);
+      assert.equal(
+        err,
+        `the API server cannot be reached: connect ECONNREFUSED 127.0.0.1:${port}: does it run, and is it the right --context?\n`,
+      );
+    });
+
+    it('of a kubeconfig or context that there is not', async () => {
+      const missing = await run('get', [], '/does/not/exist');
+      assert.deepEqual(
+        [missing.code, missing.err],
+        [1, 'the kubeconfig /does/not/exist does not exist: name another one with --kubeconfig or KUBECONFIG\n'],
+      );
+      const { code, err } = await run('get', ['--context', 'prod']);
+      assert.deepEqual([code, err], [1, 'the kubeconfig has no context "prod"; it has image-watcher-test\n']);
+    });
+
+    it('without any kubeconfig', async () => {
+      const env = { PATH: process.env['PATH'] ?? '', HOME: tempFolder('home') };
+      await assert.rejects(promisify(execFile)(process.execPath, [join(root, 'src/main.ts'), 'get'], { env }), {
+        code: 1,
+        stdout: '',
+        stderr: 'there is no kubeconfig: name one with --kubeconfig or the variable KUBECONFIG, or write it to ~/.kube/config\n',
+      });
+    });
+
+    it('of a cluster without the definition', async () => {
+      const other = await borrowControlPlane();
+      try {
+        for (const [command, code] of [
+          ['get', 1],
+          ['diff', 2],
+          ['explain', 1],
+          ['suspend', 1],
+        ] as const) {
+          const ran = await run(command, command === 'get' || command === 'diff' ? [] : ['web'], other.kubeconfigPath);
+          assert.deepEqual(
+            [command, ran.code, ran.err],
+            [
+              command,
+              code,
+              'the cluster has no CustomResourceDefinition imagepolicies.operator.technomad.dev: install image-watcher there, or choose another cluster with --context\n',
+            ],
+          );
+        }
+        await installCrd(other, ['v1']);
+        const { code, out, err } = await run('get', [], other.kubeconfigPath);
+        assert.deepEqual([code, out, err], [0, '', 'there are no policies in the namespace default\n']);
+      } finally {
+        await other.stop();
+      }
+    });
+  });
+
+  describe('check', () => {
+    it('waits until the request has been handled, and reports the result', async () => {
+      const checking = run('check', ['api', '--wait', '--timeout', '60s']);
+      const requested = await waitFor('the request', async () => {
+        const { metadata } = await world.cluster.request<{ metadata: { annotations?: Record<string, string> } }>(
+          'GET',
+          world.pathOf('api'),
+        );
+        return metadata.annotations?.['operator.technomad.dev/requested-at'];
+      });
+      const tags = { runs: '1.0.0', latest: '1.0.0' };
+      const status = statusOf(world, 'api', tags, condition('Ready', 'True', 'UpToDate', 'all is well'));
+      await world.report('api', { ...status, lastHandledRequest: requested });
+      const { code, out, err } = await checking;
+      assert.equal(code, 0);
+      assert.match(out, /^selected: 1\.0\.0\nReady: True, UpToDate: all is well\n/);
+      assert.match(err, /^waiting for image-watcher …\n/);
+    });
+
+    it('--no-wait only requests, and a timeout says what to look at', async () => {
+      const { code, out } = await run('check', ['api', '--no-wait']);
+      assert.deepEqual([code, out], [0, `requested a check of ${world.namespace}/api\n`]);
+      const late = await run('check', ['api', '--timeout', '0s']);
+      assert.equal(late.code, 1);
+      assert.match(late.err, /no answer in 0s: see "kubectl -n \S+ describe imagepolicy api"/);
+    });
+  });
+
+  describe('release', () => {
+    it('reports the hold that it ended', async () => {
+      const { code, out } = await run('release', ['held']);
+      assert.deepEqual(
+        [code, out],
+        [
+          0,
+          `released ${world.namespace}/held, which was held since ${at} (Held: a manual change replaced our image, and stays until there is a newer one); image-watcher applies 1.4.0 now\n`,
+        ],
+      );
+      assert.deepEqual(JSON.parse((await run('release', ['held', '-o', 'json'])).out).held, { reason: 'Held', since: at });
+      assert.equal((await run('release', ['web'])).out, `nothing was held: ${world.namespace}/web is as it was\n`);
+      assert.equal((await run('release', ['web', '-o', 'name'])).out, 'imagepolicy.operator.technomad.dev/web\n');
+    });
+  });
+
+  describe('rollback', () => {
+    const rolledBack = { kind: 'Deployment', name: 'web', container: 'c0', from: 'a:1.4.0', to: 'a:1.3.0', tag: '1.3.0' } as const;
+    for (const [how, conditions, expected] of [
+      ['0 where it is done', [], 0],
+      ['1 where the policy is Stalled afterwards', [condition('Stalled', 'True', 'RolloutFailed', 'the rollout of a:1.3.0 failed')], 1],
+    ] as const)
+      it(`ends with ${how}`, async () => {
+        const running = run('rollback', ['web', '--to', '1.3.0']);
+        const read = () =>
+          world.cluster.request<{ metadata: { annotations?: Record<string, string> }; status: PolicyStatus }>('GET', world.pathOf('web'));
+        const requested = await waitFor('the request', async () => {
+          const { metadata, status } = await read();
+          const request = metadata.annotations?.['operator.technomad.dev/rollback-to'];
+          return request !== status.lastHandledRollback && request;
+        });
+        await world.report('web', {
+          lastHandledRollback: requested,
+          history: [{ ...rolledBack, namespace: world.namespace, trigger: 'Rollback', at, result: 'Applied' }],
+          conditions,
+        });
+        const { code, err, out } = await running;
+        assert.equal(code, expected, out + err);
+        if (expected === 1) assert.match(err, /rolled back to 1\.3\.0, but the policy is Stalled: somebody has to act\n/);
+      });
+  });
+});

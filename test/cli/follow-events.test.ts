@@ -1,0 +1,131 @@
+/** `events --follow` against a service of pages, as the API answers them; the API itself is tested in test/operations. */
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, beforeEach, describe, it } from 'node:test';
+import type { EventView } from '../../src/operations/event-view.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { runCommand } from './run-command.ts';
+
+const tokenFile = join(tempFolder('token'), 'token');
+writeFileSync(tokenFile, 'token');
+
+function pushOf(id: string, outcome: EventView['outcome'], name = 'web', receivedAt = '2026-03-01T12:00:00.000Z'): EventView {
+  const policies = [{ namespace: 'shop', name, outcome }];
+  return {
+    id,
+    receiver: 'ci',
+    provider: 'generic',
+    registry: 'r.example.com',
+    repository: 'shop/web',
+    tag: id,
+    receivedAt,
+    outcome,
+    policies,
+  };
+}
+
+describe('events', () => {
+  let events: EventView[] = [];
+  let status = 200;
+  let port = 0;
+  let server: Server;
+  const start = async () => {
+    server = createServer((request, response) => {
+      const url = new URL(request.url ?? '/', 'http://a');
+      const limit = Number(url.searchParams.get('limit'));
+      const from = events.findIndex(({ id }) => id === url.searchParams.get('before')) + 1;
+      const page = events.slice(from, from + Math.min(limit, 3));
+      const isLast = from + page.length >= events.length;
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(status === 200 ? { events: page, ...(!isLast && { next: page.at(-1)?.id }) } : { error: 'no' }));
+    });
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    ({ port } = server.address() as AddressInfo);
+  };
+  const close = () =>
+    new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  beforeEach(async () => {
+    if (port === 0) await start();
+    [events, status] = [[], 200];
+  });
+  after(close);
+
+  const argumentsOf = (...args: string[]) => [...args, '--server', `http://127.0.0.1:${port}`, '--token-file', tokenFile];
+  const idsIn = (out: string) => [...out.matchAll(/ ci {2}(\S+)$/gm)].map(([, id]) => id);
+
+  /** Runs it until `steps` are done; returns what was printed. */
+  async function follow(args: string[], steps: (seen: (text: string) => Promise<unknown>) => Promise<void>) {
+    const stopping = new AbortController();
+    let text = '';
+    const running = runCommand('events', argumentsOf('--follow', ...args), { signal: stopping.signal, onText: (more) => (text += more) });
+    await steps((wanted) => waitFor(wanted, () => text.includes(wanted)));
+    stopping.abort();
+    return running;
+  }
+
+  it('--follow shows what there is, oldest first, then each new push and each new result once', async () => {
+    events = [pushOf('b', 'working'), pushOf('a', 'updated')];
+    const { code, out } = await follow([], async (seen) => {
+      await seen('ci  b');
+      events = [pushOf('c', 'queued'), pushOf('b', 'updated'), pushOf('a', 'updated')];
+      await seen('ci  c');
+      events = [pushOf('d', 'updated'), ...events];
+      await seen('ci  d');
+    });
+    assert.equal(code, 0);
+    assert.deepEqual(idsIn(out), ['a', 'b', 'b', 'c', 'd']);
+  });
+
+  it('--follow shows nothing of before what it began with, and JSON a line for each', async () => {
+    events = Array.from({ length: 5 }, (_, index) => pushOf(`old${9 - index}`, 'updated', 'web', `2026-03-01T12:00:0${9 - index}.000Z`));
+    const { out } = await follow(['--limit', '1', '-o', 'json'], async (seen) => {
+      await seen('old9');
+      events = [pushOf('new', 'updated', 'web', '2026-03-01T12:00:30.000Z'), ...events];
+      await seen('"new"');
+    });
+    const lines = out.trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => (JSON.parse(line) as EventView).id),
+      ['old9', 'new'],
+    );
+  });
+
+  it('--follow connects again, and ends where it is refused', async () => {
+    events = [pushOf('a', 'updated')];
+    const { code, err, out } = await follow([], async (seen) => {
+      await seen('ci  a');
+      await close();
+      await seen('trying again');
+      events = [pushOf('b', 'updated'), ...events];
+      await start();
+      await seen('ci  b');
+      await seen('connected again');
+    });
+    assert.deepEqual([code, idsIn(out)], [0, ['a', 'b']]);
+    assert.match(err, /cannot be reached: .*ECONNREFUSED.*; trying again\nconnected again\n$/);
+    status = 403;
+    const refused = await runCommand('events', argumentsOf('--follow'));
+    assert.deepEqual([refused.code, refused.err], [1, `http://127.0.0.1:${port} answered 403: no\n`]);
+  });
+
+  it('of a policy, over all pages', async () => {
+    events = ['a', 'b', 'c', 'd', 'e'].map((id) => pushOf(id, 'updated', id === 'b' || id === 'e' ? 'api' : 'web'));
+    assert.deepEqual(idsIn((await runCommand('events', argumentsOf('shop/api'))).out), ['b', 'e']);
+    assert.deepEqual(idsIn((await runCommand('events', argumentsOf('ipol/api', '-n', 'shop', '--limit', '1'))).out), ['b']);
+    assert.deepEqual(idsIn((await runCommand('events', argumentsOf('ops/api'))).out), []);
+  });
+
+  it('--since ends where older ones begin', async () => {
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    events = [1, 2, 30, 90, 200].map((minutes) => pushOf(`m${minutes}`, 'updated', 'web', ago(minutes)));
+    assert.deepEqual(idsIn((await runCommand('events', argumentsOf('--since', '1h'))).out), ['m1', 'm2', 'm30']);
+    assert.deepEqual(idsIn((await runCommand('events', argumentsOf('--since', '1h', '--limit', '1'))).out), ['m1']);
+  });
+});

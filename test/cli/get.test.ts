@@ -1,0 +1,132 @@
+/** get and diff against a real API server. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { parse } from 'yaml';
+import { waitFor } from '../harness/wait-for.ts';
+import { at, condition, createPolicies, startCliWorld, statusOf, type CliWorld } from './cluster-world.ts';
+import { runCommand } from './run-command.ts';
+
+describe('what is shown of policies', () => {
+  let world: CliWorld;
+  before(async () => {
+    world = await startCliWorld();
+    await createPolicies(world);
+  });
+  after(() => world.stop());
+
+  const run = (command: string, args: readonly string[]) => runCommand(command, [...args, '--kubeconfig', world.kubeconfig]);
+
+  describe('get', () => {
+    it('shows a row for each policy, and below it what is blocked and why, without control characters', async () => {
+      const { code, out, err } = await runCommand('get', ['--kubeconfig', world.kubeconfig], { interactive: true, columns: 30 });
+      assert.equal(code, 0);
+      assert.deepEqual(out.replaceAll(/ \d+[smhd]$/gm, ' AGE').split('\n'), [
+        'NAME  RUNNING  LATEST  READY    REASON    AGE',
+        'api   -        -       Unknown  -         AGE',
+        '  not reconciled yet: does',
+        '  image-watcher run?',
+        'held  1.3.0    1.4.0   True     Held      AGE',
+        '  kubectl changed \\u{1b}[31mc0',
+        'web   1.4.0    1.4.0   True     UpToDate  AGE',
+        '',
+      ]);
+      assert.equal(err, '3 policies, 2 of them not in order\n');
+    });
+
+    it('-A shows namespaces, -o wide images and messages', async () => {
+      const { out } = await run('get', ['-A', '-o', 'wide']);
+      const [head, , held] = out.split('\n');
+      assert.match(head ?? '', /^NAMESPACE +NAME +IMAGE +RUNNING +LATEST +READY +REASON +AGE +MESSAGE$/);
+      assert.match(held ?? '', new RegExp(`^${world.namespace} +held +harbor\\.example\\.com/shop/held +1\\.3\\.0 .* kubectl changed`));
+    });
+
+    it('-o name, json and yaml are for programs', async () => {
+      assert.equal((await run('get', ['-o', 'name'])).out.split('\n')[0], 'imagepolicy.operator.technomad.dev/api');
+      const list = JSON.parse((await run('get', ['-o', 'json'])).out) as { kind: string; items: { metadata: object }[] };
+      assert.deepEqual([list.kind, list.items.length, 'managedFields' in (list.items[0]?.metadata ?? {})], ['List', 3, false]);
+      const one = parse((await run('get', ['web', '-o', 'yaml'])).out) as { kind: string; metadata: { name: string } };
+      assert.deepEqual([one.kind, one.metadata.name], ['ImagePolicy', 'web']);
+    });
+
+    it('a name that there is not hides no other', async () => {
+      const { code, out, err } = await run('get', ['web', 'wbe']);
+      assert.equal(code, 1);
+      assert.match(out, /^web +1\.4\.0/m);
+      assert.match(err, /did you mean "web"/);
+    });
+
+    it('colours a terminal, unless it must not', async () => {
+      const args = ['get', ['--kubeconfig', world.kubeconfig]] as const;
+      const plain = (await runCommand(...args)).out;
+      const coloured = await runCommand(...args, { hasColours: true });
+      assert.ok(coloured.out.includes('\u001B[33mheld'), JSON.stringify(coloured.out));
+      assert.equal(stripVTControlCharacters(coloured.out).split('\n')[0], plain.split('\n')[0]);
+      const never = await runCommand('get', [...args[1], '--color', 'never'], { hasColours: true });
+      assert.ok(!never.out.includes('\u001B'));
+      assert.ok((await runCommand('get', [...args[1], '--color=always'])).out.includes('\u001B[33mheld'));
+    });
+
+    it('--watch shows every change, until it is interrupted', async () => {
+      await world.create('watched');
+      const stopping = new AbortController();
+      let text = '';
+      const watching = runCommand('get', ['watched', '--watch', '--kubeconfig', world.kubeconfig], {
+        signal: stopping.signal,
+        onText: (more) => (text += more),
+      });
+      await waitFor('the row', () => text.includes('watched'));
+      await world.report('web', statusOf(world, 'web', { runs: '1.4.0', latest: '1.4.0' }, condition('Ready', 'True', 'RolledOut')));
+      const tags = { runs: '2.0.0', latest: '2.0.1' };
+      await world.report('watched', statusOf(world, 'watched', tags, condition('Ready', 'False', 'NotSigned', 'no signature')));
+      await waitFor('the change', () => text.includes('no signature'));
+      await world.cluster.request('DELETE', world.pathOf('watched'));
+      await waitFor('the deletion', () => text.includes('(deleted)'));
+      stopping.abort();
+      const { code, out } = await watching;
+      assert.equal(code, 0);
+      assert.match(out, /^watched +2\.0\.0 +2\.0\.1 +False +NotSigned +\d+s\n {2}no signature\nwatched +2\.0\.0 .*\(deleted\)/m);
+      assert.doesNotMatch(out, /web/);
+    });
+  });
+
+  describe('diff', () => {
+    before(async () => {
+      await world.create('old');
+      await world.deploy('old', 'harbor.example.com/shop/old:1.3.0');
+      await world.report('old', { latest: { tag: '1.4.0', selectedAt: at } });
+    });
+    after(() => world.cluster.request('DELETE', world.pathOf('old')));
+
+    it('shows what would change, and ends with 1', async () => {
+      const { code, out, err } = await run('diff', ['old']);
+      const where = `Deployment ${world.namespace}/old`;
+      assert.deepEqual(
+        [code, out, err],
+        [
+          1,
+          `--- ${where}\n+++ ${where} (policy ${world.namespace}/old)\n@@ c0 @@\n-harbor.example.com/shop/old:1.3.0\n+harbor.example.com/shop/old:1.4.0\n`,
+          '',
+        ],
+      );
+      const [change] = JSON.parse((await run('diff', ['old', '-o', 'json'])).out) as { to: string }[];
+      assert.equal(change?.to, 'harbor.example.com/shop/old:1.4.0');
+    });
+
+    it('says what stays as it is and why, and ends with 0 where nothing changes', async () => {
+      await world.cluster.request('PATCH', world.pathOf('old'), { spec: { update: { mode: 'DryRun' } } });
+      const { code, out } = await run('diff', ['old']);
+      assert.equal(code, 0);
+      assert.match(out, /^# Deployment \S+\/old c0 stays at harbor\.example\.com\/shop\/old:1\.3\.0: DryRun: .*\n$/);
+      const explained = await run('explain', ['old']);
+      assert.match(explained.out, /dry-run +blocked: DryRun: [^]*\nsomething is in the way\nsee https:\/\/\S+\/reasons\.md#dryrun\n$/);
+    });
+
+    it('of all policies of a namespace', async () => {
+      const { code, out } = await run('diff', []);
+      assert.equal(code, 0);
+      assert.match(out, /^# policy \S+\/api: the policy has not been reconciled yet/m);
+      assert.match(out, /old c0 stays/);
+    });
+  });
+});

@@ -1,0 +1,82 @@
+/** The single-file executable of this platform, as the release workflow builds it: it runs without the project, also as a plugin of kubectl. */
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { copyFileSync, linkSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { createPolicies, startCliWorld, type CliWorld } from '../cli/cluster-world.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { buildExecutable } from './build-executable.ts';
+import { krewManifest } from './krew-manifest.ts';
+
+const root = join(import.meta.dirname, '../..');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+
+describe('the executable', () => {
+  let world: CliWorld;
+  const folder = tempFolder('executable');
+  before(async () => {
+    [world] = await Promise.all([startCliWorld(), buildExecutable(join(folder, 'image-watcher'))]);
+    await createPolicies(world);
+    linkSync(join(folder, 'image-watcher'), join(folder, 'kubectl-image_watcher'));
+    copyFileSync(join(root, 'bin/kubectl_complete-image_watcher'), join(folder, 'kubectl_complete-image_watcher'));
+  });
+  after(() => world.stop());
+
+  const run = (program: string, ...args: string[]) =>
+    promisify(execFile)(program, args, {
+      cwd: folder,
+      env: { PATH: `${folder}:/usr/local/bin:/usr/bin:/bin`, HOME: folder, KUBECONFIG: world.kubeconfig },
+    });
+
+  it('shows its version, and asks a cluster', async () => {
+    assert.deepEqual(await run('image-watcher', 'version'), {
+      stdout: `image-watcher ${version} (Node.js ${process.versions.node})\n`,
+      stderr: '',
+    });
+    assert.match((await run('image-watcher', 'get', 'web')).stdout, /^web +1\.4\.0/m);
+    await assert.rejects(run('image-watcher', 'explain', 'api'), { code: 1, stdout: /has not been reconciled yet/, stderr: '' });
+    await assert.rejects(run('image-watcher', 'dance'), { code: 2, stderr: /^there is no command "dance"/ });
+  });
+
+  const skip = spawnSync('kubectl', ['version', '--client']).status === 0 ? false : 'kubectl is not installed';
+
+  it('is a plugin of kubectl, which completes it', { skip }, async () => {
+    assert.match((await run('kubectl', 'image-watcher', 'get', 'web')).stdout, /^web +1\.4\.0/m);
+    const completed = await run('kubectl', '__complete', 'image-watcher', 'explain', 'w');
+    assert.match(completed.stdout, /^web\n:4\n/);
+    const options = await run('kubectl', '__complete', 'image-watcher', 'ge');
+    assert.match(options.stdout, /^get\t/m);
+  });
+});
+
+it('the completion of the plugin can be executed', () => {
+  assert.ok((statSync(join(root, 'bin/kubectl_complete-image_watcher')).mode & 0o111) === 0o111);
+});
+
+describe('the manifest for Krew', () => {
+  it('names each archive with its digest, where the release has it', () => {
+    const folder = tempFolder('archives');
+    for (const platform of ['linux-amd64', 'darwin-arm64']) {
+      writeFileSync(join(folder, `image-watcher-${version}-${platform}.tar.gz`), platform);
+      writeFileSync(join(folder, `image-watcher-${version}-${platform}.tar.gz.sigstore.json`), '{}');
+    }
+    const { metadata, spec } = parse(krewManifest(folder)) as { metadata: object; spec: { version: string; platforms: object[] } };
+    assert.deepEqual([metadata, spec.version, spec.platforms.length], [{ name: 'image-watcher' }, `v${version}`, 2]);
+    assert.deepEqual(spec.platforms[1], {
+      selector: { matchLabels: { os: 'linux', arch: 'amd64' } },
+      uri: `https://github.com/technomad/image-watcher/releases/download/v${version}/image-watcher-${version}-linux-amd64.tar.gz`,
+      sha256: 'abb35c616421af72198ad7c2aeeef38516f08f6a7afb2a728cf0068a8a712ddc',
+      bin: 'image-watcher',
+    });
+  });
+
+  it('is refused without archives, and for those of another version', () => {
+    const folder = tempFolder('archives');
+    assert.throws(() => krewManifest(folder), /no archive of a release/);
+    writeFileSync(join(folder, 'image-watcher-9.9.9-linux-amd64.tar.gz'), '');
+    assert.throws(() => krewManifest(folder), /is not of version/);
+  });
+});
