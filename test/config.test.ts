@@ -30,7 +30,7 @@ function problems(text: string, env: ConfigSource['env'] = {}): string[] {
 
 const harbor = 'provider: harbor';
 
-test('nothing configured: the defaults', () => {
+test('an empty configuration has the defaults', () => {
   const { config, kubeconfig } = loadSettings({ env: {} });
   assert.deepEqual(config, {
     listen: {
@@ -79,7 +79,7 @@ test('nothing configured: the defaults', () => {
   for (const text of ['', '# nothing', '{}']) assert.deepEqual(load(text).config, config);
 });
 
-test('the namespace of this program: as configured, as its service account says, or image-watcher', () => {
+test('the namespace is the configured one, that of the service account, or image-watcher', () => {
   const namespaceFile = write('namespace', 'operators\n');
   const namespaceOf = (text: string, file: string) =>
     loadSettings({ file: write('config.yaml', text), env: {}, namespaceFile: file }).namespace;
@@ -89,7 +89,7 @@ test('the namespace of this program: as configured, as its service account says,
   assert.equal(namespaceOf('', join(folder, 'nowhere')), 'image-watcher');
 });
 
-test('the conversion listener', () => {
+test('reads the settings of the conversion listener', () => {
   const { conversion } = load(
     'conversion: {port: 8443, certFile: /tls/tls.crt, keyFile: /tls/tls.key, caFile: /tls/ca.crt, names: [127.0.0.1, "::1", a.example.com]}',
   ).config;
@@ -100,14 +100,14 @@ test('the conversion listener', () => {
   });
 });
 
-test('operations without authentication: only on loopback', () => {
+test('operations without authentication is allowed on loopback only', () => {
   const withHost = (host: string) => problems(`operations: {host: "${host}", auth: none}`);
   for (const host of ['127.0.0.1', '127.0.1.9', 'localhost', '::1']) assert.deepEqual(withHost(host), []);
   for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com']) assert.deepEqual(withHost(host), ['operations.auth']);
   assert.deepEqual(problems('operations: {auth: none}'), ['operations.auth']);
 });
 
-test('the documented example', () => {
+test('the documented example is valid', () => {
   const secret = write('harbor-next', 'next-secret\n');
   const { config, secretsOf } = load(
     `
@@ -157,7 +157,7 @@ test('the configuration is frozen', () => {
   assert.throws(() => config.watch.namespaces.push('ops'), TypeError);
 });
 
-test('the environment overrides, and names the file', () => {
+test('the environment overrides the file, and names it', () => {
   const env = { REDIS_URL: 'rediss://cache:6380/1', LOG_LEVEL: 'debug', PORT: '8888', KUBECONFIG: '/home/me/.kube/config' };
   const { config, kubeconfig } = load('redis: {url: "redis://other:6379", prefix: p}\nlisten: {host: 127.0.0.1, port: 1}', env);
   assert.deepEqual([config.redis.url, config.redis.prefix], ['rediss://cache:6380/1', 'p']);
@@ -167,16 +167,16 @@ test('the environment overrides, and names the file', () => {
   assert.equal(loadSettings({ env: { IMAGE_WATCHER_CONFIG: file } }).config.crossNamespace, 'deny');
 });
 
-test('an empty variable is none', () => {
+test('an empty variable counts as unset', () => {
   const { config, kubeconfig } = loadSettings({ env: { REDIS_URL: '', LOG_LEVEL: '', PORT: '', KUBECONFIG: '' } });
   assert.deepEqual([config.redis.url, config.listen.port, kubeconfig], ['redis://redis:6379/0', 8080, undefined]);
 });
 
-test('the variables of this process are a source', () => {
+test('the variables of this process are the default source', () => {
   assert.deepEqual(processSource('a.yaml'), { file: 'a.yaml', env: process.env });
 });
 
-test('all problems at once, each with its path', () => {
+test('all problems are reported at once, each with its path', () => {
   const text = `
 listne: {}
 listen: {port: 70000, hots: a}
@@ -296,7 +296,7 @@ test('a file that cannot be read is one problem', () => {
   );
 });
 
-test('no secret is in a message', () => {
+test('no message contains a secret', () => {
   const text = `receivers: [{name: a, ${harbor}, secrets: [{env: A}, {env: B}], unauthenticated: true}]`;
   assert.throws(
     () => load(text, { A: 'hunter2' }),
@@ -304,7 +304,7 @@ test('no secret is in a message', () => {
   );
 });
 
-test('aliases are in the form that image names are normalised to', () => {
+test('aliases are normalised like image names', () => {
   const { config } = load(
     'registries: [{host: "Registry.local:443", aliases: ["Mirror.Internal:443"]}, {host: index.docker.io, aliases: ["hub.local:5000"]}]',
   );

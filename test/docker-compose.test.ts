@@ -39,7 +39,7 @@ const settings = loadSettings({ file: join(root, 'compose/config.yaml'), env });
 const registryText = readText('compose/registry.yaml');
 const registryConfig = parse(registryText) as RegistryConfig;
 
-test('the settings are valid, and lead to the other parts', () => {
+test('the settings are valid and refer to the other services', () => {
   const { redis: store, receivers, registries, listen } = settings.config;
   assert.equal(store.url, 'redis://redis:6379/0');
   const [endpoint] = registryConfig.notifications.endpoints;
@@ -50,7 +50,7 @@ test('the settings are valid, and lead to the other parts', () => {
   assert.deepEqual(watcher.ports, [`127.0.0.1:${listen.port}:${listen.port}`]);
 });
 
-test('what is mounted is there, but for the kubeconfig of the user, who must not commit it', () => {
+test("every mounted file exists, except the user's kubeconfig, which must not be committed", () => {
   const sources = Object.values(services).flatMap((part) => part.volumes.map((volume) => volume.split(':')[0] ?? ''));
   const named = sources.filter((source) => !source.startsWith('.'));
   assert.deepEqual(named.sort(), Object.keys(volumes).sort());
@@ -67,14 +67,14 @@ test('what is mounted is there, but for the kubeconfig of the user, who must not
     );
 });
 
-test('Redis is reached by nobody but the service', () => {
+test('only the service can reach Redis', () => {
   assert.equal(redis.ports, undefined);
   assert.deepEqual([redis.networks, networks], [['queue'], { queue: { internal: true } }]);
   const inIt = Object.entries(services).filter(([, part]) => part.networks?.includes('queue'));
   assert.deepEqual(inIt.map(([name]) => name).sort(), ['image-watcher', 'redis']);
 });
 
-test('a push to the registry is accepted, on a Redis that keeps it', async (context) => {
+test('a push to the registry is accepted and stored durably in Redis', async (context) => {
   const [program = '', ...flags] = String(redis.command).split(' ');
   assert.equal(program, 'valkey-server');
   const folder = tempFolder('compose');

@@ -18,7 +18,7 @@ before(async () => {
   files = packed?.files.map(({ path }) => path) ?? [];
 });
 
-test('the package has the program, the definition, the documentation and the licence, and nothing else', () => {
+test('the package contains the program, the definition, the documentation and the licence, and nothing else', () => {
   for (const file of [
     'bin/image-watcher.mjs',
     'src/main.ts',
@@ -37,7 +37,7 @@ test('the package has the program, the definition, the documentation and the lic
   );
 });
 
-test('it runs where it is installed', async () => {
+test('the program runs where the package is installed', async () => {
   const folder = tempFolder('package');
   const installed = join(folder, 'node_modules/image-watcher');
   for (const file of files) {

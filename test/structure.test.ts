@@ -44,7 +44,7 @@ function resolve({ file, from }: Import): string {
 const isIn = (path: string, folders: readonly string[]) => folders.some((folder) => path.startsWith(`src/${folder}/`));
 const describeImport = (one: Import) => `${one.file} imports ${one.from}`;
 
-test('the reader of imports reads them', () => {
+test('the import parser finds all imports', () => {
   assert.ok(files.length > 80 && imports.length > 200);
   assert.ok(imports.some(({ file, from }) => file === 'src/select/strategies/semver.ts' && from === 'semver'));
 });
@@ -88,7 +88,7 @@ for (const [room, below] of Object.entries(arrows)) {
   });
 }
 
-test('of the model, async imports the errors only; of packages, pure rooms import pure ones only', () => {
+test('async imports only the errors of the model, and pure rooms import only pure packages', () => {
   const ofAsync = imports.filter((one) => isIn(one.file, ['async']) && isIn(resolve(one), ['model']));
   assert.deepEqual([...new Set(ofAsync.map(resolve))], ['src/model/errors.ts']);
   const packages = imports.filter((one) => isIn(one.file, pureRooms) && !one.from.startsWith('.'));
@@ -154,7 +154,7 @@ test('traces are loaded only where they are on', () => {
   assert.deepEqual([...new Set(others.map(({ file }) => file))], ['src/telemetry/open-tracing.ts']);
 });
 
-test('only compose and the commands know everyone', () => {
+test('only compose and the commands import every room', () => {
   const rooms = ['receive', 'reconcile', 'registry', 'kube', 'poll', 'verify'];
   const wrong = imports
     .filter((one) => !one.isType && isIn(one.file, ['receive', 'registry', 'kube', 'verify']) && isIn(resolve(one), rooms))
@@ -179,7 +179,7 @@ test('only main ends the process', () => {
   );
 });
 
-test('index.ts is a list and nothing else, and no file is a drawer', () => {
+test('index.ts is only a list, and no file is a collection of leftovers', () => {
   const drawers = files.filter((file) => /^(?:utils?|helpers?|common|types|misc|shared)\.ts$/.test(basename(file)));
   assert.deepEqual(drawers, []);
   for (const file of files.filter((file) => basename(file) === 'index.ts'))
@@ -257,7 +257,7 @@ test('every source of credentials is in the list, under the name of its file, wi
   }
 });
 
-test('every payload is in the list of samples beside it', () => {
+test('every payload is listed with the samples beside it', () => {
   const folder = join(root, 'test/fixtures/payloads');
   for (const file of globSync('*/*.json', { cwd: folder })) {
     const text = readFileSync(join(folder, dirname(file), 'samples.json'), 'utf8');

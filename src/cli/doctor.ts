@@ -47,7 +47,12 @@ Exit codes: 0 no line is ✗, 1 a line is, 2 wrong usage.`,
     const findings = inOrder(found);
     const isOk = findings.every(({ level }) => level !== 'failed');
     const paint = paintFor(terminal);
-    print(terminal, output, { ok: isOk, version, findings }, () => findings.map((finding) => describe(finding, paint)).join('') + summarise(findings));
+    print(
+      terminal,
+      output,
+      { ok: isOk, version, findings },
+      () => findings.map((finding) => describe(finding, paint)).join('') + summarise(findings),
+    );
     return isOk ? 0 : 1;
   },
 });

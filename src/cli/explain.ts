@@ -15,7 +15,8 @@ export const configOption = {
   config: {
     value: 'FILE',
     completes: 'file',
-    about: 'the configuration of the service (aliases, crossNamespace, customTargets, guards, policyDefaults, watch); its defaults unless given',
+    about:
+      'the configuration of the service (aliases, crossNamespace, customTargets, guards, policyDefaults, watch); its defaults unless given',
   },
 } as const satisfies Options;
 

@@ -28,7 +28,8 @@ Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, or there is no I
     config: {
       value: 'FILE',
       completes: 'file',
-      about: 'the configuration of the service, for the fields of custom resources that it allows (customTargets); only the built-in ones unless given',
+      about:
+        'the configuration of the service, for the fields of custom resources that it allows (customTargets); only the built-in ones unless given',
     },
     ...outputOption,
   },

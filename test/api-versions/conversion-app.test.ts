@@ -35,7 +35,7 @@ describe('the conversion listener', () => {
   const review = (objects: unknown, desiredAPIVersion = 'operator.technomad.dev/v1') =>
     JSON.stringify({ request: { uid: 'a', desiredAPIVersion, objects } });
 
-  it('answers, counts and measures', async () => {
+  it('answers a review, counts it and measures its duration', async () => {
     const { convert, metricsText, lines } = start();
     const { statusCode, headers, body } = await convert(review([{ kind: 'ImagePolicy' }, { kind: 'ImagePolicy' }]));
     assert.equal(statusCode, 200);
@@ -85,7 +85,7 @@ describe('the conversion listener', () => {
     ['an object of nothing but values', /more than 400000 values/, review([Array.from({ length: 400_001 }, () => 0)])],
   ];
   for (const [name, why, body] of large) {
-    it(`refuses it before it is parsed: ${name}`, async (t) => {
+    it(`refuses a body before it is parsed: ${name}`, async (t) => {
       const { convert } = start();
       const parse = t.mock.method(JSON, 'parse');
       const answer = await convert(body);
@@ -95,7 +95,7 @@ describe('the conversion listener', () => {
     });
   }
 
-  it('takes what is as large as etcd stores it, whatever it is made of', async () => {
+  it('accepts objects as large as etcd stores, whatever they contain', async () => {
     const { convert } = start();
     const objects = Array.from({ length: 1_000 }, (_, index) => ({ name: `policy-${index}, "quoted": [{\\` }));
     assert.equal((await convert(review(objects))).statusCode, 200);
@@ -103,7 +103,7 @@ describe('the conversion listener', () => {
     assert.equal((await convert(review([{ metadata: { finalizers } }]))).statusCode, 200);
   });
 
-  it('wants JSON, and does not mind names that frameworks fear', async () => {
+  it('requires JSON, and accepts field names that frameworks reject', async () => {
     const { convert } = start();
     for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON'])
       assert.equal((await convert(review([]), { 'content-type': type })).statusCode, 200, type);
@@ -115,13 +115,13 @@ describe('the conversion listener', () => {
     assert.ok(body.includes(annotations));
   });
 
-  it('warns of refusals every ten seconds at most', async () => {
+  it('logs at most one warning about refusals every ten seconds', async () => {
     const { convert, lines } = start();
     for (let count = 0; count < 20; count++) await convert('garbage');
     assert.equal(lines.length, 1);
   });
 
-  it('refuses what is longer than the limit, and says which', async () => {
+  it('refuses a body over the limit, and names the limit', async () => {
     const { convert, lines } = start();
     const { statusCode, body } = await convert(review(['x'.repeat(bodyLimitBytes)]));
     assert.equal(statusCode, 413);
@@ -130,13 +130,13 @@ describe('the conversion listener', () => {
     assert.equal((await convert(review(['x'.repeat(bodyLimitBytes - 200)]))).statusCode, 200);
   });
 
-  it('survives a bug in the conversion: 500, logged as an error', async () => {
+  it('answers 500 and logs an error when the conversion has a bug', async () => {
     const { convert, lines } = start(() => Promise.reject(new Error('a bug')));
     assert.equal((await convert(review([]))).statusCode, 500);
     assert.match(lines.join(''), /"level":"error".*a bug/);
   });
 
-  it('serves /livez, and nothing else', async () => {
+  it('serves /livez and nothing else', async () => {
     const { app } = start();
     assert.equal((await app.inject('/livez')).body, 'ok\n');
     for (const [method, url] of [

@@ -80,7 +80,7 @@ for (const [what, status, head] of refused) {
   });
 }
 
-test('large reviews are read one at a time; small ones do not wait for them', async (t) => {
+test('large reviews are read one at a time, and small ones do not wait for them', async (t) => {
   const { open, send } = await start(t);
   const first = await open({ length: large.length });
   first.socket.write(beginningOf(large));
@@ -96,7 +96,7 @@ test('large reviews are read one at a time; small ones do not wait for them', as
   assert.equal(await second.answered(), 200);
 });
 
-test('who is slow loses the connection and the turn', async (t) => {
+test('a slow sender loses its connection and its slot', async (t) => {
   const { open, send } = await start(t, { reviewTimeoutMs: 200 });
   const slow = await Promise.all(Array.from({ length: 8 }, () => open({ length: large.length })));
   const small = await Promise.all(Array.from({ length: 20 }, () => open({ length: 1_000 })));
@@ -107,7 +107,7 @@ test('who is slow loses the connection and the turn', async (t) => {
   assert.equal(await next.answered(), 200);
 });
 
-test('a flood from one address keeps nobody else waiting', async (t) => {
+test('a flood from one address does not delay any other', async (t) => {
   const { open, send } = await start(t);
   const flood = { localAddress: '127.0.0.2' };
   const held = await Promise.all(Array.from({ length: 50 }, () => open({ length: 1_000 }, flood)));
@@ -115,7 +115,7 @@ test('a flood from one address keeps nobody else waiting', async (t) => {
   assert.ok(held.every(({ status }) => status() === 0));
 });
 
-test('with clientCaFile only who shows a certificate of it is answered, with clientNames only those', async (t) => {
+test('with clientCaFile only clients with a certificate of that CA are answered, with clientNames only those named', async (t) => {
   const [known, unknown] = await Promise.all([makeClientCertificate('api-server'), makeClientCertificate('api-server')]);
   const ask = async ({ send }: Awaited<ReturnType<typeof start>>, tls: object) => {
     const { status, isClosed } = await send(reviewOf(1), tls);

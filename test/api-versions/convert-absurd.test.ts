@@ -19,7 +19,7 @@ const oldPlain = {
 };
 const status = { latest: { tag: '1.4.2', selectedAt: '2026-11-21T10:00:00Z' } };
 
-test('names of the prototype are names like others', () => {
+test('properties named like those of Object.prototype are converted like any other', () => {
   const text = '{"__proto__":{"polluted":true,"image":"evil"},"constructor":{"prototype":{"polluted":true}},"image":"nginx"}';
   const object = v1Policy(JSON.parse(text), { status: JSON.parse(text) });
   assert.deepEqual(up(down(object)), object);
@@ -31,7 +31,7 @@ test('names of the prototype are names like others', () => {
 const annotationsLength = ({ metadata }: Policy) => Object.entries(metadata.annotations ?? {}).join('').length;
 const limit = 256 * 1024;
 
-test('a long policy travels compressed, within what the API server allows', () => {
+test('a long policy is carried compressed, within what the API server allows', () => {
   const many = Array.from({ length: 64 }, (_, index) => ({
     kind: 'Deployment',
     name: `web-${index}`,
@@ -50,7 +50,7 @@ function noise(length: number): string {
   return text.slice(0, length);
 }
 
-test('a spec that has no room stays behind: better than a list that the API server refuses', () => {
+test('a spec that does not fit is left out rather than making the API server refuse the whole list', () => {
   const filler = { a: 'x'.repeat(limit - 30_000) };
   const withFiller = { metadata: { ...v1Policy(plain).metadata, annotations: filler } };
   const withSpec = v1Policy({ ...plain, suspend: true }, { ...withFiller, status: { latest: { tag: noise(60_000) } } });
@@ -61,7 +61,7 @@ test('a spec that has no room stays behind: better than a list that the API serv
   assert.ok(isHidden(down(up(down(withoutSpec)))), 'still nothing that would be acted on');
 });
 
-test('a status that is absurdly long or deep is shown and not carried along, and a deep one that is sent is not read', () => {
+test('a status that is very long or deep is shown but not carried along, and a deep one that is sent is not read', () => {
   const long = { lastAppliedTag: '1.4.2', ...status, history: [{ to: 'x'.repeat(600_000) }] };
   const nested: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
   const deep = { lastAppliedTag: '1.4.2', ...status, nested };
@@ -73,7 +73,7 @@ test('a status that is absurdly long or deep is shown and not carried along, and
   assert.deepEqual(isObject(stored) && stored['status'], { lastAppliedTag: '1.4.2' });
 });
 
-test('absurd objects: very deep, very long, and a small annotation that unpacks to a giant', () => {
+test('very deep objects, very long objects and a small annotation that unpacks to a huge value are all converted', () => {
   const deep: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
   const object = { ...v1Policy({ ...plain, deep }), status: deep };
   const older = oldPolicy({ ...oldPlain, tagPolicy: deep, deep });
@@ -86,7 +86,7 @@ test('absurd objects: very deep, very long, and a small annotation that unpacks 
   assert.equal(stored.spec?.['suspend'], undefined, 'not read');
 });
 
-test('without the annotation, or with one that cannot be read, the older shape is all there is', () => {
+test('without a readable annotation, only the older fields are converted', () => {
   const view = down(v1Policy({ ...plain, suspend: true, update: { mode: 'Approval' } }));
   const deep = `{"spec":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   for (const text of [undefined, '', '{', '[]', 'null', '"x"', '{"spec":5}', 'deflate:', 'deflate:AAAA', '{"spec":[]}', deep]) {

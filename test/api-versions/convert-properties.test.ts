@@ -27,14 +27,14 @@ const oldObject = fc
   .map(([spec, status, metadata]) => oldPolicy(spec, { metadata, ...(status !== null && { status }) }));
 const numRuns = 1_000;
 
-test('v1 → v1alpha1 → v1 is the identity', () => {
+test('converting v1 to v1alpha1 and back is the identity', () => {
   fc.assert(
     fc.property(v1Object, (object) => assert.deepEqual(up(down(object)), object)),
     { numRuns },
   );
 });
 
-test('v1alpha1 → v1 → v1alpha1 is the identity, but for what the conversion itself keeps', () => {
+test('converting v1alpha1 to v1 and back is the identity, except for what the conversion itself stores', () => {
   fc.assert(
     fc.property(oldObject, (object) => {
       const stored = up(object);
@@ -46,7 +46,7 @@ test('v1alpha1 → v1 → v1alpha1 is the identity, but for what the conversion 
   );
 });
 
-test('of the metadata only annotations are touched, in both directions', () => {
+test('only the annotations in the metadata change, in both directions', () => {
   fc.assert(
     fc.property(fc.oneof(v1Object, oldObject), (object) => {
       const { annotations: _, ...before } = object.metadata;
@@ -56,7 +56,7 @@ test('of the metadata only annotations are touched, in both directions', () => {
   );
 });
 
-test('nothing in the metadata becomes status, and a status stays what it is whatever the metadata say', () => {
+test('nothing in the metadata becomes status, and no metadata changes a status', () => {
   const forgery = fc.tuple(v1StatusArbitrary, v1SpecArbitrary).map(([status, spec]) => JSON.stringify({ spec, status }));
   const notes = fc.record(
     { 'operator.technomad.dev/v1': forgery, 'operator.technomad.dev/v1alpha1': forgery, 'operator.technomad.dev/status': forgery },
@@ -75,7 +75,7 @@ test('nothing in the metadata becomes status, and a status stays what it is what
   );
 });
 
-test('what is converted satisfies the schema of its version', () => {
+test('a converted object satisfies the schema of its version', () => {
   const accepts = (schema: z.ZodType, value: unknown) => {
     const { error } = schema.safeParse(value);
     assert.equal(error && z.prettifyError(error), undefined);
@@ -121,7 +121,7 @@ const leaves: Record<string, { values: fc.Arbitrary<unknown>; standsFor: RegExp 
 };
 
 for (const [path, { values, standsFor }] of Object.entries(leaves)) {
-  test(`an edit of ${path} changes what it stands for, nothing else, and is shown`, () => {
+  test(`an edit of ${path} changes only what it stands for, and is shown`, () => {
     const anyObject = fc.oneof(
       v1Object,
       visibleV1SpecArbitrary.map((spec) => v1Policy(spec)),
@@ -168,7 +168,7 @@ function at(object: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), object);
 }
 
-test('a policy that only ever was v1alpha1 is shown as it was written last, and stored as if it were new', () => {
+test('a policy that was only ever v1alpha1 is shown as last written, and stored as if it were new', () => {
   fc.assert(
     fc.property(oldObject, v1alpha1SpecArbitrary, ({ spec, metadata }, next) => {
       const edited = { ...down(up(oldPolicy(spec, { metadata }))), spec: next };
@@ -187,7 +187,7 @@ const spoilt = fc.tuple(fc.oneof(v1Object, oldObject), fc.nat(), fc.jsonValue({ 
   return setAt(object, keys.slice(0, 1 + (index % keys.length)).join('.'), garbage);
 });
 
-test('anything in spec and status: converted, never refused, and v1 comes back as it was, but for a status that is none', () => {
+test('any spec and status is converted, never refused, and v1 comes back unchanged unless its status was invalid', () => {
   const garbage = fc
     .tuple(fc.constantFrom(v1, v1alpha1), fc.jsonValue(), fc.jsonValue())
     .map(([apiVersion, spec, status]) => ({ ...v1Policy(spec), apiVersion, status }));
@@ -201,7 +201,7 @@ test('anything in spec and status: converted, never refused, and v1 comes back a
   );
 });
 
-test('any JSON at all, also as the annotations, is converted', () => {
+test('any JSON is converted, even as annotations', () => {
   const annotation = fc.oneof(fc.string(), fc.json(), fc.json({ depthSize: 'large' }), fc.jsonValue());
   const annotations = fc.oneof(
     fc.jsonValue(),
@@ -232,7 +232,7 @@ test('any JSON at all, also as the annotations, is converted', () => {
   );
 });
 
-test('the arbitraries know every field of the schemas, and every value of the enumerations', () => {
+test('the arbitraries cover every field of the schemas and every value of the enumerations', () => {
   const seen = (values: unknown[]) => new Set(values.flatMap((value) => pathsOf(value)));
   const cases: [string, z.ZodType, fc.Arbitrary<unknown>][] = [
     ['v1 spec', v1Spec.specSchema, v1SpecArbitrary],

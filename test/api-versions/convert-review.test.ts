@@ -11,7 +11,7 @@ const ask = async (request: unknown) => {
   return { status, body: JSON.parse(text) as { response: { uid: string; convertedObjects: unknown[]; result: Record<string, string> } } };
 };
 
-test('the answer has the uid of the question and the objects in their order', async () => {
+test('the answer has the uid of the request and the objects in their order', async () => {
   const objects = [v1Policy(plain), oldPolicy(undefined), v1Policy(undefined)];
   const { status, body } = await ask({ uid: 'u-1', desiredAPIVersion: v1alpha1, objects });
   assert.equal(status, 200);
@@ -19,7 +19,7 @@ test('the answer has the uid of the question and the objects in their order', as
   assert.deepEqual(body, { ...review, response });
 });
 
-test('one poisoned object among thousands does not spoil the others', async () => {
+test('one poisoned object among thousands does not affect the others', async () => {
   const poison = [{}, null, 5, { apiVersion: 'x/v1' }, { apiVersion: v1, metadata: 7, spec: [] }, v1Policy('spec', { status: 'status' })];
   const objects = Array.from({ length: 3_000 }, (_, index) => (index % 2 === 0 ? v1Policy(plain) : poison[(index >> 1) % poison.length]));
   const { body } = await ask({ uid: 'u-1', desiredAPIVersion: v1alpha1, objects });
@@ -46,7 +46,7 @@ for (const [name, request, message] of failures) {
   });
 }
 
-test('what is no review is refused', async () => {
+test('a body that is not a review is refused', async () => {
   const bodies = [undefined, null, 'x', [], {}, review, { ...review, request: null }, { ...review, request: { uid: 5 } }];
   for (const body of [
     ...bodies,
@@ -56,7 +56,7 @@ test('what is no review is refused', async () => {
     assert.equal((await convertReview(body)).status, 400);
 });
 
-test('any JSON is answered', async () => {
+test('every JSON body is answered', async () => {
   const request = fc.record({ uid: fc.jsonValue(), desiredAPIVersion: fc.constantFrom(v1, v1alpha1, 5, null), objects: fc.jsonValue() });
   await fc.assert(
     fc.asyncProperty(
@@ -73,7 +73,7 @@ test('any JSON is answered', async () => {
   );
 });
 
-test('what the objects become is bounded: a few bytes may hold a compressed policy', async () => {
+test('the total size of the converted objects is bounded, although a few bytes may hold a compressed policy', async () => {
   const objects = Array.from({ length: 10 }, () => v1Policy(plain));
   const request = { uid: 'u', desiredAPIVersion: v1alpha1, objects };
   const { text, problem } = await convertReview({ ...review, request }, { maxAnswerLength: 1_000 });
@@ -81,7 +81,7 @@ test('what the objects become is bounded: a few bytes may hold a compressed poli
   assert.deepEqual(JSON.parse(text).response.result, { status: 'Failure', message: problem });
 });
 
-test('others have their turn between two objects, and may end it', async () => {
+test('the event loop continues between two objects, and a caller can cancel the conversion there', async () => {
   const request = { uid: 'u', desiredAPIVersion: v1alpha1, objects: Array.from({ length: 10 }, () => v1Policy(plain)) };
   let pauses = 0;
   const pause = async () => {

@@ -31,7 +31,7 @@ const pairs: [name: string, v1: object, v1alpha1: object][] = [
 ];
 
 for (const [name, newer, older] of pairs) {
-  test(`the same in both versions: ${name}`, () => {
+  test(`is the same in both versions: ${name}`, () => {
     assert.deepEqual(down(v1Policy({ ...plain, ...newer })).spec, { ...oldPlain, ...older });
     assert.deepEqual(up(oldPolicy({ ...oldPlain, ...older })).spec, { ...plain, poll: { interval: '60m' }, ...newer });
   });
@@ -108,7 +108,7 @@ for (const [name, part] of hidden) {
   });
 }
 
-test('the pattern of hidden policies matches nothing, in any language', () => {
+test('the pattern that stands for a hidden policy matches nothing in any regex dialect', () => {
   for (const tag of ['', 'latest', '1.2.3', matchesNothing, matchesNothing.slice(7), `x${matchesNothing.slice(7)}`, '\n']) {
     assert.equal(RE2JS.compile(matchesNothing).matcher(tag).find(), false);
     assert.equal(new RegExp(matchesNothing, 's').test(tag), false);
@@ -213,14 +213,14 @@ const edits: [name: string, before: object, leaves: Record<string, unknown>, aft
 ];
 
 for (const [name, before, leaves, after] of edits) {
-  test(`an edit of the view: ${name}`, () => {
+  test(`applies an edit made in v1alpha1: ${name}`, () => {
     const view = down(v1Policy({ ...plain, ...before }));
     const edited = Object.entries(leaves).reduce((object, [path, value]) => setAt(object, `spec.${path}`, value), view);
     assert.deepEqual(up(edited).spec, { ...plain, ...after });
   });
 }
 
-test('a Regex without a pattern never selected anything and does not begin to', () => {
+test('a Regex without a pattern never selected anything and still selects nothing', () => {
   for (const tagPolicy of [{ strategy: 'Regex' }, { strategy: 'Regex', pattern: '' }]) {
     const stored = up(oldPolicy({ ...oldPlain, tagPolicy }));
     assert.deepEqual([stored.spec?.['select'], stored.spec?.['tags']], [{}, undefined]);
@@ -228,14 +228,14 @@ test('a Regex without a pattern never selected anything and does not begin to', 
   }
 });
 
-test('the interval that v1 does not have is not written by the default of v1alpha1', () => {
+test('the default interval of v1alpha1 does not add an interval to a v1 policy without one', () => {
   const view = down(v1Policy(plain));
   assert.equal(view.spec?.['pollIntervalMinutes'], 60);
   assert.equal(up(setAt(view, 'spec.repository', 'nginx')).spec?.['poll'], undefined);
   assert.equal(up(setAt(view, 'spec.pollIntervalMinutes', undefined)).spec?.['poll'], undefined);
 });
 
-test('objects without a spec stay so, and a spec that is removed is gone', () => {
+test('an object without a spec stays without one, and a removed spec is removed', () => {
   assert.deepEqual(up(oldPolicy(undefined)), v1Policy(undefined));
   assert.deepEqual(down(v1Policy(undefined)), oldPolicy(undefined));
   const { spec: _, ...without } = down(v1Policy(plain));
@@ -251,7 +251,7 @@ const status = {
   history: [{ tag: '1.4.2' }, { tag: '1.4.1' }],
 };
 
-test('the status is shown in the older shape and written leaf by leaf', () => {
+test('the status is shown in the older schema and written field by field', () => {
   const view = down(v1Policy(plain, { status }));
   const [{ later: _, ...ready } = { later: 1 }] = status.conditions;
   assert.deepEqual(view.status, {
@@ -267,7 +267,7 @@ test('the status is shown in the older shape and written leaf by leaf', () => {
   assert.deepEqual(up(setAt(view, 'status.lastCheckedTime', undefined)).status, setAt(status, 'lastCheckTime', undefined));
 });
 
-test('a status that only v1 has is not lost by a write of the older shape, and one that is gone is gone', () => {
+test('a write in the older schema keeps the status fields that only v1 has, and a removed status is removed', () => {
   const object = v1Policy(plain, { status: { latest: status.latest } });
   const view = down(object);
   assert.deepEqual(view.status, { v1: object.status });
@@ -276,14 +276,14 @@ test('a status that only v1 has is not lost by a write of the older shape, and o
   assert.equal(up(created).status, undefined);
 });
 
-test('what an older service has applied is not forgotten', () => {
+test('an update that an older service applied is kept', () => {
   const older = { lastAppliedTag: '1.2.3', lastCheckedTime: '2026-11-21T10:00:00Z' };
   const stored = up(oldPolicy(oldPlain, { status: older }));
   assert.deepEqual(stored.status, { lastAppliedTag: '1.2.3', lastCheckTime: '2026-11-21T10:00:00Z' });
   assert.deepEqual(down(stored).status, { ...older, v1: stored.status });
 });
 
-test('of an annotation that an earlier version wrote, the spec counts and the status does not', () => {
+test('only the spec counts in an annotation written by an earlier version, not the status', () => {
   const old = JSON.stringify({ spec: { ...plain, minAge: '30m' }, status: { ...status, history: [{ tag: 'evil' }] } });
   const packed = `deflate:${deflateRawSync(old).toString('base64')}`;
   const view = down(v1Policy({ ...plain, minAge: '30m' }));
@@ -295,7 +295,7 @@ test('of an annotation that an earlier version wrote, the spec counts and the st
   }
 });
 
-test('stored objects are clean, and an annotation that came with a v1 object is not believed', () => {
+test('stored objects hold no annotation, and an annotation on an incoming v1 object is not trusted', () => {
   const forged = { [savedAnnotation]: JSON.stringify({ spec: { ...plain, image: 'evil' } }) };
   const object = v1Policy(plain, { metadata: { ...v1Policy(plain).metadata, annotations: { a: 'b', ...forged } } });
   const stored = up(down(object));
@@ -304,7 +304,7 @@ test('stored objects are clean, and an annotation that came with a v1 object is 
   assert.equal('annotations' in up(down(v1Policy(plain))).metadata, false);
 });
 
-test('that a target is in another namespace is not remembered: an annotation of the author grants nothing', () => {
+test('an annotation cannot grant access to a target in another namespace', () => {
   const annotation = 'operator.technomad.dev/v1alpha1';
   const stored = up(oldPolicy({ ...oldPlain, updateTarget: { kind: 'Deployment', name: 'web', namespace: 'ops' } }));
   assert.equal(stored.metadata.annotations?.[annotation], undefined);
@@ -313,7 +313,7 @@ test('that a target is in another namespace is not remembered: an annotation of 
   assert.deepEqual(up(down(former)).spec, stored.spec);
 });
 
-test('the same version in and out is the same object; an unknown version is an error, an unknown object is not', () => {
+test('converting to the same version returns the same object, an unknown version is an error, and an unknown object is not', () => {
   const object = v1Policy(plain);
   assert.equal(convertObject(object, v1), object);
   assert.throws(() => convertObject(object, 'operator.technomad.dev/v2'), /there is no API version "operator.technomad.dev\/v2"/);

@@ -25,11 +25,11 @@ function* fieldsOf(schema: Schema, path = ''): Generator<[path: string, schema: 
   if (schema.items !== undefined) yield* fieldsOf(schema.items, `${path}[]`);
 }
 
-test('crd/imagepolicies.yaml is what the code says: "image-watcher crd print" writes it', () => {
+test('crd/imagepolicies.yaml is what "image-watcher crd print" prints', () => {
   assert.equal(readFileSync(new URL('../../crd/imagepolicies.yaml', import.meta.url), 'utf8'), customResourceDefinitionYaml());
 });
 
-test('the YAML holds the object, with the webhook where a usual installation has it', () => {
+test('the YAML contains the object, with the webhook of a usual installation', () => {
   const { spec, ...rest } = parse(customResourceDefinitionYaml()) as typeof crd;
   const { conversion, ...others } = spec;
   assert.deepEqual({ ...rest, spec: others }, JSON.parse(JSON.stringify(crd)));
@@ -52,13 +52,13 @@ const shapes: [name: string, shape: CrdShape, expected: unknown][] = [
 ];
 
 for (const [name, shape, expected] of shapes) {
-  test(`conversion: ${name}`, () => {
+  test(`has the right conversion: ${name}`, () => {
     const { conversion } = customResourceDefinition(shape).spec;
     assert.deepEqual(conversion && 'webhook' in conversion ? conversion.webhook.clientConfig : undefined, expected);
   });
 }
 
-test('one version is stored, whichever', () => {
+test('exactly one version is stored, whichever is chosen', () => {
   for (const storage of ['v1', 'v1alpha1'] as const) {
     const { versions } = customResourceDefinition({ storage }).spec;
     assert.deepEqual(
@@ -68,7 +68,7 @@ test('one version is stored, whichever', () => {
   }
 });
 
-test('every field of spec and status has a type and a description, and a bound where it could grow', () => {
+test('every field of spec and status has a type, a description, and a bound where it could grow', () => {
   for (const [path, schema] of [...schemas.values()].flatMap((root) => [...fieldsOf(root)])) {
     assert.ok(schema.type, `${path} has no type`);
     if (path.startsWith('.spec') || path.startsWith('.status')) assert.ok(schema.description, `${path} has no description`);
@@ -78,7 +78,7 @@ test('every field of spec and status has a type and a description, and a bound w
   }
 });
 
-test('the shape that clusters have today', () => {
+test('the definition matches the one that clusters have today', () => {
   const root = schemas.get('v1alpha1');
   assert.ok(root);
   const fields = [...fieldsOf(root)].map(([path]) => path);

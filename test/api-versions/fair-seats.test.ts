@@ -25,7 +25,7 @@ function start(options: Partial<SeatOptions> = {}) {
   return { enter, leave, served };
 }
 
-test('flows have their turns one after the other, however many of one wait', async () => {
+test('flows take turns, however many requests of one flow wait', async () => {
   const { enter, leave, served } = start();
   for (let count = 0; count < 4; count++) void enter('a');
   void enter('b');
@@ -35,7 +35,7 @@ test('flows have their turns one after the other, however many of one wait', asy
   assert.equal(served.join(''), 'aabcaba');
 });
 
-test('a flow has its share of the seats, and no more while others could come', async () => {
+test('a flow has its share of the seats, and no more while another flow could use them', async () => {
   const { enter, leave, served } = start({ seats: 4, seatsPerFlow: 2 });
   for (let count = 0; count < 5; count++) void enter('a');
   await turn();
@@ -47,7 +47,7 @@ test('a flow has its share of the seats, and no more while others could come', a
   assert.equal(served.join(''), 'aaba');
 });
 
-test('too many of one flow, one that waits too long, one that leaves: no seat, and nobody else is kept from it', async () => {
+test('a request gets no seat if its flow has too many, if it waited too long or if it left, and delays no other', async () => {
   const { enter, leave, served } = start({ maxQueuedPerFlow: 2, maxWaitMs: 600_000 });
   const gone = new AbortController();
   void enter('a');
@@ -74,7 +74,7 @@ test('too many of one flow, one that waits too long, one that leaves: no seat, a
   assert.deepEqual(hurried.served, ['a', '-b']);
 });
 
-test('a seat that is given up twice is free once', async () => {
+test('a seat that is released twice becomes free once', async () => {
   const { take } = createFairSeats({ seats: 1, seatsPerFlow: 1, maxQueuedPerFlow: 1, maxWaitMs: 600_000 });
   const seat = await take('a', never);
   seat?.();

@@ -26,7 +26,7 @@ function problem(raw: unknown): { reason: string; message: string } {
   return policy.spec.problem;
 }
 
-test('a manifest as people write it', () => {
+test('reads a typical manifest', () => {
   const { spec: read, ...policy } = readPolicy(
     { apiVersion, kind: 'ImagePolicy', metadata: { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } }, spec },
     context,
@@ -49,7 +49,7 @@ test('a manifest as people write it', () => {
   assert.equal(strategy.description, 'the highest stable version');
 });
 
-test('a verification is read with its keys and signers, and pins digests unless the policy says otherwise', () => {
+test('reads a verification with its keys and signers, and pins digests unless the policy says otherwise', () => {
   const keyless = [{ issuer: 'https://a.example', identity: 'ada@example.com' }];
   const verify = { cosign: { keys: [{ secretRef: { name: 'cosign', key: 'cosign.pub' } }], keyless } };
   const { verification, pin } = usable({ ...spec, verify });
@@ -62,13 +62,13 @@ test('a verification is read with its keys and signers, and pins digests unless 
   assert.equal(usable({ ...spec, verify, update: { pin: 'Tag' } }).pin, 'Tag');
 });
 
-test('a verification by nobody verifies nothing, and is a problem', () => {
+test('a verification without keys or signers verifies nothing, and is a problem', () => {
   assert.match(problem({ ...spec, verify: { cosign: {} } }).message, /spec\.verify\.cosign: write keys, keyless or both/);
   const empty = problem({ ...spec, verify: { cosign: { keys: [], keyless: null } } });
   assert.deepEqual([empty.reason, /spec\.verify\.cosign/.test(empty.message)], ['InvalidPolicy', true]);
 });
 
-test('a manifest that says everything that acts', () => {
+test('reads a manifest that sets every field that has an effect', () => {
   const { strategy, ...rest } = usable({
     ...spec,
     select: { numerical: { order: 'Descending' } },
@@ -110,7 +110,7 @@ test('a manifest that says everything that acts', () => {
   });
 });
 
-test('targets: by selector, with init containers, fields of a custom resource; a version of Kubernetes itself is no part of its name', () => {
+test('reads targets by selector, with init containers, and as fields of a custom resource, without the version of built-in kinds', () => {
   const selector = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'In' as const, values: ['d'] }] };
   const release = { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', name: 'web', fields: { tag: 'spec.values.image.tag' } };
   const { targets } = usable({
@@ -166,13 +166,13 @@ test('without an interval, the built-in one, until defaults are added', () => {
   assert.equal(usable({ ...spec, poll: { interval: '1h30m' } }).pollIntervalMs, 5_400_000);
 });
 
-test('aliases apply to what a policy names', () => {
+test('aliases apply to the image that a policy names', () => {
   const aliases = new Map([['registry.internal', 'registry.example.com']]);
   const policy = read({ spec: { ...spec, image: 'registry.internal/shop/web' } }, { aliases });
   assert.deepEqual(isUsable(policy.spec) && policy.spec.repository, { registry: 'registry.example.com', path: 'shop/web' });
 });
 
-test('what users ask for by annotations', () => {
+test('reads what users request by annotations', () => {
   const annotations = {
     'operator.technomad.dev/approve': ' 1.2.3@sha256:x ',
     'operator.technomad.dev/rollback-to': 'previous',
@@ -215,7 +215,7 @@ const legacyRows: [name: string, spec: object, isLegacy: boolean][] = [
 ];
 
 for (const [name, raw, isLegacy] of legacyRows) {
-  test(`a policy ${isLegacy ? 'as v1alpha1 could say it' : 'that v1alpha1 could not say'}: ${name}`, () => {
+  test(`reads a policy ${isLegacy ? 'that v1alpha1 can express' : 'that v1alpha1 cannot express'}: ${name}`, () => {
     for (const annotations of [{}, { 'operator.technomad.dev/v1alpha1': '{"targetNamespace":"ops","kind":"StatefulSet"}' }]) {
       const { legacyTarget } = readPolicy({ metadata: { ...metadata, annotations }, spec: raw }, context);
       assert.deepEqual(legacyTarget, isLegacy ? deployment : undefined);
@@ -287,7 +287,7 @@ test('a suspended policy is suspended, whatever else is wrong with it', () => {
   }
 });
 
-test('any spec, any status and any annotations are read, never thrown at', () => {
+test('reading never throws, whatever the spec, status and annotations are', () => {
   const fields = fc.record(
     {
       image: fc.anything(),

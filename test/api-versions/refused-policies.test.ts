@@ -71,10 +71,10 @@ describe('the API server takes', () => {
   for (const [name, spec] of acceptedSpecs) test(name, async () => assert.deepEqual(await refusal(spec), []));
 
   for (const { name, spec, server } of refusedSpecs) {
-    if (server === undefined) test(`what only code can check: ${name}`, async () => assert.deepEqual(await refusal(spec), []));
+    if (server === undefined) test(`what only validateSpec can check: ${name}`, async () => assert.deepEqual(await refusal(spec), []));
   }
 
-  test('whatever validateSpec finds nothing wrong with', async () => {
+  test('whatever validateSpec accepts', async () => {
     const sound = specArbitrary.filter((spec) => validateSpec(spec).length === 0);
     await fc.assert(
       fc.asyncProperty(sound, async (spec) => assert.deepEqual(await refusal(spec), [])),
@@ -82,14 +82,14 @@ describe('the API server takes', () => {
     );
   });
 
-  test('what the tests of the conversion take for valid', async () => {
+  test('the policies that the conversion tests use as valid ones', async () => {
     await fc.assert(
       fc.asyncProperty(v1SpecArbitrary, async (spec) => assert.deepEqual(await refusal(spec), [])),
       { numRuns: 100 },
     );
   });
 
-  test('nothing that validateSpec does not know of', async () => {
+  test('nothing that validateSpec does not know', async () => {
     const unsound = specArbitrary.filter((spec) => validateSpec(spec).length > 0);
     await fc.assert(
       fc.asyncProperty(unsound, async (spec) => {
@@ -133,7 +133,7 @@ test('kubectl explain has a description for every field', async () => {
   assert.deepEqual(undescribed({ ...root, properties: ours }, 'policy'), []);
 });
 
-test('the API server has nothing against the definition, and it fits into a request with room to spare', async () => {
+test('the API server accepts the definition, which fits into a request with room to spare', async () => {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/imagepolicies.operator.technomad.dev';
   const { status } = await cluster.request<{ status: { conditions: { type: string; status: string; message: string }[] } }>('GET', path);
   const conditions = new Map(status.conditions.map((condition) => [condition.type, condition.status]));
@@ -143,7 +143,7 @@ test('the API server has nothing against the definition, and it fits into a requ
   assert.ok(JSON.stringify(customResourceDefinition()).length < 100 * 1024);
 });
 
-test('what was stored before the rules came, or came as v1alpha1, can still be reported on, and mended step by step', async () => {
+test('a policy stored before the rules existed, or as v1alpha1, can still get a status and be corrected step by step', async () => {
   const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/imagepolicies.operator.technomad.dev';
   const { spec: definition } = await cluster.request<{ spec: { versions: { schema: object }[] } }>('GET', crdPath);
   const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

@@ -21,7 +21,7 @@ interface Policy {
 }
 
 for (const { file, text } of samples) {
-  test(`${file} says what it is for, and nothing is wrong with it`, () => {
+  test(`${file} says what it is for, and is valid`, () => {
     assert.match(text, /^(?:# .*\n)+apiVersion: /);
     assert.deepEqual(lintText(text), { policies: 1, others: 0, problems: [] });
   });
@@ -52,7 +52,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-test('every field of v1 is in a sample', () => {
+test('a sample exists for every field of v1', () => {
   const schema = JSON.parse(JSON.stringify(customResourceDefinition().spec.versions[0]?.schema.openAPIV3Schema)) as Schema;
   const fields = function* (of: Schema, path: string): Generator<string> {
     if (of.items) yield* fields(of.items, `${path}[]`);

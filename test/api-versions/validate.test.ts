@@ -7,7 +7,7 @@ import { refusedSpecs } from './refused-specs/index.ts';
 import { specWith } from './refused-specs/specs.ts';
 
 for (const { name, spec, path, message, reason = 'InvalidPolicy' } of refusedSpecs) {
-  test(`${name}: reported at ${path}`, () => {
+  test(`${name}: is reported at ${path}`, () => {
     const problems = validateSpec(spec);
     const found = problems.find((problem) => problem.path === path && problem.message.includes(message));
     assert.ok(found, `${message} in ${JSON.stringify(problems, undefined, 1)}`);
@@ -24,7 +24,7 @@ for (const [name, spec] of acceptedSpecs) {
   test(`${name}: nothing is wrong`, () => assert.deepEqual(validateSpec(spec), []));
 }
 
-test('everything that is wrong is reported at once', () => {
+test('all problems are reported at once', () => {
   const spec = specWith({
     image: 'a:b',
     select: { semver: { range: '?' }, digest: {} },
@@ -53,7 +53,7 @@ test('everything that is wrong is reported at once', () => {
   );
 });
 
-test("a target in the policy's own namespace is the same with and without it", () => {
+test("a target in the policy's own namespace is the same whether the namespace is written or not", () => {
   const spec = specWith({
     targets: ['shop', undefined].map((namespace) => ({ kind: 'Deployment', name: 'web', ...(namespace && { namespace }) })),
   });
@@ -75,7 +75,7 @@ for (const [name, spec] of [
   ],
   ['names of every object', { __proto__: null, constructor: {}, toString: 1 }],
 ] as const) {
-  test(`${name} is a problem and no error`, () => {
+  test(`${name} is a problem but not an error`, () => {
     const problems = validateSpec(spec);
     assert.ok(problems.length > 0);
     for (const { path, message, reason } of problems) {
@@ -85,6 +85,6 @@ for (const [name, spec] of [
   });
 }
 
-test('fields that the schema does not have are no problem of a spec', () => {
+test('fields that are not in the schema are not reported as problems of the spec', () => {
   assert.deepEqual(validateSpec(specWith({ colour: 'blue' })), []);
 });

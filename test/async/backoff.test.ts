@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { backoffMs, jobBackoff, requestBackoff, parseRetryAfter } from '../../src/async/backoff.ts';
 
-test('jobs: between one second and five minutes, whatever the number of failures', () => {
+test('a job is retried after one second to five minutes, whatever the number of failures', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 1_000_000 }),
@@ -16,7 +16,7 @@ test('jobs: between one second and five minutes, whatever the number of failures
   );
 });
 
-test('jobs: the ceiling doubles up to five minutes, and the jitter is full', () => {
+test("the ceiling of a job's backoff doubles up to five minutes, with full jitter", () => {
   const longest = [1, 2, 3, 8, 9, 100].map((failures) => backoffMs(failures, () => 1, jobBackoff));
   assert.deepEqual(longest, [2_000, 4_000, 8_000, 256_000, 300_000, 300_000]);
   assert.equal(
@@ -25,12 +25,12 @@ test('jobs: the ceiling doubles up to five minutes, and the jitter is full', () 
   );
 });
 
-test('a ceiling of their own for those who have one, but never less than a second', () => {
+test('a job with a ceiling of its own uses it, but never waits less than a second', () => {
   const longest = [10, 2_500, 3_600_000].map((capMs) => backoffMs(30, () => 1, { ...jobBackoff, maxMs: capMs }));
   assert.deepEqual(longest, [1_000, 2_500, 3_600_000]);
 });
 
-test('requests: doubled from 100 ms up to 30 s, and at least half of that', () => {
+test('the backoff of requests doubles from 100 ms up to 30 s, and is at least half of that', () => {
   const most = [0, 1, 2, 5, 8, 9, 1000].map((retry) => backoffMs(retry, () => 1, requestBackoff));
   assert.deepEqual(most, [100, 200, 400, 3200, 25_600, 30_000, 30_000]);
   const least = [0, 1, 1000].map((retry) => backoffMs(retry, () => 0, requestBackoff));
@@ -54,5 +54,6 @@ const table: [name: string, header: string | string[] | undefined, expectedSecon
 ];
 
 for (const [name, header, seconds] of table) {
-  test(`Retry-After: ${name}`, () => assert.equal(parseRetryAfter(header, now), seconds === undefined ? undefined : seconds * 1_000));
+  test(`parses Retry-After: ${name}`, () =>
+    assert.equal(parseRetryAfter(header, now), seconds === undefined ? undefined : seconds * 1_000));
 }

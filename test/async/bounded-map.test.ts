@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BoundedMap, createTtlCache } from '../../src/async/bounded-map.ts';
 
-test('what was neither set nor asked for the longest is forgotten', () => {
+test('the entry that was not set or read for the longest time is evicted', () => {
   const map = new BoundedMap<string, number>(3);
   for (const [index, key] of ['a', 'b', 'c'].entries()) map.set(key, index);
   assert.equal(map.get('a'), 0);
@@ -17,7 +17,7 @@ test('what was neither set nor asked for the longest is forgotten', () => {
   );
 });
 
-test('to ask whether a key is there keeps nothing', () => {
+test('asking whether a key exists does not keep its entry', () => {
   const map = new BoundedMap<string, number>(2);
   map.set('a', 0).set('b', 1);
   assert.ok(map.has('a'));
@@ -37,7 +37,7 @@ function world() {
   return Object.assign(state, { cache, get });
 }
 
-test('an answer is asked for once by all who want it at the same time, and is good until its time is over', async () => {
+test('simultaneous callers share one request, and its answer is reused until it expires', async () => {
   const it = world();
   assert.deepEqual(await Promise.all([it.get('a'), it.get('a')]), ['a at 0', 'a at 0']);
   it.now = 9;
@@ -47,7 +47,7 @@ test('an answer is asked for once by all who want it at the same time, and is go
   assert.deepEqual(it.loads, ['a', 'a']);
 });
 
-test('a failure goes to all who wait for it, and is not kept', async () => {
+test('a failure goes to all who wait for it, and is not cached', async () => {
   const it = world();
   const fail = () => it.cache.get('a', () => Promise.reject(new Error('away')));
   const failed = await Promise.allSettled([fail(), it.get('a')]);
@@ -58,7 +58,7 @@ test('a failure goes to all who wait for it, and is not kept', async () => {
   assert.equal(await it.get('a'), 'a at 0');
 });
 
-test('of too many answers, the one that was not asked for the longest is forgotten', async () => {
+test('when there are too many answers, the least recently used one is evicted', async () => {
   const it = world();
   for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await it.get(key);
   assert.deepEqual(it.loads, ['a', 'b', 'c', 'b']);

@@ -6,7 +6,7 @@ import { abortable, startDeadline, within } from '../../src/async/deadline.ts';
 
 const never = new Promise<never>(() => undefined);
 
-test('a deadline aborts with the signal, for its reason, and is not over then', () => {
+test('a deadline aborts with its parent signal, with the same reason, and does not count as exceeded', () => {
   const outer = new AbortController();
   const running = startDeadline(60_000, outer.signal);
   outer.abort(new Error('stopped'));
@@ -18,7 +18,7 @@ test('a deadline aborts with the signal, for its reason, and is not over then', 
   }
 });
 
-test('a deadline that is over says how long it was', async () => {
+test('an exceeded deadline says how long it was', async () => {
   const deadline = startDeadline(1);
   if (!deadline.signal.aborted) await once(deadline.signal, 'abort');
   assert.match(String(deadline.signal.reason), /no complete answer within 1 ms/);
@@ -26,7 +26,7 @@ test('a deadline that is over says how long it was', async () => {
   deadline.end();
 });
 
-test('a deadline that has ended aborts no more', () => {
+test('a deadline that was cancelled no longer aborts', () => {
   const outer = new AbortController();
   const deadline = startDeadline(undefined, outer.signal);
   deadline.end();
@@ -34,7 +34,7 @@ test('a deadline that has ended aborts no more', () => {
   assert.equal(deadline.signal.aborted, false);
 });
 
-test('abortable: whichever comes first, and an aborted signal before all', async () => {
+test('abortable settles with whichever comes first, and rejects at once for an aborted signal', async () => {
   const controller = new AbortController();
   assert.equal(await abortable(Promise.resolve(1), controller.signal), 1);
   assert.equal(await abortable(Promise.resolve(1)), 1);
@@ -45,7 +45,7 @@ test('abortable: whichever comes first, and an aborted signal before all', async
   await assert.rejects(abortable(Promise.reject(new Error('its own')), controller.signal), /enough/);
 });
 
-test('within: undefined when it is late, and otherwise the outcome, also of what came while the process was held up', async () => {
+test('within returns undefined when the work is late, and otherwise its result, even if the process was suspended meanwhile', async () => {
   assert.equal(await within(1, never), undefined);
   assert.equal(await within(60_000, Promise.resolve(1)), 1);
   await assert.rejects(within(60_000, Promise.reject(new Error('its own'))), /its own/);

@@ -6,7 +6,7 @@ import { waitFor } from '../harness/wait-for.ts';
 const hourMs = 3_600_000;
 const unexpected = (error: unknown) => assert.fail(String(error));
 
-it('tries again after failures, tells each reason once, and then keeps its pace', async () => {
+it('retries after failures, reports each reason once, and then returns to its interval', async () => {
   const pauses: number[] = [];
   const told: string[] = [];
   const answers = ['down', 'down', 'refused', 'refused', 'fine'];
@@ -35,7 +35,7 @@ it('tries again after failures, tells each reason once, and then keeps its pace'
   assert.equal(calls, 5);
 });
 
-it('does it again soon when asked, also while it is at it', async () => {
+it('runs again soon when requested, even while it is running', async () => {
   let calls = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
   const repetition = repeat(() => (++calls === 1 ? promise : Promise.resolve()), {
@@ -51,7 +51,7 @@ it('does it again soon when asked, also while it is at it', async () => {
   await repetition.stop();
 });
 
-it('aborts what it is at when stopped, and does not call that a problem', async () => {
+it('aborts the running work when stopped, and does not report that as a problem', async () => {
   const repetition = repeat(
     (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
     { everyMs: hourMs, backoffMs: () => 1, onProblem: unexpected },

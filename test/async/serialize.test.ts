@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { batchWrites, createKeyedMutex, holdMutex } from '../../src/async/serialize.ts';
 
-test('one at a time for a key, in the order of arrival; other keys do not wait', async () => {
+test('calls for the same key run one at a time in order of arrival, and other keys do not wait', async () => {
   const mutex = createKeyedMutex();
   const log: string[] = [];
   const work = (name: string, turns: number) => async () => {
@@ -26,7 +26,7 @@ test('one at a time for a key, in the order of arrival; other keys do not wait',
   assert.ok(log.indexOf('b1 ends') < log.indexOf('a1 ends'));
 });
 
-test('what fails is told to its own caller, and the next goes on', async () => {
+test('a failure goes to its own caller only, and the next call runs', async () => {
   const mutex = createKeyedMutex();
   const broken = mutex.run('a', () => Promise.reject(new Error('broken')));
   const next = mutex.run('a', async () => 'fine');
@@ -45,7 +45,7 @@ function start() {
   return { writes, write };
 }
 
-test('a held mutex keeps others of its key waiting until it is released, and can be taken again', async () => {
+test('a held mutex makes others with its key wait until it is released, and can be taken again', async () => {
   const mutex = createKeyedMutex();
   const held = holdMutex(mutex, 'a');
   held.release();
@@ -67,7 +67,7 @@ test('a held mutex keeps others of its key waiting until it is released, and can
   await last;
 });
 
-test('two that hold the mutex of one key do so one after the other', async () => {
+test('two holders of the mutex of one key run one after the other', async () => {
   const mutex = createKeyedMutex();
   const [first, second] = [holdMutex(mutex, 'a'), holdMutex(mutex, 'a')];
   await first.take();
@@ -80,7 +80,7 @@ test('two that hold the mutex of one key do so one after the other', async () =>
   second.release();
 });
 
-test('what comes while a write is under way is written together, in order, as the next one', async () => {
+test('items that arrive during a write are written together, in order, by the next one', async () => {
   const { writes, write } = start();
   const first = write(1);
   await turn();
@@ -98,7 +98,7 @@ test('what comes while a write is under way is written together, in order, as th
   await Promise.all(rest);
 });
 
-test('a write that fails, fails for its own items only', async () => {
+test('a failed write fails only for its own items', async () => {
   const { writes, write } = start();
   const first = write(1);
   await turn();

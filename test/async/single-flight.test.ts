@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SingleFlight } from '../../src/async/single-flight.ts';
 
-test('simultaneous runs share the work, later ones do not', async () => {
+test('simultaneous calls share the work, and later ones do not', async () => {
   const flights = new SingleFlight<number>();
   let runs = 0;
   const work = async () => ++runs;
@@ -10,7 +10,7 @@ test('simultaneous runs share the work, later ones do not', async () => {
   assert.equal(await flights.run('a', work), 3);
 });
 
-test('an error is shared, and forgotten', async () => {
+test('an error is shared and not cached', async () => {
   const flights = new SingleFlight<number>();
   const failure = new Error('broken');
   const outcomes = await Promise.allSettled([
@@ -24,7 +24,7 @@ test('an error is shared, and forgotten', async () => {
   assert.equal(await flights.run('a', async () => 1), 1);
 });
 
-test('who gives up leaves alone; the work ends with the last', async () => {
+test('a caller that gives up leaves alone, and the work is cancelled with the last one', async () => {
   const flights = new SingleFlight<number>();
   const first = new AbortController();
   const second = new AbortController();
@@ -46,7 +46,7 @@ test('who gives up leaves alone; the work ends with the last', async () => {
   result.resolve(0);
 });
 
-test('a run that begins when the work is done begins anew, though those who wait have not heard of it yet', async () => {
+test('a call that arrives when the work is done starts new work, even if the waiting callers were not notified yet', async () => {
   const flights = new SingleFlight<number>();
   const result = Promise.withResolvers<number>();
   const first = flights.run('a', () => result.promise);
@@ -55,7 +55,7 @@ test('a run that begins when the work is done begins anew, though those who wait
   assert.deepEqual(await Promise.all([first, next]), [1, 2]);
 });
 
-test('work that throws before it begins is not shared', async () => {
+test('work that throws synchronously is not shared', async () => {
   const flights = new SingleFlight<number>();
   const refused = flights.run('a', () => {
     throw new Error('not now');

@@ -15,23 +15,23 @@ before(async () => {
 after(() => world.stop());
 
 for (const row of rows) {
-  test(`the benchmark ${row.id} runs, in short`, async () => {
+  test(`the benchmark ${row.id} runs in its short form`, async () => {
     const { figures } = await row.run(world, true);
     assert.ok(figures.length > 0);
     for (const { name, product, floor = 0 } of figures) assert.ok(Number.isFinite(product) && Number.isFinite(floor), name);
   });
 }
 
-test('a share of all values is found among them', () => {
+test('a percentile is one of the values', () => {
   const values = [5, 1, 4, 2, 3];
   assert.deepEqual([median(values), percentile(values, 0.99), percentile([7], 0.5)], [3, 5, 7]);
 });
 
-test('the mean of the middle half leaves out what is far off', () => {
+test('the mean of the middle half ignores outliers', () => {
   assert.deepEqual([midMean([100, 2, 3, -90]), midMean([4, 8]), midMean([7])], [2.5, 6, 7]);
 });
 
-test('floor and product take turns at being first', async () => {
+test('floor and product take turns at running first', async () => {
   const order: string[] = [];
   const side = (name: string) => () => Promise.resolve(order.push(name));
   const rounds = await alternate({ rounds: 2, warmUp: 1 }, side('floor'), side('product'));
@@ -42,14 +42,14 @@ test('floor and product take turns at being first', async () => {
   ]);
 });
 
-test('a figure says whether it reached what it should', () => {
+test('a figure shows whether it reached its target', () => {
   const figure = { name: 'p50', unit: 'ms', floor: 10, product: 14 };
   assert.equal(compared(figure, { atMost: 1.5 }).reached, true);
   assert.equal(compared(figure, { atLeast: 1.5 }).reached, false);
   assert.equal(limited({ name: 'RSS', unit: 'MB', product: 200 }, { below: 200 }).reached, false);
 });
 
-test('the page shows each figure beside its floor, and what could not be measured', () => {
+test('the report shows each figure beside its floor, and what could not be measured', () => {
   const figures = [compared({ name: 'p50', unit: 'ms', floor: 10, product: 14 }, { atMost: 1.5 })];
   const page = formatReport({ Node: '24.21.0' }, '2026-11-21', [
     { row: { id: 'latency', title: 'One push.' }, result: { figures, raw: { times: [14.123] } }, seconds: 3 },

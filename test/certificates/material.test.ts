@@ -21,13 +21,13 @@ const authoritiesOf = (material: Material) => splitBundle(material.authorities).
 const leafOf = (material: Material) => new X509Certificate(material.certificate);
 const issuerOf = (material: Material) => authoritiesOf(material).findIndex((authority) => leafOf(material).verify(authority.publicKey));
 
-describe('the material of our own authority', () => {
+describe('the certificate of our own authority', () => {
   let first: Material;
   before(async () => {
     first = await look(undefined, start);
   });
 
-  it('is EC P-256, for the names that are wanted, and good for 90 days and ten years', () => {
+  it('uses EC P-256, has the requested names, and is valid for 90 days, and its authority for ten years', () => {
     const [authority] = authoritiesOf(first);
     assert.ok(authority?.ca && authority.verify(authority.publicKey));
     assert.equal(authority.publicKey.asymmetricKeyDetails?.namedCurve, 'prime256v1');
@@ -86,7 +86,7 @@ describe('the material of our own authority', () => {
   }
 
   for (const key of ['authorities', 'authorityKey', 'certificate', 'key'] as const) {
-    it(`is made good again when ${key} is garbage`, async () => {
+    it(`is repaired when ${key} is garbage`, async () => {
       for (const garbage of ['garbage', first[key].slice(0, 80), first[key].replace(/[A-Za-z]{20}/, 'A'.repeat(20)), '\u0000']) {
         const repaired = await look({ ...first, [key]: garbage }, start);
         assert.deepEqual(neededRenewal(repaired, { names, now: start }), {}, garbage);
@@ -95,7 +95,7 @@ describe('the material of our own authority', () => {
     });
   }
 
-  it('takes a new certificate of the same authority when a name is missing, and keeps the names it had', async () => {
+  it('gets a new certificate from the same authority when a name is missing, and keeps its former names', async () => {
     assert.deepEqual(neededRenewal(first, { names: [...names, 'new.ops.svc'], now: start }), {
       certificate: 'it does not have the names new.ops.svc',
     });
@@ -107,7 +107,7 @@ describe('the material of our own authority', () => {
     assert.deepEqual(namesOf(leafOf(third)), ['new.ops.svc'], 'names that nobody wants end with the certificate');
   });
 
-  it('hands over to a new authority without a moment in which somebody is shown what he cannot trust', async () => {
+  it('moves to a new authority without a moment in which clients see a certificate that they do not trust', async () => {
     const time = 3_650 * 0.67;
     const aged = await look(first, daysAfterStart(time - 40));
     const handover = await look(aged, daysAfterStart(time));
@@ -127,7 +127,7 @@ describe('the material of our own authority', () => {
     assert.equal(last.authorityKey, handover.authorityKey);
   });
 
-  it('lets the certificate settle too when both are due at once', async () => {
+  it('issues the new certificate an hour after the new authority when both are due at once', async () => {
     const time = 3_650 * 0.67;
     const aged = await look(first, daysAfterStart(time - 61));
     const handover = await look(aged, daysAfterStart(time));
@@ -139,7 +139,7 @@ describe('the material of our own authority', () => {
 });
 
 describe('a serving pair', () => {
-  it('is refused when its halves do not belong together or one is cut off', async () => {
+  it('is refused when key and certificate do not match or one of them is truncated', async () => {
     const [one, two] = [await makeProvisional(names, start), await makeProvisional(names, start)];
     checkServingPair(one);
     for (const wrong of [

@@ -46,7 +46,7 @@ describe('our own authority in a Secret of a real API server', () => {
     return { material: first, renewals };
   };
 
-  it('is made once, however many replicas start at the same moment', async () => {
+  it('is created once, however many replicas start at the same moment', async () => {
     const { material, renewals } = await all('once', start);
     assert.deepEqual(renewals, [{ authority: 'there is none', certificate: 'there is none' }]);
     assert.deepEqual(neededRenewal(material, { names, now: start }), {});
@@ -56,7 +56,7 @@ describe('our own authority in a Secret of a real API server', () => {
     assert.deepEqual((await all('once', daysAfterStart(30))).renewals, []);
   });
 
-  it('is renewed once, however many look at the same moment', async () => {
+  it('is renewed once, however many replicas check at the same moment', async () => {
     const before = await all('renewed', start);
     const after = await all('renewed', daysAfterStart(61));
     assert.deepEqual(after.renewals, [{ certificate: 'two thirds of its lifetime have passed' }]);
@@ -64,7 +64,7 @@ describe('our own authority in a Secret of a real API server', () => {
     assert.notEqual(after.material.certificate, before.material.certificate);
   });
 
-  it('fills a Secret that a chart has laid out, and leaves the rest of it alone', async () => {
+  it('fills a Secret that a chart has created empty, and leaves the rest of it unchanged', async () => {
     await cluster.request('POST', `/api/v1/namespaces/${namespace}/secrets`, {
       metadata: { name: 'laid-out', labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
       stringData: { note: 'hello', 'tls.crt': 'garbage' },
@@ -75,14 +75,14 @@ describe('our own authority in a Secret of a real API server', () => {
     assert.equal(Buffer.from(data.note, 'base64').toString(), 'hello');
   });
 
-  it('is made anew when somebody deletes the Secret', async () => {
+  it('is created again when somebody deletes the Secret', async () => {
     const { material } = await all('deleted', start);
     await cluster.request('DELETE', secretPath('deleted'));
     const { material: next } = await all('deleted', start);
     assert.notEqual(next.authorityKey, material.authorityKey);
   });
 
-  it('needs get, create and patch, and says what is missing', async () => {
+  it('needs get, create and patch, and names the permission that is missing', async () => {
     const rule = (verbs: string[]) => ({ apiGroups: [''], resources: ['secrets'], verbs });
     const tryWith = async (name: string, verbs: string[], now = start) => {
       const account = `${name}-${verbs.join('-')}-${String(now.getTime())}`;

@@ -40,7 +40,7 @@ function watch(t: TestContext, files: Parameters<typeof watchCertificateFiles>[0
   return { watcher, seen, problems };
 }
 
-it('takes a certificate when the volume is swapped, and never a half one', async (t) => {
+it('loads a new certificate when the volume is swapped, and never a partial one', async (t) => {
   const volume = mountVolume();
   const [first, second] = [await makePair(), await makePair()];
   volume.swap(contentOf(first));
@@ -69,7 +69,7 @@ it('takes a certificate when the volume is swapped, and never a half one', async
   assert.equal(problems.length, 4, 'each problem is told once');
 });
 
-it('takes a certificate that comes later than we do, and tells once that it is missing', async (t) => {
+it('loads a certificate that appears after the start, and reports once that it is missing', async (t) => {
   const volume = mountVolume();
   const { watcher, seen, problems } = watch(t, volume.files);
   await watcher.tried;

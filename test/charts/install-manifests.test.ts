@@ -48,13 +48,13 @@ describe('charts/install', { skip }, () => {
   });
 
   for (const [name, values] of Object.entries(overlays)) {
-    it(`has an overlay ${name} that kustomize makes the same of as the chart`, async () => {
+    it(`has an overlay ${name} from which kustomize builds the same as the chart`, async () => {
       const rendered = (await installObjects(values)).map(manifestOf);
       assert.deepEqual(sorted(await build(join(folder, 'overlays', name))), sorted(rendered));
     });
   }
 
-  it('has nothing in it that only Helm understands', () => {
+  it('contains nothing that only Helm understands', () => {
     assert.ok(!/helm\.sh|managed-by/.test(read('base/install.yaml')));
     // What remains without a namespace is found by its label when it is removed.
     const inNoNamespace = objectsIn(read('base/install.yaml')).filter(({ metadata }) => metadata.namespace === undefined);
@@ -75,7 +75,7 @@ describe('charts/install', { skip }, () => {
     return build(user);
   };
 
-  it('grants any namespace what the overlay namespaced grants one', async () => {
+  it('grants in any namespace what the overlay namespaced grants in one', async () => {
     const roles = 'overlays/namespaced/roles';
     const [shop, normal] = await Promise.all([buildAround(roles, { namespace: 'shop' }), build(join(folder, roles))]);
     assert.deepEqual(
@@ -153,7 +153,7 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
     const password = async () => (await cluster.request('GET', secretPath)).data.password as string;
     let firstPassword = '';
 
-    it('is accepted as a whole', async () => {
+    it('is accepted by the API server as a whole', async () => {
       if (isNamespaced) await apply(objectsIn(read('definition-v1.yaml')));
       await apply(objects);
       await isServed('v1');
@@ -163,7 +163,7 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
       firstPassword = await password();
     });
 
-    it('has a configuration that the program starts with, and adds the settings of a user', () => {
+    it('has a configuration that the program starts with, and accepts additional settings of the user', () => {
       const maps = Object.fromEntries(
         objects.filter(({ kind }) => kind === 'ConfigMap').map(({ metadata, data }) => [metadata.name, data as Record<string, string>]),
       );
@@ -203,7 +203,7 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
       if (hasPassword()) assert.deepEqual([await password(), kubelet.ran.length], [firstPassword, 1]);
     });
 
-    it('becomes a later version by applying that, and the password stays', async () => {
+    it('is upgraded by applying a later version, and keeps its password', async () => {
       const later = parse(
         JSON.stringify(objects).replaceAll(version, laterVersion).replaceAll(jobOf(version), jobOf(laterVersion)),
       ) as Manifest[];
@@ -236,7 +236,7 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
     });
 
     if (!isNamespaced) return;
-    it('gives the service no rights but those that it needs where it watches', async () => {
+    it('grants the service only the permissions that it needs in the namespaces it watches', async () => {
       assert.deepEqual(
         objects.filter(({ kind }) => kind.startsWith('ClusterRole')),
         [],

@@ -119,7 +119,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
   const announceTo = ({ publicUrl }: Service) =>
     registry.notify({ url: `${publicUrl}/webhooks/registry`, headers: { Authorization: `Bearer ${secret}` } });
 
-  it('of one Deployment brings the definition, and a push reaches a workload', async () => {
+  it('with one Deployment creates the definition, and a push reaches a workload', async () => {
     const installing = runHelm('install', { mode: 'together' });
     const starting = startPod('image-watcher').then((service) => (converting = service));
     const [service] = await Promise.all([starting, installing]);
@@ -157,7 +157,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     await untilItRuns('1.1.0');
   });
 
-  it('becomes three Deployments with an upgrade, of which the one that receives has no credentials, and a push reaches a workload', async () => {
+  it('is upgraded to three Deployments, of which the receiver has no credentials, and a push reaches a workload', async () => {
     await runHelm('upgrade');
     assert.equal(await exists(`${deploymentsPath}/image-watcher`), false);
     assert.equal(await exists(`/api/v1/namespaces/${namespace}/serviceaccounts/image-watcher`), false);
@@ -178,7 +178,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     await untilItRuns('1.2.0');
   });
 
-  it('leaves no right of its jobs behind', async () => {
+  it('leaves no permission of its jobs behind', async () => {
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const { items } = await cluster.request<{ items: Manifest[] }>('GET', `${rbac}/clusterroles`);
     assert.deepEqual(
@@ -194,7 +194,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     );
   });
 
-  it('is never forbidden anything', () => {
+  it('never gets a 403 from the API server', () => {
     for (const role of ['receive', 'work', 'convert']) {
       const requests = cluster.audit?.requestsOf({ namespace, name: `image-watcher-${role}` }) ?? [];
       assert.equal(requests.length > 0, role !== 'receive', role);
@@ -205,7 +205,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     }
   });
 
-  it('brings the definition up to date with an upgrade, before the program', async () => {
+  it('upgrades the definition before the program', async () => {
     const old = await cluster.request('GET', crdPath);
     const versions = old.spec.versions.map((version: object) => ({ ...version, additionalPrinterColumns: [] }));
     await cluster.request('PUT', crdPath, { ...old, spec: { ...old.spec, versions } });
@@ -228,7 +228,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     assert.deepEqual(columnsOf(await cluster.request('GET', crdPath)), columnsOf(old));
   });
 
-  it('leaves definition and policies behind, in a form that needs no webhook', async () => {
+  it('leaves the definition and the policies behind when uninstalled, in a form that needs no webhook', async () => {
     // What an installation of long ago has stored.
     const definition = await cluster.request('GET', crdPath);
     const storedAs = (storage: string) =>

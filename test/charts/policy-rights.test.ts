@@ -31,7 +31,7 @@ const policy = (name: string, more: object = {}) => ({
 const people = { viewer: 'view', developer: 'edit', owner: 'admin', approver: 'image-watcher-image-watcher-approver', gitops: 'gitops' };
 type Person = keyof typeof people;
 
-describe('rights on policies', { skip: (await lacksHelm()) ?? false }, () => {
+describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () => {
   let cluster: ControlPlane;
   const as = {} as Record<Person, KubeRequest>;
   before(async () => {
@@ -104,13 +104,13 @@ describe('rights on policies', { skip: (await lacksHelm()) ?? false }, () => {
     });
   }
 
-  it('approve by the older version of a policy: nobody else', async () => {
+  it('allow approving through v1alpha1 to nobody else', async () => {
     const older = olderPolicy('old') as { metadata: object };
     const approved = { ...older, metadata: { ...older.metadata, namespace, ...annotate('approve').metadata } };
     assert.deepEqual(await whoMay('POST', policiesPath(namespace, 'v1alpha1'), approved), ['owner']);
   });
 
-  it('leave an approval as it is, or take it back: whoever may write the policy', async () => {
+  it('allow whoever may write the policy to keep or withdraw an approval', async () => {
     await cluster.request('PATCH', web, annotate('approve', 'TAG@DIGEST'));
     assert.deepEqual(await whoMay('PATCH', web, suspend), ['developer', 'owner', 'gitops']);
     const current = await cluster.request('GET', web);
@@ -119,7 +119,7 @@ describe('rights on policies', { skip: (await lacksHelm()) ?? false }, () => {
     assert.deepEqual(await whoMay('PATCH', web, annotate('approve', null)), ['developer', 'owner', 'approver', 'gitops']);
   });
 
-  it('are named to whom they are missing', async () => {
+  it('are named in the refusal to a user who lacks them', async () => {
     const kubeconfig = await kubeconfigOf(cluster, { namespace, name: 'gitops' });
     const { code, err } = await runCommand('rollback', [`${namespace}/web`, '--to', '1.0.0', '--kubeconfig', kubeconfig]);
     assert.equal(code, 1);

@@ -16,7 +16,7 @@ import { podTemplatesOf } from './manifests.ts';
 
 const skip = (await lacksHelm()) ?? false;
 
-test('what is rendered is the same each time, and holds no password: it is made in the cluster', { skip }, async () => {
+test('rendering is deterministic and contains no password, which is generated in the cluster', { skip }, async () => {
   const [first, second] = await Promise.all([renderChart({}), renderChart({})]);
   assert.deepEqual(first, second);
   assert.ok(!first.some(({ kind }) => kind === 'Secret'));
@@ -24,7 +24,7 @@ test('what is rendered is the same each time, and holds no password: it is made 
   assert.deepEqual(job?.spec.containers[0]?.args, ['generate-password', '--secret', 'image-watcher/image-watcher-redis']);
 });
 
-test('a Secret of yours is used as it is, and nobody makes one', { skip }, async () => {
+test('a Secret given by the user is used as it is, and none is generated', { skip }, async () => {
   const objects = await renderChart({ redis: { embedded: { password: { secretName: 'mine', key: 'its-password' } } } });
   const pods = podTemplatesOf(objects);
   assert.ok(!objects.some(({ metadata }) => metadata.name.includes('redis-password')));

@@ -41,7 +41,7 @@ describe('the chart', { skip }, () => {
   const tryCreate = (object: object, path: string) => cluster.request('POST', `${path}?dryRun=All&fieldValidation=Strict`, object);
 
   for (const [about, values] of Object.entries(valueSets)) {
-    it(`makes what a cluster takes: ${about}`, async () => {
+    it(`renders what a cluster accepts: ${about}`, async () => {
       const objects = await renderChart(values);
       for (const object of objects) await tryCreate(object, resourceOf(object, 'image-watcher'));
       const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`);
@@ -60,7 +60,7 @@ describe('the chart, without a cluster', { skip }, () => {
     it(`refuses ${about}`, () => assert.rejects(renderChart(values), message));
   }
 
-  it('is without a complaint of helm lint', async () => {
+  it('passes helm lint', async () => {
     for (const values of Object.values(valueSets)) await helm(['lint', '--strict', chartFolder], { values });
   });
 });
@@ -88,7 +88,7 @@ describe('the permissions of the chart', { skip }, () => {
       sorted(grantees.flatMap((grantee) => shippedGrants(grantee, { namespace: 'image-watcher' }))),
     );
 
-  test('are those that the end-to-end tests run with', async () => {
+  test('are those that the end-to-end tests use', async () => {
     const together = await renderChart({ mode: 'together' });
     assertGranted(together, 'image-watcher', 'work', 'convert');
     assertGranted(together, 'image-watcher-definition', 'definition');
@@ -99,7 +99,7 @@ describe('the permissions of the chart', { skip }, () => {
     assertGranted(separate, 'image-watcher-receive');
   });
 
-  test('are Roles in the watched namespaces alone, without anything in the whole cluster', async () => {
+  test('are Roles in the watched namespaces only, with nothing cluster-wide', async () => {
     const objects = await renderChart(valueSets['some namespaces, without a ClusterRole'] ?? {});
     assert.deepEqual(
       objects.filter(({ kind }) => kind.startsWith('Cluster') || kind.startsWith('ValidatingAdmissionPolicy')),
@@ -110,7 +110,7 @@ describe('the permissions of the chart', { skip }, () => {
     assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(wanted));
   });
 
-  test('grow by those of the user, and shrink by Secrets', async () => {
+  test('include those that the user adds, and exclude Secrets where they are turned off', async () => {
     const rule = { apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] };
     const [grant] = grantsOf(await renderChart({ permissions: { extraRules: [rule], secrets: 'none' } }), 'image-watcher-work');
     assert.deepEqual(grant?.rules.at(-1), rule);
@@ -118,7 +118,7 @@ describe('the permissions of the chart', { skip }, () => {
   });
 });
 
-test('only /webhooks/ is reached from outside', { skip }, async () => {
+test('only /webhooks/ is reachable from outside', { skip }, async () => {
   const objects = await renderChart(valueSets['everything on'] ?? {});
   const paths = objects
     .filter(({ kind }) => ['Ingress', 'HTTPRoute'].includes(kind))
@@ -126,13 +126,13 @@ test('only /webhooks/ is reached from outside', { skip }, async () => {
   assert.deepEqual(new Set(paths.flat()), new Set(['"path":"/webhooks/"', '"value":"/webhooks/"']));
 });
 
-test("senders' secrets are only where webhooks are received", { skip }, async () => {
+test("senders' secrets are mounted only where webhooks are received", { skip }, async () => {
   const templates = podTemplatesOf(await renderChart(valueSets['a Deployment for each role'] ?? {}));
   const knowing = templates.filter(({ spec }) => JSON.stringify(spec).includes('"envFrom"')).map(({ name }) => name);
   assert.deepEqual(knowing, ['image-watcher-receive']);
 });
 
-test('alerts and dashboard speak of metrics that there are', async () => {
+test('alerts and dashboard use only metrics that exist', async () => {
   const types = new Map((await createMetrics().registry.getMetricsAsJSON()).map(({ name, type }) => [name, type]));
   for (const file of ['alerts.yaml', 'dashboard.json']) {
     const text = readFileSync(join(chartFolder, 'files', file), 'utf8');

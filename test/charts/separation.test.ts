@@ -39,12 +39,12 @@ test('by default the pods behind the Ingress only receive, and have no credentia
   }
 });
 
-test('by default the API server asks other pods for conversions than those that the internet reaches', { skip }, async () => {
+test('by default the API server sends conversions to other pods than those that the internet reaches', { skip }, async () => {
   const objects = await renderChart(values);
   assert.deepEqual(podsBehind(objects, 'image-watcher-conversion').map(rolesOf), ['convert']);
 });
 
-test('a process without an authority of its own has no token to write it with', { skip }, async () => {
+test('a process without its own authority has no token to write one with', { skip }, async () => {
   const conversion = { certificates: 'cert-manager', issuerRef: { name: 'internal' } };
   const [pod] = podsBehind(await renderChart({ conversion }), 'image-watcher-conversion');
   assert.equal(pod?.spec.automountServiceAccountToken, false);
@@ -66,7 +66,7 @@ const networkPoliciesOf = (objects: readonly Manifest[], { labels }: PodTemplate
     .map(({ spec }) => spec as NetworkPolicySpec)
     .filter(({ podSelector }) => isSelected(labels, podSelector.matchLabels));
 
-test('each pod is reached at its own ports alone, and Redis by those who use it', { skip }, async () => {
+test('each pod is reachable only at its own ports, and Redis only from its clients', { skip }, async () => {
   const objects = await renderChart(values);
   const pods = podTemplatesOf(objects);
   const portsOf = (pod: PodTemplate) =>
@@ -90,7 +90,7 @@ test('each pod is reached at its own ports alone, and Redis by those who use it'
   assert.deepEqual(allowed.map(({ name }) => name).sort(), ['image-watcher-receive', 'image-watcher-work']);
 });
 
-test('receivers reach nothing but names and Redis, where somebody says so', { skip }, async () => {
+test('receivers can connect only to DNS and Redis, where the user enables that', { skip }, async () => {
   const to = [{ ipBlock: { cidr: '203.0.113.0/24' } }];
   const policyOf = async (receiveEgress?: readonly object[]) => {
     const objects = await renderChart({ ...values, ...(receiveEgress && { networkPolicy: { receiveEgress } }) });

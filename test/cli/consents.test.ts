@@ -73,7 +73,7 @@ describe('image-watcher consents', () => {
     return { code, rows: rows.map(({ policyNamespace, target, state }) => `${policyNamespace} ${target.name} ${state}`).toSorted() };
   };
 
-  it('ends well where no policy has a target elsewhere', async () => {
+  it('succeeds where no policy has a target in another namespace', async () => {
     await deploy('web');
     await aim(places.kitchen, 'own', deployment('web'));
     assert.deepEqual(await consents(), { code: 0, out: 'no policy has a target in another namespace that runs an image of it\n', err: '' });
@@ -103,7 +103,7 @@ describe('image-watcher consents', () => {
     assert.deepEqual(await told(...applyAll), { code: 0, rows: expected.map((row) => row.replace('missing', 'granted')) });
   });
 
-  it('leaves every other answer alone, of the workload and of its Namespace; --merge adds to lists, never where nobody may', async () => {
+  it('does not change the other answers of the workload and its Namespace, and --merge adds to lists but never where access is denied', async () => {
     const { shop } = places;
     for (const [name, allowed] of [
       ['list', 'web'],
@@ -125,7 +125,7 @@ describe('image-watcher consents', () => {
     assert.deepEqual(answers, [`web,${shop}`, 'nobody', '', undefined]);
   });
 
-  it('leaves out what runs no image of the policy, which nobody needs consent for, and writes for the namespaces of --from only', async () => {
+  it('skips workloads that run no image of the policy, and writes for the namespaces of --from only', async () => {
     const { shop, ops, kitchen } = places;
     const { group, version, kind } = known.helmRelease;
     const releases = pathOf(known.helmRelease, kitchen);
@@ -163,7 +163,7 @@ describe('image-watcher consents', () => {
     assert.equal(await answerOf('web'), `${shop},${ops}`);
   });
 
-  it('overwrites nothing that an owner writes at the same moment', async () => {
+  it('does not overwrite what an owner writes at the same moment', async () => {
     await deploy('web');
     await aim(places.shop, 'a', deployment('web'));
     const isAnswered = Promise.withResolvers<void>();
@@ -176,7 +176,7 @@ describe('image-watcher consents', () => {
     assert.equal(await answerOf('web'), 'nobody');
   });
 
-  it('tells what could not be read or written, and does the rest', async () => {
+  it('reports what could not be read or written, and does the rest', async () => {
     await deploy('web');
     const missing = { apiVersion: 'example.com/v1', kind: 'Nothing', name: 'x', namespace: places.kitchen };
     await aim(places.shop, 'a', missing, deployment('web'));
@@ -190,7 +190,7 @@ describe('image-watcher consents', () => {
     assert.match(forbidden.err, /policies are not yours/);
   });
 
-  it('says what is wrong usage', async () => {
+  it('reports wrong usage', async () => {
     for (const [args, message] of [
       [['shop/web'], /takes no arguments: shop\/web/],
       [['--merge'], /--merge is only for --apply/],

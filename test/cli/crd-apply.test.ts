@@ -77,7 +77,7 @@ async function installOld(): Promise<Crd> {
   return crd;
 }
 
-test('a new cluster: created when the endpoint answers, then unchanged, with and without its options', async () => {
+test('in a new cluster the definition is created when the endpoint answers, and then unchanged, with and without its options', async () => {
   const first = await apply(...withUrl());
   assert.deepEqual([first.code, first.out], [0, `customresourcedefinition ${crdName} created\n`], first.err);
   assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1');
@@ -87,7 +87,7 @@ test('a new cluster: created when the endpoint answers, then unchanged, with and
   }
 });
 
-test('nothing is written when the endpoint does not answer, or answers nonsense', async () => {
+test('nothing is written when the endpoint does not answer or answers nonsense', async () => {
   await endpoint.stop();
   try {
     const { code, err } = await apply(...withUrl());
@@ -107,7 +107,7 @@ test('nothing is written when the endpoint does not answer, or answers nonsense'
   assert.deepEqual([nonsense.code, distrusted.code, await describe()], [1, 1, 'v1alpha1 stored; None; v1alpha1']);
 });
 
-test('a Service: without its Secret or without an answer nothing is written', async () => {
+test('for a Service, nothing is written without its Secret or without an answer', async () => {
   const missing = await apply('--conversion-service', 'default/convert');
   assert.equal(missing.code, 1);
   assert.match(missing.err, /Secret default\/image-watcher-conversion does not exist: start the service with the role convert first/);
@@ -125,7 +125,7 @@ test('a Service: without its Secret or without an answer nothing is written', as
   assert.deepEqual((await read())?.spec.conversion.webhook?.clientConfig, { service, caBundle: data['ca.crt'] });
 });
 
-test('the older definition: switched, and all policies are there in both versions', async () => {
+test('the older definition is switched, and all policies are served in both versions', async () => {
   await installOld();
   const { code, err } = await apply(...withUrl());
   assert.equal(code, 0, err);
@@ -150,14 +150,14 @@ test('the older definition is restored when the API server cannot use the endpoi
   assert.deepEqual([crd?.spec, crd?.status.storedVersions], [old.spec, ['v1alpha1']]);
 });
 
-test('several at once agree', async () => {
+test('several commands that run at once agree', async () => {
   await installOld();
   const all = await Promise.all(Array.from({ length: 4 }, () => apply(...withUrl())));
   for (const { code, err } of all) assert.equal(code, 0, err);
   assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1alpha1, v1');
 });
 
-test('one that was interrupted between its steps is completed', async () => {
+test('a command that was interrupted between its steps is completed by the next one', async () => {
   await installOld();
   await apply(...withUrl(), '--storage', 'v1alpha1');
   assert.equal(await describe(), 'v1, v1alpha1 stored; Webhook; v1alpha1');
@@ -165,7 +165,7 @@ test('one that was interrupted between its steps is completed', async () => {
   assert.deepEqual([code, await describe()], [0, 'v1 stored, v1alpha1; Webhook; v1alpha1, v1']);
 });
 
-test('cert-manager: annotated, and its bundle stays', async () => {
+test('with cert-manager the definition is annotated, and its caBundle stays', async () => {
   const args = ['--conversion-service', 'ops/convert', '--inject-ca-from', 'ops/convert', '--skip-probe'];
   assert.equal((await apply(...args)).code, 0);
   const caBundle = Buffer.from(endpoint.caPem).toString('base64');
@@ -180,7 +180,7 @@ test('cert-manager: annotated, and its bundle stays', async () => {
   });
 });
 
-test('without v1alpha1: no webhook, and it stays so; refused while v1alpha1 is stored or served', async () => {
+test('without v1alpha1 there is no webhook and none is added, and the command is refused while v1alpha1 is stored or served', async () => {
   assert.equal((await apply('--v1-only')).code, 0);
   const policy = {
     apiVersion: 'operator.technomad.dev/v1',
@@ -198,7 +198,7 @@ test('without v1alpha1: no webhook, and it stays so; refused while v1alpha1 is s
   assert.match(served.err, /v1alpha1 is still served/);
 });
 
-test('a broken kubeconfig, or none, is told', async () => {
+test('a broken or missing kubeconfig is reported', async () => {
   const file = join(tempFolder('kubeconfig'), 'config');
   writeFileSync(file, 'nonsense');
   const { code, err } = await runCommand('crd', ['apply', '--kubeconfig', file]);

@@ -18,7 +18,7 @@ describe('image-watcher generate-password', () => {
     return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
   };
 
-  it('makes one password, however many run at once', async () => {
+  it('generates one password, however many commands run at once', async () => {
     const ran = await Promise.all(Array.from({ length: 5 }, () => generate('redis')));
     assert.deepEqual(
       ran.map(({ code, err }) => [code, err]),
@@ -32,20 +32,20 @@ describe('image-watcher generate-password', () => {
     assert.deepEqual(await read('redis'), { password });
   });
 
-  it('makes another one for another Secret, under the key that is asked for', async () => {
+  it('generates another password for another Secret, under the requested key', async () => {
     await generate('other', '--key', 'redis-password');
     const [{ 'redis-password': other }, { password }] = await Promise.all([read('other'), read('redis')]);
     assert.ok(other && other !== password);
   });
 
-  it('leaves a Secret of somebody else alone', async () => {
+  it('does not change a Secret of somebody else', async () => {
     await cluster.request('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 'mine' }, stringData: { user: 'ann' } });
     const { code, err } = await generate('mine');
     assert.deepEqual([code, err], [1, 'Secret default/mine: it exists and has no password: add one, or delete the Secret\n']);
     assert.deepEqual(await read('mine'), { user: 'ann' });
   });
 
-  it('says what is wrong', async () => {
+  it('reports what is wrong', async () => {
     await assert.rejects(runCommand('generate-password', []), UsageError);
     await assert.rejects(runCommand('generate-password', ['--secret', 'redis']), UsageError);
     const { code, err } = await runCommand('generate-password', ['--secret', 'nowhere/redis', '--kubeconfig', cluster.kubeconfigPath]);

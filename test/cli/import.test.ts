@@ -53,7 +53,7 @@ after(() => cluster.stop());
 
 const run = (...args: string[]) => runCommand('import', ['keel', '--kubeconfig', cluster.kubeconfigPath, ...args]);
 
-test('every kind that Keel updates is read; what cannot be carried over is told, with exit code 1', async () => {
+test('reads every kind that Keel updates, and reports what cannot be converted, with exit code 1', async () => {
   const { code, out, err } = await run('--output', 'json', '--namespace', namespace);
   const { policies, skipped } = JSON.parse(out) as KeelImport;
   assert.deepEqual(
@@ -73,14 +73,14 @@ test('every kind that Keel updates is read; what cannot be carried over is told,
   assert.deepEqual([code, err], [1, '5 policies with 5 targets; 1 not carried over\n']);
 });
 
-test('what is printed is accepted by the API server, from all namespaces', async () => {
+test('the API server accepts the printed policies, from all namespaces', async () => {
   const { out } = await run();
   const documents = readDocuments(out).map((document) => ('value' in document ? document.value : assert.fail(out)));
   assert.equal(documents.length, 5);
   for (const document of documents) await cluster.request('POST', policiesPath(namespace, 'v1'), document);
 });
 
-test("force on a version or a number writes digests, beside what else the policy's update says", async () => {
+test("force on a version or a number writes digests, in addition to the rest of the policy's update", async () => {
   const { out } = await run('--output', 'json', '--namespace', namespace);
   const { policies } = JSON.parse(out) as KeelImport;
   const updates = policies.map(({ policy: { metadata, spec } }) => [metadata.name, spec.update]);
@@ -94,17 +94,17 @@ test("force on a version or a number writes digests, beside what else the policy
   );
 });
 
-test('where Keel is told nothing: nothing is printed, and 0', async () => {
+test('prints nothing and ends with 0 where no workload has settings for Keel', async () => {
   const { code, out, err } = await run('-n', 'default');
   assert.deepEqual([code, out, err], [0, '', 'no workload has settings of Keel\n']);
 });
 
-test('a cluster that does not answer: 1', async () => {
+test('ends with 1 when the cluster does not answer', async () => {
   const { code, err } = await runCommand('import', ['keel', '--kubeconfig', '/does/not/exist']);
   assert.equal(code, 1);
   assert.match(err, /^the kubeconfig .* does not exist/);
 });
 
 for (const args of [[], ['flux'], ['keel', 'now'], ['keel', '--output', 'text'], ['keel', '--force']]) {
-  test(`wrong usage: import ${args.join(' ')}`, () => assert.rejects(runCommand('import', args), UsageError));
+  test(`reports wrong usage: import ${args.join(' ')}`, () => assert.rejects(runCommand('import', args), UsageError));
 }

@@ -97,7 +97,7 @@ describe('the command line', () => {
     assert.deepEqual(JSON.parse((await run(['version', '--output', 'json'])).out), { version, node: process.versions.node });
   });
 
-  it('tells every problem of a configuration at once, each with its path, and ends with 2', async () => {
+  it('reports all problems of a configuration at once, each with its path, and ends with 2', async () => {
     const file = writeConfig(
       'listen: {port: 99999}\nredis: {url: "http://x"}\ncolour: blue\nreceivers:\n  - {name: A, provider: nobody}\n',
     );
@@ -108,14 +108,14 @@ describe('the command line', () => {
     }
   });
 
-  it('tells where Kubernetes access is missing, and ends with 2', async () => {
+  it('reports missing Kubernetes access, and ends with 2', async () => {
     const file = writeConfig('listen: {port: 0, host: 127.0.0.1}\noperations: {port: 0, host: 127.0.0.1}\n');
     const { code, err } = await run(['serve', '--config', file], { KUBECONFIG: '/does/not/exist' });
     assert.equal(code, 2);
     assert.match(err, /KUBECONFIG: .*exist/);
   });
 
-  it('tells what is wrong with a trust root before anything is opened, and ends with 2', async () => {
+  it('reports an invalid trust root before anything is opened, and ends with 2', async () => {
     const cluster = { name: 'a', cluster: { server: 'https://127.0.0.1:1' } };
     const contexts = [{ name: 'a', context: { cluster: 'a', user: 'a' } }];
     const kubeconfig = { 'current-context': 'a', clusters: [cluster], contexts, users: [{ name: 'a', user: { token: 'a' } }] };
@@ -144,7 +144,7 @@ describe('the command line', () => {
     assert.match(err, /cannot start: .*address already in use/);
   });
 
-  it('prints the CustomResourceDefinition that lies in crd/', async () => {
+  it('prints the CustomResourceDefinition that is in crd/', async () => {
     const committed = readFileSync(join(root, 'crd/imagepolicies.yaml'), 'utf8');
     const yaml = await run(['crd', 'print']);
     assert.equal(yaml.out, committed, 'stale: run "npm run generate"');
@@ -160,7 +160,7 @@ describe('the command line', () => {
     });
     after(() => Promise.all([cluster.stop(), endpoint.stop()]));
 
-    it('creates the resource, then has nothing to do, and the resource is served', async () => {
+    it('creates the resource, which is then served, and does nothing the second time', async () => {
       const env = { KUBECONFIG: cluster.kubeconfigPath };
       const first = await run(['crd', 'apply', '--conversion-url', endpoint.url, '--ca-file', endpoint.caFile], env);
       assert.deepEqual([first.code, first.out], [0, 'customresourcedefinition imagepolicies.operator.technomad.dev created\n']);

@@ -29,7 +29,7 @@ test('a status links to each reason once', () => {
   ]);
 });
 
-test('a status that is in order, or has reasons of other writers, has no link', () => {
+test('a status without problems, or with reasons of other writers, has no link', () => {
   const conditions = [
     condition('Ready', 'True', 'UpToDate'),
     condition('Synced', 'True', 'ReconcileSuccess'),

@@ -42,7 +42,7 @@ async function runJson(...args: string[]): Promise<Output & { code: number }> {
 const headersOf = ({ headers }: Pick<Sample, 'headers'>) =>
   Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
 
-describe('every sample does what is known of it', () => {
+describe('every sample gives the known result', () => {
   for (const sample of readSamples().filter(({ method }) => method === 'POST')) {
     test(sample.name, async () => {
       const file = writeFile(`${sample.name}.json`, sample.body);
@@ -71,7 +71,7 @@ describe('every sample does what is known of it', () => {
 const body = JSON.stringify({ image: 'Registry.Internal:5000/Team/Api:v1', id: 'build-1' });
 const generic = ['--provider', 'generic', '--file', writeFile('generic.json', body)];
 
-test('what people read', async () => {
+test('prints text for people', async () => {
   const { code, out } = await run(...generic);
   assert.equal(code, 0);
   assert.equal(
@@ -90,7 +90,7 @@ push            registry.internal:5000/team/api:v1
   );
 });
 
-test('a payload writes nothing of its own to the terminal', async () => {
+test('a payload cannot write its own characters to the terminal', async () => {
   const escape = '\u001b[2J\u009b1m\u202e\n';
   const file = writeFile(
     'escape.json',
@@ -102,7 +102,7 @@ test('a payload writes nothing of its own to the terminal', async () => {
   assert.match(out, /key \\u\{1b\}\[2J\\u\{9b\}1m\\u\{202e\}\\u\{a\}\n/);
 });
 
-test('a body that is not understood', async () => {
+test('reports a body that cannot be parsed', async () => {
   const file = writeFile('malformed.json', '{"image":');
   const { code, decision, malformed } = await runJson('--provider', 'generic', '--file', file);
   assert.deepEqual([code, decision, malformed], [1, 'malformed', 'the body is not JSON']);
@@ -110,7 +110,7 @@ test('a body that is not understood', async () => {
   assert.match(out, /^because +the body is not JSON$/m);
 });
 
-test('more pushes than one delivery may hold', async () => {
+test('refuses more pushes than one delivery may hold', async () => {
   const tags = Array.from({ length: 1_001 }, (_, index) => `v${index}`);
   const file = writeFile('many.json', JSON.stringify({ image: 'r.example.com/team/api', tags }));
   const { code, decision, refused, pushes } = await runJson('--provider', 'generic', '--file', file);
@@ -120,7 +120,7 @@ test('more pushes than one delivery may hold', async () => {
   assert.match(out, /^because +1001 entries in one delivery/m);
 });
 
-test('a handshake', async () => {
+test('answers a handshake', async () => {
   const handshake = readSamples('acr').find(({ name }) => name === 'acr-eventgrid-validation');
   assert.ok(handshake);
   const file = writeFile('handshake.json', handshake.body);
@@ -141,7 +141,7 @@ describe('a secret', () => {
       assert.deepEqual([answer.authenticated, answer.decision, answer.code], [authenticated, 'accept', code]);
     });
   }
-  test('of a sender that proves nothing', async (t) => {
+  test('is not needed for a sender without authentication', async (t) => {
     process.env['IMAGE_WATCHER_TEST_SECRET'] = sampleSecret;
     t.after(() => delete process.env['IMAGE_WATCHER_TEST_SECRET']);
     const [sample] = readSamples('aliyun').filter(({ decision }) => decision === 'push');
@@ -168,7 +168,7 @@ registries:
 
   test('names the registry', async () => assert.equal(await registryOf('--receiver', 'ci'), 'mirror.example.com'));
   test('has aliases', async () => assert.equal(await registryOf('--receiver', 'any'), 'registry.example.com'));
-  test('gives way to --registry', async () =>
+  test('is overridden by --registry', async () =>
     assert.equal(await registryOf('--receiver', 'ci', '--registry', 'x.example.com'), 'x.example.com'));
   test('may agree with --provider', async () =>
     assert.equal(await registryOf('--receiver', 'ci', '--provider', 'generic'), 'mirror.example.com'));
@@ -202,11 +202,11 @@ for (const [args, message] of [
   [[...generic, 'more'], /takes no arguments: more/],
   [[...generic, '--output', 'xml'], /text, json or yaml/],
 ] as const) {
-  test(`wrong usage: ${args.slice(-4).join(' ')}`, () =>
+  test(`reports wrong usage: ${args.slice(-4).join(' ')}`, () =>
     assert.rejects(run(...args), (error) => error instanceof UsageError && message.test(error.message)));
 }
 
-test('as a program, from standard input', async () => {
+test('reads standard input when run as a program', async () => {
   const main = join(import.meta.dirname, '../../src/main.ts');
   const child = spawn(process.execPath, [main, 'simulate', '--provider', 'generic', '--file', '-', '-o', 'json'], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -32,14 +32,14 @@ function world() {
   return { policies, cached, state, check: (policy = cached) => isCurrent(policy, new AbortController().signal) };
 }
 
-test('a watch that is heard from costs no request', async () => {
+test('a watch that received something recently costs no request', async () => {
   const { state, check } = world();
   state.quietMs = confirmedForMs - 1;
   for (let patch = 0; patch < 100; patch++) assert.equal(await check(), true);
   assert.equal(state.reads, 0);
 });
 
-test('a quiet watch costs one request for all patches of a moment, and again when that is over', async () => {
+test('a quiet watch costs one request for all patches at the same moment, and another one later', async () => {
   const { state, check } = world();
   assert.deepEqual(new Set(await Promise.all(Array.from({ length: 100 }, () => check()))), new Set([true]));
   assert.equal(state.reads, 1);
@@ -49,14 +49,14 @@ test('a quiet watch costs one request for all patches of a moment, and again whe
   assert.equal(state.reconnects, 0, 'a watch that has nothing to say is left alone');
 });
 
-test('a watch that has not opened yet is no confirmation', async () => {
+test('a watch that has not opened yet confirms nothing', async () => {
   const { state, check } = world();
   state.quietMs = undefined;
   await check();
   assert.equal(state.reads, 1);
 });
 
-test('a policy that was changed may not act as it was, is in the cache, and its watch is opened anew', async () => {
+test('a policy that was changed must not act on its old spec, the new one is cached, and its watch is reopened', async () => {
   const { policies, cached, state, check } = world();
   state.live = { ...cached, resourceVersion: '11', generation: 2 };
   assert.equal(await check(), false);
@@ -65,7 +65,7 @@ test('a policy that was changed may not act as it was, is in the cache, and its 
   assert.equal(await check(state.live), true);
 });
 
-test('a new status is no reason to plan again', async () => {
+test('a new status alone does not cause another plan', async () => {
   const { cached, state, check } = world();
   state.live = { ...cached, resourceVersion: '11' };
   assert.equal(await check(), true);
@@ -75,7 +75,7 @@ for (const [what, live] of [
   ['deleted', undefined],
   ['created anew under its name', { ...policyOf(), uid: 'another', resourceVersion: '12', generation: 1 }],
 ] as const)
-  test(`a policy that was ${what} may not act, and the cache knows`, async () => {
+  test(`a policy that was ${what} must not act, and the cache is updated`, async () => {
     const { policies, state, check } = world();
     state.live = live;
     assert.equal(await check(), false);
@@ -83,7 +83,7 @@ for (const [what, live] of [
     assert.equal(state.reconnects, 1);
   });
 
-test('a policy that the watch has not reported yet is read', async () => {
+test('a policy that the watch has not delivered yet is read', async () => {
   const { cached, state, check } = world();
   const newcomer = { ...cached, name: 'new', uid: 'new' };
   state.live = newcomer;
@@ -92,7 +92,7 @@ test('a policy that the watch has not reported yet is read', async () => {
   assert.equal(await check(newcomer), false);
 });
 
-test('what cannot be confirmed is no permission, and is asked again', async () => {
+test('a check that fails permits nothing, and is repeated', async () => {
   const { cached, policies } = world();
   let failures = 1;
   const isCurrent = createPolicyCheck({

@@ -17,7 +17,7 @@ const quotaOf = (max: number, ...policies: ImagePolicy[]) => {
 };
 const allowedKinds = (quota: ReturnType<typeof createKindQuota>) => quota.allowed().map(({ kind }) => kind);
 
-test('as many as there may be are allowed, each counted once; kinds of Kubernetes itself do not count', () => {
+test('kinds up to the limit are allowed, each counted once, and kinds built into Kubernetes do not count', () => {
   const quota = quotaOf(2, naming('a', ['A', 'Deployment']), naming('b', ['A', 'B', 'Deployment']));
   assert.deepEqual(allowedKinds(quota), ['A', 'Deployment', 'B']);
   assert.equal(quota.problemOf('shop', custom('B')), undefined);
@@ -25,14 +25,14 @@ test('as many as there may be are allowed, each counted once; kinds of Kubernete
   assert.equal(over.problemOf('shop', { kind: 'Deployment' }), undefined);
 });
 
-test('the oldest policies come first, by name where they are of one age, whatever the order in which they are seen', () => {
+test('the oldest policies come first, then by name, in whatever order they are seen', () => {
   const old = naming('z', ['Z'], { createdAt: '2026-01-01T00:00:00Z' });
   const young = ['c', 'a', 'b'].map((name) => naming(name, [name.toUpperCase()], { createdAt: '2026-02-01T00:00:00Z' }));
   for (const policies of [[old, ...young], [...young, old], young.toSpliced(1, 0, old)])
     assert.deepEqual(allowedKinds(quotaOf(2, ...policies)), ['Z', 'A']);
 });
 
-test('what is too many says so, and what to do; other namespaces do not notice', () => {
+test('a kind over the limit is reported with what to do, and other namespaces are not affected', () => {
   const quota = quotaOf(2, naming('a', ['A', 'B', 'C']), naming('a', ['C'], { namespace: 'ops' }));
   const problem = quota.problemOf('shop', custom('C'));
   assert.equal(problem?.reason, 'TooManyKinds');
@@ -41,7 +41,7 @@ test('what is too many says so, and what to do; other namespaces do not notice',
   assert.deepEqual(quota.allowedOf(naming('a', ['A', 'B', 'C'])).map(kindKey), ['example.com/v1/A', 'example.com/v1/B']);
 });
 
-test('edits and deletions make room', () => {
+test('edits and deletions free quota', () => {
   const quota = quotaOf(1, naming('a', ['A']), naming('b', ['B']));
   assert.equal(quota.problemOf('shop', custom('B'))?.reason, 'TooManyKinds');
   quota.put(naming('a', ['B']));
@@ -54,6 +54,6 @@ test('edits and deletions make room', () => {
   assert.deepEqual(allowedKinds(quota), []);
 });
 
-test('a policy that cannot be understood names no kinds', () => {
+test('a policy that cannot be parsed counts no kinds', () => {
   assert.deepEqual(allowedKinds(quotaOf(1, policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: 'no' } } }))), []);
 });

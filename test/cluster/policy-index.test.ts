@@ -14,7 +14,7 @@ function indexOf(...policies: ImagePolicy[]) {
   return { ...index, names: (image: string) => index.match(parseImageReference(image).repository).map(policyKey) };
 }
 
-test('finds the policies of exactly this repository, in the order of their names', () => {
+test('the index finds the policies of exactly this repository, ordered by name', () => {
   const index = indexOf(
     watching('b', 'team/app'),
     watching('a', 'docker.io/team/app'),
@@ -29,14 +29,14 @@ test('finds the policies of exactly this repository, in the order of their names
   assert.deepEqual(index.names('nginx'), []);
 });
 
-test('a policy is found where it points now', () => {
+test('a policy is found under its current repository', () => {
   const index = indexOf(watching('a', 'team/app'), watching('a', 'team/other'));
   assert.deepEqual([index.names('team/app'), index.names('team/other')], [[], ['shop/a']]);
   index.put(policyOf({ name: 'a', spec: { problem: { reason: 'InvalidPolicy', message: 'broken' } } }));
   assert.deepEqual(index.names('team/other'), []);
 });
 
-test('a removed policy is not found; removing it twice does no harm', () => {
+test('a removed policy is not found, and removing it twice is harmless', () => {
   const index = indexOf(watching('a', 'team/app'), watching('b', 'team/app'));
   index.remove({ namespace: 'shop', name: 'a' });
   index.remove({ namespace: 'shop', name: 'a' });

@@ -29,7 +29,7 @@ function world({ isWatched = true } = {}) {
   return Object.assign(state, { watched, write, show, content, read });
 }
 
-test('what was read is good while the watch shows the same version, and a changed one is read at once', async () => {
+test('a cached Secret is used while the watch shows the same version, and a changed one is read at once', async () => {
   const it = world();
   it.write('1');
   it.show('1');
@@ -44,7 +44,7 @@ test('what was read is good while the watch shows the same version, and a change
   assert.equal(it.reads, 2);
 });
 
-test('a watch that is behind makes nothing old', async () => {
+test('a watch that lags behind does not bring back an old version', async () => {
   const it = world();
   it.write('2');
   it.show('1');
@@ -82,7 +82,7 @@ for (const [name, prepare] of [
   });
 }
 
-test('the same content is the same object, also when it was read twice', async () => {
+test('the same content yields the same object, even when it was read twice', async () => {
   const it = world({ isWatched: false });
   it.write('1');
   const first = await it.read(creds, { refresh: false });
@@ -92,13 +92,13 @@ test('the same content is the same object, also when it was read twice', async (
   assert.notEqual(await it.read(creds, { refresh: true }), first);
 });
 
-test('all who want it at once share one reading', async () => {
+test('simultaneous readers share one request', async () => {
   const it = world();
   await Promise.all([it.content(), it.content(), it.content(true)]);
   assert.equal(it.reads, 1);
 });
 
-test('who knows that it changed does not share a reading that was under way before', async () => {
+test('a reader that knows of a change does not share a request that started before it', async () => {
   const it = world();
   it.write('1');
   it.show('1');
@@ -109,7 +109,7 @@ test('who knows that it changed does not share a reading that was under way befo
   assert.equal(it.reads, 2);
 });
 
-test('while it cannot be read the last content is used, but a refresh must know', async () => {
+test('while the Secret cannot be read its last content is used, but a refresh reports the failure', async () => {
   const it = world({ isWatched: false });
   it.write('1');
   await it.content();
@@ -122,7 +122,7 @@ test('while it cannot be read the last content is used, but a refresh must know'
   assert.equal(await it.content(), '2');
 });
 
-test('what could never be read is an error', async () => {
+test('a Secret that could never be read is an error', async () => {
   const it = world();
   it.failure = new Error('connection refused');
   await assert.rejects(it.content(), /Secret shop\/creds cannot be read/);

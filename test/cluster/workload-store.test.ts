@@ -6,7 +6,7 @@ import { workloadOf } from '../model/samples.ts';
 const named = (name: string, labels: Record<string, string>, resourceVersion = '1', namespace = 'shop') =>
   workloadOf({ web: 'nginx:1' }, { name, namespace, uid: name, labels, resourceVersion });
 
-test('those with an answer to policies of other namespaces are found alone', () => {
+test('workloads that answer policies of other namespaces are indexed separately', () => {
   const store = createWorkloadStore();
   const answering = (namespace = 'shop') => [...store.in(namespace, { matchLabels: { app: 'x' } }, 'answering')].map(({ name }) => name);
   store.put(named('a', {}));
@@ -18,7 +18,7 @@ test('those with an answer to policies of other namespaces are found alone', () 
   assert.deepEqual(answering(), ['a']);
 });
 
-test('a selector looks where its rarest label is, and everything follows changes', () => {
+test('a selector uses the index of its rarest label, which follows all changes', () => {
   const store = createWorkloadStore();
   const names = (matchLabels?: Record<string, string>, namespace = 'shop') =>
     [...store.in(namespace, matchLabels && { matchLabels })].map(({ name }) => name).sort();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createStatusDeferral } from '../../src/compose/defer-status-writes.ts';
 
-test('what is told waits for all images that are being changed, whether they could be or not', async () => {
+test('status writes wait for all image changes in progress, whether they succeed or not', async () => {
   const { change, untilIdle } = createStatusDeferral({ atMostMs: 60_000 });
   await untilIdle();
   const [one, other] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
@@ -19,7 +19,7 @@ test('what is told waits for all images that are being changed, whether they cou
   await untilIdle();
 });
 
-test('it does not wait for ever', async () => {
+test('status writes do not wait for ever', async () => {
   const { change, untilIdle } = createStatusDeferral({ atMostMs: 1 });
   const never = Promise.withResolvers<void>();
   const changing = change(() => never.promise);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { closeListener, drainListener } from '../../src/compose/listener.ts';
 import { startApp } from '../receive/start-app.ts';
 
-test('whoever still sends while the listener ends is answered, and told to go elsewhere', { timeout: 60_000 }, async (t) => {
+test('a sender that is still connected while the listener closes is answered, and told to reconnect', { timeout: 60_000 }, async (t) => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const { app } = await startApp(t, {}, { storePushes: (events) => held.then(() => events) });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -37,7 +37,7 @@ test('whoever still sends while the listener ends is answered, and told to go el
   await assert.rejects(post('{}'), /ECONNREFUSED/);
 });
 
-test('nobody can keep it open', { timeout: 60_000 }, async (t) => {
+test('no client can keep the listener open', { timeout: 60_000 }, async (t) => {
   const server = createServer();
   // Sockets that never say anything would be watched by Node.
   server.removeAllListeners('connection');

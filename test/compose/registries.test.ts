@@ -4,7 +4,7 @@ import { observeRegistries } from '../../src/compose/registries.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
-test('a broken registry is told once, and its end once; the metrics follow', async () => {
+test('a broken registry and its recovery are logged once each, and the metrics follow', async () => {
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line: string) => void lines.push(line) });
   const metrics = createMetrics();

@@ -9,7 +9,7 @@ import { tempFolder } from '../harness/temp-folder.ts';
 import { startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
-test('who is asked to stop is not ready from that moment on, while it still answers', { timeout: 60_000 }, async (t) => {
+test('a process that is asked to stop is unready from that moment on, while it still answers', { timeout: 60_000 }, async (t) => {
   const redis = await startRedis();
   t.after(() => redis.stop());
   const file = join(tempFolder('stopping'), 'config.yaml');

@@ -22,7 +22,7 @@ async function trace(answer: Answer, headers: Record<string, string> = {}) {
   return told;
 }
 
-test('an accepted delivery: who it is from and what it held; what is ignored is told with its reason', async () => {
+test('the span of an accepted delivery names its sender and its pushes, and why others were ignored', async () => {
   const ignored = [{ reason: 'a chart', code: 'NotAnImage' }, { reason: 'a ping' }] as const;
   const [span, ...events] = await trace({ status: 202, accepted: [event], ignored });
   assert.equal(span?.name, 'POST /webhooks/{receiver}');
@@ -40,24 +40,24 @@ test('an accepted delivery: who it is from and what it held; what is ignored is 
   );
 });
 
-test('what the sender says of a trace is a link, and its other headers are not told', async () => {
+test("the sender's trace context becomes a link, and its other headers are not recorded", async () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
   const [span] = await trace({ status: 202, accepted: [event], ignored: [] }, { traceparent, authorization: 'hidden-secret' });
   assert.deepEqual([span?.start?.link, span?.start?.parent], [traceparent, undefined]);
   assert.ok(!JSON.stringify(span).includes('hidden-secret'));
 });
 
-test('who cannot prove himself leaves no trace', async () => {
+test('an unauthenticated sender creates no trace', async () => {
   const [span] = await trace({ status: 401, why: 'no such secret' });
   assert.equal(span?.isForgotten, true);
 });
 
-test('a delivery that could not be stored has failed; one that came too often has not', async () => {
+test('a delivery that could not be stored is a failed span, and a rate-limited one is not', async () => {
   assert.equal((await trace({ status: 503, why: 'Redis did not confirm' }))[0]?.failure, 'Redis did not confirm');
   assert.equal((await trace({ status: 429, retryAfterSeconds: 3 }))[0]?.failure, undefined);
 });
 
-test('pushes are stored with the trace that they came with, and without one where there is none', async () => {
+test('pushes are stored with the trace context of their delivery, and without one where there is none', async () => {
   const { tracing } = fakeTracing('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01');
   const stored: (string | undefined)[] = [];
   const store = storeTraced(

@@ -18,7 +18,7 @@ for (const [path, name, namespace, object] of [
   ['/api/v1/namespaces/shop', 'namespaces', undefined, 'shop'],
   ['/version', 'unknown', undefined, undefined],
 ] as const)
-  test(`a request to ${path} is one of ${name}`, async () => {
+  test(`the span of a request to ${path} is named after ${name}`, async () => {
     const { tracing, told } = fakeTracing();
     const request: KubeRequest = { method: 'GET', path, query: { labelSelector: 'secret=value' } };
     const traced = traceCluster(client, tracing);

@@ -23,7 +23,7 @@ function trace(world: World, remembered?: TracedChange) {
   return { told, changes, runner, push };
 }
 
-test('a push goes on with the trace that its job names; one of a version without traces begins its own', async () => {
+test('a push continues the trace that its job names, and one of a version without traces begins a new one', async () => {
   for (const traceparent of [earlier, undefined]) {
     const world = createWorld();
     const { told, changes, push } = trace(world);
@@ -42,7 +42,7 @@ test('a push goes on with the trace that its job names; one of a version without
   }
 });
 
-test('to which trace a change belongs is kept before the patch, for those who watch its rollout', async () => {
+test('the trace of a change is stored before the patch, for the replicas that watch its rollout', async () => {
   const world = createWorld();
   setWorkload(world, { web: `${image}:1.2.3` }, { rollout: rolledOut });
   const { changes, push } = trace(world);
@@ -50,7 +50,7 @@ test('to which trace a change belongs is kept before the patch, for those who wa
   assert.deepEqual(changes, [[policyOf().uid, current]]);
 });
 
-test('of several policies, each job carries the trace', async () => {
+test('with several policies each job carries the trace', async () => {
   const world = createWorld();
   world.put(policyOf({ name: 'second', uid: 'uid-second' }));
   const { told, push } = trace(world);
@@ -62,7 +62,7 @@ test('of several policies, each job carries the trace', async () => {
   assert.ok(told.some(({ name }) => name === 'send policy'));
 });
 
-test('a look at rollouts belongs to the trace of the change, whoever ordered it; without a memory to one of its own', async () => {
+test('a check of rollouts belongs to the trace of the change, whoever requested it, and without a stored trace to a new one', async () => {
   const job: PolicyJob = {
     schema: 1,
     policy: { namespace: 'shop', name: 'web', uid: 'uid-web' },

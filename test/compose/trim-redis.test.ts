@@ -53,7 +53,7 @@ async function start(t: TestContext) {
   return { connection, queue, queues: createWorkQueues(access, Date.now) };
 }
 
-test('in a Redis that stays crowded completed jobs are forgotten, then records, and at last the oldest failed jobs', async (t) => {
+test('in a Redis that stays crowded completed jobs are deleted first, then records, then the oldest failed jobs', async (t) => {
   const { connection, queue, queues } = await start(t);
   // Half of what is too much is three records.
   const crowded = { reachable: true, memoryShare: 0.8, memoryLimit: 59 * bytesPerRecord };

@@ -25,7 +25,7 @@ function problems(text: string): string[] {
 const withFields = (fields: string, apiVersion = 'example.com/v1', kind = 'App') =>
   `customTargets: [{apiVersion: ${apiVersion}, kind: ${kind}, fields: [${fields}]}]`;
 
-test('fields of custom resources: a path has its repository beside it, unless it is said where, or which one it is', () => {
+test('fields of custom resources need a repository beside the path, unless the setting says where or which it is', () => {
   const fields =
     'spec.image.tag, spec.**.image.tag, "spec.images[*]", {path: spec.image}, {path: spec.tag, repository: spec.name}, {path: "spec.*.v", repository: "spec.*.n"}, {path: spec.version, image: quay.io/a/b}';
   assert.deepEqual(load(withFields(fields)).config.customTargets[0]?.fields, [
@@ -39,7 +39,7 @@ test('fields of custom resources: a path has its repository beside it, unless it
   ]);
 });
 
-test('fields of custom resources that may never be written, and paths that could mean something else', () => {
+test('refuses fields of custom resources that must never be written, and ambiguous paths', () => {
   const wrongFields = [
     'metadata.name',
     'status.image',

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { loadSettings } from '../../src/config.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
-test('a folder: its YAML files in the order of their names, mappings merged and everything else replaced', () => {
+test('the YAML files of a folder are read in the order of their names, with mappings merged and everything else replaced', () => {
   const parts = tempFolder('config');
   const writePart = (name: string, text: string) => writeFileSync(join(parts, name), text);
   writePart('10-base.yaml', 'redis: {url: "redis://base:6379", prefix: base}\nwatch: {namespaces: [a, b]}\n');

@@ -29,7 +29,7 @@ for (const [about, proxy] of [
   });
 }
 
-test('a proxy in front of the API is known by a secret, which may change in its file', () => {
+test('a proxy in front of the API is authenticated by a secret, whose file may change', () => {
   const file = write('proxy', 'what only the proxy knows\n');
   const { config, proxySecret } = load(`{secret: {file: ${file}}}`);
   assert.deepEqual([config.operations.proxy.groupsHeader, proxySecret()], [undefined, 'what only the proxy knows']);

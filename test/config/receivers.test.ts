@@ -27,7 +27,7 @@ function problems(text: string): string[] {
 const receiver = (more: string) => `receivers: [{name: a, provider: harbor, ${more}}]`;
 const topic = 'arn:aws:sns:eu-west-1:123456789012:ecr-push';
 
-test('every way to authenticate is enough by itself, and several go together', () => {
+test('every authentication method is sufficient by itself, and several can be combined', () => {
   const google = 'oidc: {audience: "https://hooks.example.com/webhooks/gar", email: push@project.iam.gserviceaccount.com}';
   const [gar] = load(receiver(google)).receivers;
   assert.deepEqual(gar?.oidc, { audience: 'https://hooks.example.com/webhooks/gar', email: 'push@project.iam.gserviceaccount.com' });
@@ -136,13 +136,13 @@ for (const [name, text, paths] of rows) {
   test(`refuses ${name}`, () => assert.deepEqual(problems(text), paths));
 }
 
-test('takes keys over http on loopback, and an issuer that is not Google without an e-mail', () => {
+test('accepts keys over http on loopback, and an issuer other than Google without an e-mail', () => {
   for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:1']) {
     assert.deepEqual(problems(receiver(`oidc: {audience: a, issuer: "https://i.example.com", jwksUri: "http://${host}/keys"}`)), [], host);
   }
 });
 
-test('an issuer with many customers is taken with a claim that names one of them', () => {
+test('accepts an issuer with many customers if a claim names one of them', () => {
   for (const claims of [
     '{repository_owner: acme}',
     '{repository_owner_id: 65, ref: refs/heads/main}',
@@ -154,7 +154,7 @@ test('an issuer with many customers is taken with a claim that names one of them
   assert.deepEqual(problems(receiver('oidc: {audience: a, claims: {sub: "113774264463038321964"}}')), []);
 });
 
-test('demanded claims are lists of texts', () => {
+test('required claims are lists of strings', () => {
   const claims = '{owner: acme, id: 65, protected: true, groups: [a, 7, false], "https://example.com/role": x}';
   assert.deepEqual(readRequiredClaims(load(receiver(other(claims))).receivers[0]?.oidc?.claims ?? {}), {
     owner: ['acme'],
@@ -177,6 +177,6 @@ test('repositories have one name or several', () => {
   );
 });
 
-test('an open receiver says so', () => {
+test('an unauthenticated receiver must be declared as such', () => {
   assert.equal(load('receivers: [{name: a, provider: harbor, unauthenticated: true}]').receivers[0]?.unauthenticated, true);
 });

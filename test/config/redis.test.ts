@@ -13,13 +13,13 @@ function load(redis: string) {
   return loadSettings({ file, env: { REDIS_SENTINEL_PASSWORD: 'of-the-sentinels' } });
 }
 
-test('Redis behind Sentinels', () => {
+test('reads the settings of Redis behind Sentinels', () => {
   const { config, sentinelPassword } = load('{url: "redis://main", sentinels: [a:26379, b]}');
   assert.deepEqual(config.redis.sentinels, ['a:26379', 'b']);
   assert.equal(sentinelPassword, 'of-the-sentinels');
 });
 
-test('a password in a file, whose user is in the URL', () => {
+test('a password can be in a file while the user is in the URL', () => {
   const passwordFile = join(tempFolder('redis'), 'password');
   writeFileSync(passwordFile, 'a p@ss/word\n');
   const settings = load(`{url: "redis://user@redis:6379/1", password: {file: ${passwordFile}}}`);

@@ -29,7 +29,7 @@ function open(files: readonly string[], { isUrlOnly = false, env = {} } = {}) {
   return openSecrets([{ name: 'a', secrets, isUrlOnly }], { FIRST: long('first'), ...env });
 }
 
-test('a swapped file is in use after the next look; the others stay', async () => {
+test('a swapped file is used after the next check, and the others stay', async () => {
   const { file, write } = mount({ old: long('old'), next: long('next') });
   const store = open([file('old'), file('next')]);
   assert.deepEqual(store.of('a'), [long('first'), long('old'), long('next')]);
@@ -42,7 +42,7 @@ test('a swapped file is in use after the next look; the others stay', async () =
   assert.deepEqual(store.of('a'), [long('first'), long('next'), long('newest')]);
 });
 
-test('what cannot be read or is empty keeps the old value, and is news once', async () => {
+test('a file that cannot be read or is empty keeps the old value, and is reported once', async () => {
   const { file, write } = mount({ key: long('old') });
   const store = open([file('key')]);
   write({ key: '\n' });
@@ -60,7 +60,7 @@ test('what cannot be read or is empty keeps the old value, and is news once', as
   assert.equal((await store.reread()).length, 1);
 });
 
-test('no news holds a value', async () => {
+test('no report contains a value', async () => {
   const { file, write } = mount({ key: long('old') });
   const store = open([file('key')], { isUrlOnly: true });
   write({ key: 'hunter2' });
@@ -70,7 +70,7 @@ test('no news holds a value', async () => {
   assert.ok(!JSON.stringify([news, await store.reread()]).includes('hunter2'));
 });
 
-test('short secrets: told of, and refused where the URL is all there is', () => {
+test('short secrets are reported, and refused where the URL is the only authentication', () => {
   const { file } = mount({ key: 'fifteen-letters' });
   assert.deepEqual(open([file('key')]).guessable(), ['a']);
   assert.deepEqual(open([]).guessable(), []);
@@ -82,7 +82,7 @@ test('short secrets: told of, and refused where the URL is all there is', () => 
   assert.ok(!JSON.stringify(problems).includes('fifteen-letters'));
 });
 
-test('the watch looks again and again until it is stopped', async (t: TestContext) => {
+test('the watch repeats until it is stopped', async (t: TestContext) => {
   const { file, write } = mount({ key: long('old') });
   const store = open([file('key')]);
   const seen: SecretNews[] = [];
@@ -95,7 +95,7 @@ test('the watch looks again and again until it is stopped', async (t: TestContex
   await waitFor('the news', () => seen.length === 2);
 });
 
-test('a secret keeps everything but the line end of its file', () => {
+test('a secret keeps everything but its trailing newline', () => {
   for (const [text, secret] of [
     ['a b \n', 'a b '],
     ['a\r\n', 'a'],

@@ -16,7 +16,7 @@ function write(name: string, text: string): string {
 const load = (traces: string, env: ConfigSource['env'] = {}) =>
   loadSettings({ file: write('config.yaml', traces === '' ? '' : `traces: ${traces}`), env }).traces;
 
-test('off unless there is an endpoint, of the file or the environment', () => {
+test('traces are off unless the file or the environment names an endpoint', () => {
   assert.equal(load(''), undefined);
   const traces = load('{endpoint: "http://collector:4318", headers: {Authorization: {env: KEY}}, sampleRatio: 0.5}', { KEY: 'Bearer abc' });
   assert.deepEqual(
@@ -44,7 +44,7 @@ for (const [what, text, path] of [
   ['a header whose value is not there', '{endpoint: "http://c:4318", headers: {x-key: {env: NO}}}', 'traces.headers.x-key'],
   ['more than everything', '{endpoint: "http://c:4318", sampleRatio: 2}', 'traces.sampleRatio'],
 ] as const)
-  test(`refused: ${what}`, () =>
+  test(`refuses ${what}`, () =>
     assert.throws(
       () => load(text),
       (error) => {

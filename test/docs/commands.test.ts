@@ -87,7 +87,7 @@ function isScript(body: string): boolean {
   );
 }
 
-test('the pages have commands, and each begins with a program that is known here', () => {
+test('the pages contain commands, and each begins with a known program', () => {
   assert.ok(scripts.length > 25 && ours.length > 40, `${scripts.length}, ${ours.length}`);
   const known = ['image-watcher', 'node', 'npm', ...Object.keys(elsewhere)];
   assert.deepEqual(
@@ -96,7 +96,7 @@ test('the pages have commands, and each begins with a program that is known here
   );
 });
 
-test('npm scripts exist', () => {
+test('every npm script in the pages exists', () => {
   const { scripts: existing } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
   for (const { words, path } of named.filter((command) => command.words[0] === 'npm')) {
     const [, verb = '', script = ''] = words;
@@ -119,7 +119,7 @@ for (const words of new Set(ours.map((command) => command.words.join(' ')))) {
   });
 }
 
-describe('commands of ours', () => {
+describe('our commands', () => {
   let world: World;
   let service: Service;
   let eventId = '';

@@ -15,17 +15,17 @@ for (const [text, expected] of [
     'ghcr.io/stefanprodan/podinfo, github.com/distribution/distribution',
   ],
 ] as const) {
-  test(`coordinates: ${text}`, () => assert.equal(withOwner(text, 'Acme-Corp'), expected));
+  test(`parses the coordinates: ${text}`, () => assert.equal(withOwner(text, 'Acme-Corp'), expected));
 }
 
-test('the owner is read from package.json, or it says what is wrong', () => {
+test('the owner is read from package.json, or the error says what is wrong', () => {
   const packageOf = (url: string) => JSON.stringify({ repository: { type: 'git', url } });
   assert.equal(ownerOf(packageOf('git+https://github.com/Acme-Corp/image-watcher.git')), 'Acme-Corp');
   assert.throws(() => ownerOf(packageOf('https://example.com/image-watcher')), /repository\.url/);
   assert.throws(() => ownerOf('{}'), /repository\.url/);
 });
 
-test("the chart, the pages and the chart's page name the project, and nothing has a placeholder in its place", () => {
+test('the chart, its page and the docs name the project, and none contains a placeholder', () => {
   const named = filesWithCoordinates().map(({ path }) => path);
   for (const path of [
     'charts/image-watcher/values.yaml',

@@ -18,7 +18,7 @@ const files = generatedFiles();
 const pageOf = (path: string) => files.find((file) => file.path === path)?.content ?? '';
 
 for (const { path, content } of files) {
-  test(`${path} is what the code says`, () => {
+  test(`${path} is up to date with the code`, () => {
     assert.ok(readFileSync(join(root, path), 'utf8') === content, `${path} is stale: run "npm run generate"`);
   });
 }
@@ -79,6 +79,6 @@ for (const [schema, expected] of [
   test(expected, () => assert.equal(describeType(schema), expected));
 }
 
-test('a template that asks for what there is not is an error', () => {
+test('a template with an unknown placeholder is an error', () => {
   assert.throws(() => renderTemplate('policies.md', {}), /docs\/templates\/policies\.md: there is no part "sample"/);
 });

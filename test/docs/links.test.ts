@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { anchorsOf, linksOf, pages, root } from './markdown.ts';
 
 for (const { path, text } of pages) {
-  test(`the links of ${path} lead somewhere`, () => {
+  test(`the links of ${path} resolve`, () => {
     for (const link of linksOf(text)) {
       if (/^https?:\/\//.test(link)) {
         assert.ok(URL.canParse(link), link);
@@ -21,7 +21,7 @@ for (const { path, text } of pages) {
   });
 }
 
-test('no page is an island: each is reached from README.md or docs/README.md', () => {
+test('each page is linked from README.md or docs/README.md', () => {
   const seen = new Set<string>();
   const waiting = ['README.md', 'docs/README.md'];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -37,7 +37,7 @@ test('no page is an island: each is reached from README.md or docs/README.md', (
   assert.deepEqual(islands, []);
 });
 
-test('headings become anchors as on GitHub', () => {
+test('headings get the same anchors as on GitHub', () => {
   const text = '# A `code`: it\n## Who else writes there?\n### A\n### A\n```\n# none\n```\n## Amazon ECR (`ecr`)\n## [Link](x.md) — and';
   assert.deepEqual([...anchorsOf(text)], ['a-code-it', 'who-else-writes-there', 'a', 'a-1', 'amazon-ecr-ecr', 'link--and']);
 });

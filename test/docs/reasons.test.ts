@@ -54,7 +54,7 @@ test('each condition has a section of its own, beside the reason of the same nam
   }
 });
 
-test('the definition names the page: kubectl explain ipol.status.conditions.reason', () => {
+test('the description that kubectl explain prints for a reason links to the page', () => {
   const { spec } = parse(readFileSync(join(root, 'crd/imagepolicies.yaml'), 'utf8')) as { spec: { versions: Version[] } };
   assert.deepEqual(
     spec.versions.map(({ schema }) => {

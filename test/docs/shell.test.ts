@@ -14,7 +14,7 @@ for (const [line, words, outputFile] of [
   test(line, () => assert.deepEqual(readCommand(line), { words, ...(outputFile !== undefined && { outputFile }) }));
 }
 
-test('lines that go on, and here-documents', () => {
+test('parses continued lines and here-documents', () => {
   const script = "a b \\\n  c\n\nkubectl apply -f - <<'YAML' > out\nkind: X\n# y\nYAML\nd\n";
   assert.deepEqual(shellCommandsOf(script), [
     { words: ['a', 'b', 'c'] },

@@ -29,7 +29,7 @@ describe('bad input', () => {
       /spec\.tags\.extract: "\$version" is not a group of allow/,
     ],
   ] as const) {
-    it(`stalls a policy with a ${name}, tells the parser's message, and goes on when it is mended`, async () => {
+    it(`stalls a policy with a ${name}, shows the parser's message, and continues when it is fixed`, async () => {
       await push(name, '1.0.0');
       await world.createDeployment(name, image(name, '1.0.0'));
       await world.createPolicy(name, `${world.registry.host}/${repositoryOf(name)}`, tagPolicy);
@@ -46,7 +46,7 @@ describe('bad input', () => {
     });
   }
 
-  it('waits for a target that does not exist yet, and heals by itself', async () => {
+  it('waits for a target that does not exist yet, and recovers by itself', async () => {
     await push('late', '1.0.0');
     await push('late', '1.0.1');
     await world.createPolicy('late', `${world.registry.host}/${repositoryOf('late')}`, { strategy: 'SemVer' });
@@ -57,7 +57,7 @@ describe('bad input', () => {
     await world.waitForCondition('late', 'Ready', 'UpToDate');
   });
 
-  it('tells that no container runs the repository, and heals by itself', async () => {
+  it('reports that no container runs the repository, and recovers by itself', async () => {
     await push('other', '1.0.0');
     await world.createDeployment('other', 'docker.io/library/nginx:1.27');
     await world.createPolicy('other', `${world.registry.host}/${repositoryOf('other')}`, { strategy: 'SemVer' });
@@ -76,13 +76,13 @@ describe('bad input', () => {
     await world.waitForImage('other', image('other', '1.0.1'));
   });
 
-  it('says so when the kind of the target cannot be updated', async () => {
+  it('reports a kind of target that cannot be updated', async () => {
     await world.createPolicy('job', `${world.registry.host}/${repositoryOf('late')}`, { strategy: 'SemVer' }, { kind: 'Job' });
     const stalled = await world.waitForCondition('job', 'Stalled', 'UnsupportedTargetKind');
     assert.match(stalled.message, /Job.*Deployment/);
   });
 
-  it('says so when the repository holds nothing that the policy selects', async () => {
+  it('reports that the repository holds nothing that the policy selects', async () => {
     await push('branches', 'main');
     await world.createDeployment('branches', image('branches', 'main'));
     await world.createPolicy('branches', `${world.registry.host}/${repositoryOf('branches')}`, { strategy: 'SemVer' });
@@ -102,7 +102,7 @@ describe('bad input', () => {
     ['events of another shape', '{"events": [null, 1, "push", [], {"action": {}, "target": 5}]}'],
     ['a polluting name', '{"events": [{"__proto__": {"action": "push"}, "constructor": {"prototype": {"target": 1}}}]}'],
   ] as const) {
-    it(`answers 200 to an authentic body that is ${what}, and goes on`, async () => {
+    it(`answers 200 to an authentic body that is ${what}, and continues`, async () => {
       const response = await fetch(`${service.publicUrl}/webhooks/registry`, { method: 'POST', headers: { Authorization: secret }, body });
       const answer = (await response.json()) as { accepted: unknown[]; ignored: { reason: string }[] };
       assert.equal(response.status, 200);

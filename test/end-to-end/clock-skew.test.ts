@@ -14,7 +14,7 @@ const skewed = (ms: number) => ({
   WEBHOOK_SECRET: 'end-to-end-secret',
 });
 
-describe('one replica is an hour ahead, the other an hour behind', () => {
+describe('two replicas, one an hour ahead and one an hour behind,', () => {
   let world: World;
   let fake: FakeRegistry;
   let both: Service[];
@@ -28,7 +28,7 @@ describe('one replica is an hour ahead, the other an hour behind', () => {
     await fake.stop();
   });
 
-  it('they are', () => {
+  it('are an hour off in opposite directions', () => {
     const times = both.map((service) =>
       Date.parse(
         service
@@ -41,14 +41,14 @@ describe('one replica is an hour ahead, the other an hour behind', () => {
     assert.ok(ahead - behind > hourMs, times.join());
   });
 
-  it('pushes to both take effect, once', async () => {
+  it('apply each push to either of them once', async () => {
     const fleet = await createFleet(world, 'skewed', 20);
     let turn = 0;
     await eachOf(fleet.deliveries, (body) => deliverUntilAccepted(body, ...(turn++ % 2 ? both : both.toReversed())));
     await fleet.assertPatchedOnce();
   });
 
-  it('polls go on, and find what nobody announced', async () => {
+  it('continue to poll, and find what nobody announced', async () => {
     fake.setTag('shop/polled', '1.0.0', fakeImage('1'));
     await world.createDeployment('polled', `${fake.host}/shop/polled:1.0.0`);
     await world.createPolicy('polled', `${fake.host}/shop/polled`, { strategy: 'SemVer' }, { poll: { interval: '5s' } });

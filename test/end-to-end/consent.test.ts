@@ -86,7 +86,7 @@ describe('targets in another namespace', () => {
     await waitFor(`policy ${name} to be looked at`, async () => (await readPolicy(name)).status?.lastHandledRequest === asked);
   };
 
-  it('are not changed for an annotation that its author wrote: every kind, by name and by selector, downgrades, and where nobody may', async () => {
+  it("are not changed because of an annotation that the policy's author wrote: every kind, by name and by selector, downgrades, and where access is denied", async () => {
     const kitchen = await world.cluster.namespace('kitchen');
     const origin = { [originAnnotation]: JSON.stringify({ targetNamespace: kitchen }) };
     const attacks: [name: string, targets: object[], spec?: object][] = [
@@ -117,7 +117,7 @@ describe('targets in another namespace', () => {
   });
 
   for (const crossNamespace of ['consent', 'deny'] as const) {
-    it(`tell a policy nothing without consent, with ${crossNamespace}: what is said is the same whether they exist or not`, async () => {
+    it(`reveal nothing to a policy without consent with ${crossNamespace}: the answers are the same whether they exist or not`, async () => {
       await service.stop();
       service = await world.start({ config: { crossNamespace, customTargets } });
       const pantry = await world.cluster.namespace('pantry');
@@ -168,7 +168,7 @@ describe('targets in another namespace', () => {
     });
   }
 
-  it('are seen and changed from the moment on that their Namespace consents, and not any more when it does not', async () => {
+  it('are visible and changed as soon as their Namespace consents, and no longer when it withdraws', async () => {
     await service.stop();
     service = await world.start({ config: { customTargets } });
     const garden = await world.cluster.namespace('garden');
@@ -203,7 +203,7 @@ describe('targets in another namespace', () => {
     await waitFor('the policy to see it again', async () => (await stalledBy('guest')) !== 'NoConsent');
   });
 
-  it('that a selector finds follow one by one, as soon as each consents, by itself or by its Namespace', async () => {
+  it('found by a selector are changed one by one as each consents, by itself or through its Namespace', async () => {
     const shed = await world.cluster.namespace('shed');
     const newest = `${repository}:1.2.0`;
     const runsNewest = async (name: string) =>
@@ -227,7 +227,7 @@ describe('targets in another namespace', () => {
     await waitFor('the third to be updated', () => runsNewest('third'));
   });
 
-  it('are explained as the service sees them, with the rights of the caller alone', async () => {
+  it("are explained as the service sees them, using only the caller's permissions", async () => {
     const cellar = await world.cluster.namespace('cellar');
     await createWorkload('Deployment', cellar, 'web', `${repository}:1.0.0`);
     await createPolicy('asked', [
@@ -249,7 +249,7 @@ describe('targets in another namespace', () => {
     assert.doesNotMatch(own.out, /1\.0\.0/);
   });
 
-  it('in its own namespace tell no value of a custom resource either', async () => {
+  it("reveal no value of a custom resource in the policy's own namespace either", async () => {
     const { group, version, kind, plural } = known.helmRelease;
     await create(`/apis/${group}/${version}/namespaces/${world.namespace}/${plural}`, {
       apiVersion: `${group}/${version}`,
@@ -265,7 +265,7 @@ describe('targets in another namespace', () => {
     assert.match(said, /what HelmRelease .*\/db holds in spec\.values\.db\.password is no image of .*shop\/web/);
   });
 
-  it('are left to a policy as v1alpha1 could say it with legacy, where nobody answered; that is told at each start and by a condition', async () => {
+  it('stay available to a v1alpha1 policy with legacy where nobody answered, which is reported at each start and by a condition', async () => {
     await service.stop();
     service = await world.start({ config: { crossNamespace: 'legacy' } });
     assert.match(service.logTail(1_000_000), /crossNamespace: legacy lets policies/);

@@ -32,7 +32,7 @@ function flood(url: string, index: number, signal: AbortSignal): Promise<void> {
   return promise;
 }
 
-describe('an API server, and a hundred strangers who send the largest reviews that there may be', () => {
+describe('a conversion listener that serves an API server and a hundred strangers who send the largest possible reviews', () => {
   let cluster: ControlPlane;
   let service: Service;
   let world: ReturnType<typeof conversionCluster>;
@@ -50,7 +50,7 @@ describe('an API server, and a hundred strangers who send the largest reviews th
   });
 
   it(
-    'hundreds of policies are listed, some as large as etcd takes them; in the storm too, within the memory',
+    'lets hundreds of policies be listed, some as large as etcd accepts, within the memory limit even during the flood',
     { timeout: 480_000 },
     async () => {
       const namespace = await cluster.namespace('storm');

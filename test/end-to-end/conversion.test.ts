@@ -30,7 +30,7 @@ describe('the role convert, alone', () => {
   });
   after(stopAll);
 
-  it('is ready and answers while Redis, registry and API server are away', async () => {
+  it('is ready and answers while Redis, registry and API server are down', async () => {
     const answer = await post(service.conversionUrl, reviewOf(3));
     assert.equal(convertedIn(answer), 3);
     assert.equal(answer.certificate.subject, provisional);
@@ -43,7 +43,7 @@ describe('the role convert, alone', () => {
     await waitFor('the reason in the log', () => /conversion certificate failed, will be retried/.test(service.logTail(200)));
   });
 
-  it('survives garbage, in bodies and below HTTP', async () => {
+  it('survives garbage in bodies and below HTTP', async () => {
     for (const body of ['', '{', 'null', '[]', '{"request":{"objects":[null,1,"x",[]]}}', Buffer.alloc(1_000, 255)]) {
       assert.equal((await post(service.conversionUrl, body)).status, 400);
     }
@@ -61,7 +61,7 @@ describe('the role convert, alone', () => {
     assert.equal(convertedIn(await post(service.conversionUrl, reviewOf(2))), 2);
   });
 
-  it('takes a review of 1,000 policies, though an API server sends one', async () => {
+  it('accepts a review of 1,000 policies, although an API server sends one', async () => {
     assert.equal(convertedIn(await post(service.conversionUrl, reviewOf(1_000))), 1_000);
   });
 });
@@ -87,7 +87,7 @@ describe('the role convert in a cluster', () => {
   const waitUntilTrusted = (service: Service, ca: string) =>
     waitFor('a certificate that is trusted', async () => convertedIn(await post(service.conversionUrl, reviewOf(1), { ca })) === 1);
 
-  it('two replicas that start at once agree on one authority', async () => {
+  it('lets two replicas that start at once agree on one authority', async () => {
     await deleteSecret();
     const [one, two] = await Promise.all([startInCluster(), startInCluster()]);
     const ca = await world.waitForAuthority();
@@ -100,7 +100,7 @@ describe('the role convert in a cluster', () => {
     assert.match(await metricsOf(one), /^image_watcher_conversion_certificate_days\{source="secret"\} (?:89\.9|90)/m);
   });
 
-  it('shows a provisional certificate while the API server is away, and the real one after', async () => {
+  it('uses a provisional certificate while the API server is down, and the real one afterwards', async () => {
     await cluster.apiServer.kill9();
     const service = await startInCluster();
     assert.equal((await post(service.conversionUrl, reviewOf(1))).certificate.subject, provisional);
@@ -108,7 +108,7 @@ describe('the role convert in a cluster', () => {
     await waitUntilTrusted(service, await world.waitForAuthority());
   });
 
-  it('keeps the caBundle in step with its authority', async () => {
+  it('keeps the caBundle in sync with its authority', async () => {
     const service = await startInCluster();
     const ca = await world.waitForAuthority();
     await world.applyCrd(service.conversionUrl, 'v1', cluster.caPem);
@@ -124,7 +124,7 @@ describe('the role convert in a cluster', () => {
     await waitFor('policies to be listed', () => cluster.request('GET', world.listPath('v1', 'default')));
   });
 
-  it('says what it may not do, and goes on', async () => {
+  it('reports missing permissions, and continues', async () => {
     const kubeconfig = await kubeconfigWithRules(cluster, 'default', 'nobody', []);
     const service = await startInCluster({ kubeconfig });
     const reason =
@@ -133,7 +133,7 @@ describe('the role convert in a cluster', () => {
     assert.equal(convertedIn(await post(service.conversionUrl, reviewOf(1))), 1);
   });
 
-  it('uses the certificate of files, follows them without a restart, and tells the cluster whom to trust', async () => {
+  it('uses a certificate from files, reloads them without a restart, and sets the caBundle', async () => {
     const folder = tempFolder('certificate');
     const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key'), caFile: join(folder, 'ca.crt') };
     const write = async () => {
@@ -162,7 +162,7 @@ describe('the role convert in a cluster', () => {
   });
 
   for (const first of ['the API server', 'the webhook'] as const) {
-    it(`brings a cold API server back, older objects stored: both away, ${first} starts first`, async () => {
+    it(`lets an API server with older objects start cold while both are down, when ${first} starts first`, async () => {
       const namespace = await cluster.namespace('cold');
       const service = await startInCluster({ roles: 'work,convert', untilReady: false });
       const names = await world.storeOlder(service.conversionUrl, namespace, 20);

@@ -143,7 +143,7 @@ describe('a private image', () => {
     await follows(registries.file, 'file');
   });
 
-  it('is read with a token, which is not asked for again', async () => {
+  it('is read with a token, which is not requested again', async () => {
     await createSecret(world, 'tokens', registries.token.host);
     await watch(world, registries.token, 'token', { pullSecrets: [{ name: 'tokens' }], tokens });
     await follows(registries.token, 'token', tokens);
@@ -165,7 +165,7 @@ describe('a private image', () => {
     assert.equal(await world.condition(name, 'Stalled'), undefined);
   };
 
-  it('is denied with a wrong password, and followed as soon as the Secret has the right one', async () => {
+  it('is denied with a wrong password, and updated as soon as the Secret has the right one', async () => {
     await push(registries.own, 'healed', '1.0.1');
     await createSecret(world, 'wrong', registries.own.host, { password: 'no-good' });
     await watch(world, registries.own, 'healed', { pullSecrets: [{ name: 'wrong' }, { name: 'absent' }] });
@@ -178,7 +178,7 @@ describe('a private image', () => {
     await heals(registries.own, 'healed');
   });
 
-  it('is denied without a Secret, and followed as soon as there is one', async () => {
+  it('is denied without a Secret, and updated as soon as there is one', async () => {
     await push(registries.own, 'created', '1.0.1');
     await watch(world, registries.own, 'created', { pullSecrets: [{ name: 'later' }] });
     assert.match(await denied('created'), /later does not exist/);
@@ -186,7 +186,7 @@ describe('a private image', () => {
     await heals(registries.own, 'created');
   });
 
-  it('is followed as soon as its service account names a Secret', async () => {
+  it('is updated as soon as its service account names a Secret', async () => {
     await push(registries.own, 'named', '1.0.1');
     await createSecret(world, 'unnamed', registries.own.host);
     await world.cluster.request('POST', accountsPath(world.namespace), { metadata: { name: 'bare' } });
@@ -196,7 +196,7 @@ describe('a private image', () => {
     await heals(registries.own, 'named');
   });
 
-  it('is followed as soon as its target names a Secret', async () => {
+  it('is updated as soon as its target names a Secret', async () => {
     await push(registries.own, 'pods', '1.0.1');
     await createSecret(world, 'pods', registries.own.host);
     await watch(world, registries.own, 'pods', {});
@@ -212,7 +212,7 @@ describe('a private image', () => {
   });
 });
 
-describe('where only some namespaces are our business and Secrets may not be listed', () => {
+describe('a service that watches only some namespaces and may not list Secrets', () => {
   let world: World;
   let service: Service;
   let operators: string;
@@ -249,7 +249,7 @@ describe('where only some namespaces are our business and Secrets may not be lis
     await Promise.all(Object.values(registries).map((server) => server.stop()));
   });
 
-  it('says once what it does instead, and works', async () => {
+  it('reports once what it does instead, and works', async () => {
     const lines = [...service.logTail(100_000).matchAll(/"watch":"([a-z]+) in world-[^\n]*an optional watch is forbidden/g)];
     assert.deepEqual([lines.length, new Set(lines.map(([, resource]) => resource))], [2, new Set(['secrets', 'serviceaccounts'])]);
     const ready = await (await fetch(`${service.operationsUrl}/readyz?verbose`)).text();
@@ -262,7 +262,7 @@ describe('where only some namespaces are our business and Secrets may not be lis
     await world.waitForImage('narrow', `${registries.own.host}/shop/narrow:1.0.1`);
   });
 
-  it('notices a changed fallback Secret outside of these namespaces', async () => {
+  it('notices a changed fallback Secret outside these namespaces', async () => {
     await push(registries.fallback, 'outside', '1.0.1');
     await watch(world, registries.fallback, 'outside', {});
     await world.waitForCondition('outside', 'Stalled', 'RegistryDenied');

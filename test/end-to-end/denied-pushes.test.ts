@@ -59,7 +59,7 @@ describe('a push that the registry refuses', () => {
     return found.reduce((sum, [, , count]) => sum + Number(count), 0);
   };
 
-  it('because its token service restarts, takes effect by itself, also over a kill -9', async () => {
+  it('because its token service restarts takes effect by itself, even after kill -9', async () => {
     await createSecret('right', robot.password);
     await watch('outage', 'right');
     await world.waitForCondition('outage', 'Ready', 'UpToDate');
@@ -83,7 +83,7 @@ describe('a push that the registry refuses', () => {
     assert.match((await world.readStatus('outage')).trigger?.source ?? '', /^(?:Webhook|SecretChange)$/);
   });
 
-  it('because of a wrong password, takes effect as soon as the Secret has the right one', async () => {
+  it('because of a wrong password takes effect as soon as the Secret has the right one', async () => {
     await createSecret('wrong', 'no-good');
     await watch('wrong', 'wrong');
     await world.waitForCondition('wrong', 'Ready', 'RegistryDenied');
@@ -98,7 +98,7 @@ describe('a push that the registry refuses', () => {
     assert.equal((await world.readStatus('wrong')).trigger?.source, 'SecretChange');
   });
 
-  it('with a thousand others of its policy costs few requests, and holds up nobody', async () => {
+  it('with a thousand others of its policy costs few requests, and delays nobody', async () => {
     for (const name of ['flooded', 'healthy']) {
       fake.setTag(`shop/${name}`, '1.0.0', fakeImage('1'));
       await world.createDeployment(name, `${fake.host}/shop/${name}:1.0.0`);

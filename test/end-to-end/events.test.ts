@@ -54,7 +54,7 @@ describe('events', () => {
     return { status: response.status, body: (await response.json()) as { events: EventView[]; id: string; error: string } & EventView };
   }
 
-  it('reviews tokens and rights at the API server', async () => {
+  it('check tokens and permissions at the API server', async () => {
     const caller = await reviewToken(client, tokens.reader);
     assert.ok(caller);
     assert.equal(caller.user, `system:serviceaccount:${world.namespace}:reader`);
@@ -68,7 +68,7 @@ describe('events', () => {
     );
   });
 
-  it('shows a push with its policy to those who may get it, and replays it for those who may update it', async () => {
+  it('show a push with its policy to those who may get it, and replay it for those who may update it', async () => {
     const { host } = world.quiet;
     await pushImage({ host, repository: 'shop/web', tag: '1.0.0', content: 'old' });
     await world.createDeployment('web', `${host}/shop/web:1.0.0`);
@@ -107,14 +107,14 @@ describe('events', () => {
     assert.equal(again.replayOf, id);
   });
 
-  it('shows what nobody watches to those who may list all policies', async () => {
+  it('show unwatched pushes to those who may list all policies', async () => {
     const { accepted } = await deliver(service, harborBody(world.quiet.host, 'lonely/app', [{ tag: '1' }]));
     const id = accepted[0]?.id ?? '';
     await waitFor('the push to be at an end', async () => (await ask(tokens.all, `/api/events/${id}`)).body.outcome === 'unwatched');
     assert.equal((await ask(tokens.reader, `/api/events/${id}`)).status, 404);
   });
 
-  it('shows what a receiver ignored, with its reason, to those who may list all policies', async () => {
+  it('show what a receiver ignored, with its reason, to those who may list all policies', async () => {
     const { host } = world.quiet;
     const { ignored } = await deliver(service, harborBody(host, 'shop/untagged', [{ tag: '', digest: `sha256:${'5'.repeat(64)}` }]));
     assert.equal(ignored.length, 1);
@@ -135,14 +135,14 @@ describe('events', () => {
     assert.equal((await ask(tokens.all, `/api/events/${id}/replay`, 'POST')).status, 409);
   });
 
-  it('is not there in a process that cannot ask the API server who calls, and says so', async () => {
+  it('are not served by a process that cannot ask the API server who calls, and the answer says so', async () => {
     const receiver = await world.start({ roles: 'receive' });
     const response = await fetch(`${receiver.operationsUrl}/api/events`, { headers: { authorization: `Bearer ${tokens.all}` } });
     assert.equal(response.status, 503);
     assert.match(await response.text(), /does not have the role work/);
   });
 
-  it('is there for the command line', async () => {
+  it('are available on the command line', async () => {
     const tokenFile = join(tempFolder('token'), 'token');
     writeFileSync(tokenFile, `${tokens.all}\n`);
     const main = join(import.meta.dirname, '../../src/main.ts');

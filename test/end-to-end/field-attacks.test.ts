@@ -184,7 +184,7 @@ describe('fields of custom resources', () => {
     });
   }
 
-  it('that the operator allows are written from the next start on, and not from the one on where he does not', async () => {
+  it('that the operator allows are written from the next start on, and not after he disallows them', async () => {
     const spec = { image: { repository: image, tag: 'a' }, components: { web: { name: image, version: 'a' } } };
     const object = { apiVersion: 'apps.example.com/v1', kind: 'App', metadata: { name: 'allowed' }, spec };
     const path = pathOf(app, world.namespace);

@@ -75,7 +75,7 @@ describe('policies that fight', () => {
     ];
   }
 
-  it('over three targets are stopped at the limit for each container, whatever became of their statuses', async () => {
+  it('over three targets are stopped at the limit for each container, even if their statuses are lost', async () => {
     const push = (tag: string) => pushImage({ host: world.quiet.host, repository: 'shop/web', tag, content: tag });
     for (const tag of ['1.0.0', '1.1.0']) await push(tag);
     const targets = await createTargets();

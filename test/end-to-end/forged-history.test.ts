@@ -84,7 +84,7 @@ describe('a forged history', () => {
   ];
 
   for (const [name, entryOf, why] of refused) {
-    it(`${name}: nothing is patched, and the policy says why`, async () => {
+    it(`causes no patch, and the policy says why: ${name}`, async () => {
       await create(name);
       const entry = entryOf(name);
       const isBystander = entry.name === 'bystander';
@@ -105,7 +105,7 @@ describe('a forged history', () => {
     });
   }
 
-  it('a target in another namespace that does not consent: nothing is patched, and the policy says what is missing', async () => {
+  it('causes no patch of a target in another namespace without consent, and the policy says what is missing', async () => {
     const target = { kind: 'Deployment', name: 'unasked', namespace: elsewhere };
     await createElsewhere('unasked', image('unasked'));
     await create('unasked', [{ kind: 'Deployment', name: 'unasked' }, target]);
@@ -121,7 +121,7 @@ describe('a forged history', () => {
     );
   });
 
-  it('a container that the target does not name', async () => {
+  it('causes no rollback of a container that the target does not name', async () => {
     const name = 'unnamed';
     await pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag: '1.0.0', content: name });
     await world.createDeployment(name, image(name), image(name));
@@ -133,13 +133,13 @@ describe('a forged history', () => {
     await assertStillWorks(name);
   });
 
-  it('what is a target, of the repository, is rolled back', async () => {
+  it('rolls back a real target of the repository', async () => {
     await create('honest');
     await forge('honest', { from: image('honest', '0.9.0') });
     assertPatchedTimes(await world.waitForImage('honest', image('honest', '0.9.0')), 1);
   });
 
-  it('a rollback to "previous" goes to no image of another repository, nor to one of another workload', async () => {
+  it('makes a rollback to "previous" use no image of another repository or another workload', async () => {
     await create('asked');
     await forge('asked', { result: 'RolledOut' });
     const ask = (value: string) => world.annotate(world.policyPath('asked'), { 'operator.technomad.dev/rollback-to': value });

@@ -57,7 +57,7 @@ const forgedMetadata = {
 
 const isInvalid = (error: unknown) => assert.ok(error instanceof KubeRequestError && error.status === 422, String(error));
 
-describe('the status of a policy, and who may not write it', () => {
+describe('the status of a policy, for a user who may not write it,', () => {
   let world: TwoVersions;
   let user: KubeRequest;
   before(async () => {
@@ -142,7 +142,7 @@ describe('the status of a policy, and who may not write it', () => {
 
   for (const version of versions) {
     for (const [how, create] of Object.entries(creations)) {
-      it(`${how} in ${version}: a new policy has no status`, async () => {
+      it(`stays empty for a new policy with ${how} in ${version}`, async () => {
         const name = `new-${version}-${how.replaceAll(' ', '-')}`;
         await create(version, name);
         assert.equal(await statusOf(name), undefined);
@@ -153,7 +153,7 @@ describe('the status of a policy, and who may not write it', () => {
     }
 
     for (const [how, write] of Object.entries(writes)) {
-      it(`${how} in ${version}: nothing of it is in the status, and what was there stays`, async () => {
+      it(`does not change with ${how} in ${version}`, async () => {
         for (const origin of versions) {
           const name = await withStatus(origin);
           await write(version, name, 11);
@@ -164,7 +164,7 @@ describe('the status of a policy, and who may not write it', () => {
         }
       });
 
-      it(`${how} in ${version}: nor where there is no status yet, and not after the first one is written`, async () => {
+      it(`stays empty with ${how} in ${version} before the first status is written, and unchanged after it`, async () => {
         const name = nameOf(await world.create(version, specs[version]));
         await (how === 'JSON patch' ? writes['annotate'] : write)?.(version, name, 11);
         await assertNothingForged(name);
@@ -174,7 +174,7 @@ describe('the status of a policy, and who may not write it', () => {
       });
     }
 
-    it(`may not write imagepolicies/status in ${version} either`, async () => {
+    it(`cannot be written through imagepolicies/status in ${version} either`, async () => {
       const name = await withStatus(version);
       await assert.rejects(user('PATCH', `${world.pathOf(version, name)}/status`, { status: forged[version] }, mergePatch), {
         status: 403,
@@ -182,7 +182,7 @@ describe('the status of a policy, and who may not write it', () => {
     });
   }
 
-  it('the view of v1alpha1 carries the status below its status, and the annotation carries the spec alone', async () => {
+  it('is carried below the status of v1alpha1, while the annotation carries only the spec', async () => {
     const view = await world.read('v1alpha1', await withStatus('v1'));
     const { lastCheckTime, observedGeneration, lastAppliedTag, conditions } = written;
     assert.deepEqual(view.status, { observedGeneration, lastAppliedTag, conditions, lastCheckedTime: lastCheckTime, v1: written });

@@ -63,7 +63,7 @@ describe('policies of v1alpha1 with targets in another namespace', () => {
   const waitForStall = (name: string) => world.waitForCondition(name, 'Stalled', 'NoConsent');
   const consents = (...args: string[]) => runCommand('consents', [...args, '--kubeconfig', world.cluster.kubeconfigPath]);
 
-  it('need consent after the upgrade, whenever they were written, and whatever their annotations say', async () => {
+  it('need consent after the upgrade, whenever they were written and whatever their annotations say', async () => {
     await createPolicy('today');
     await world.annotate(world.policyPath('today'), { [originAnnotation]: JSON.stringify({ targetNamespace: kitchen }) });
     for (const name of ['former', 'today', 'closed']) {
@@ -76,7 +76,7 @@ describe('policies of v1alpha1 with targets in another namespace', () => {
     }
   });
 
-  it('go on with the consents that the command writes, except where owners have answered otherwise', async () => {
+  it('continue with the consents that the command writes, except where owners have answered otherwise', async () => {
     const listed = await consents();
     assert.equal(listed.code, 1);
     assert.match(listed.out, /1 refused/);
@@ -88,7 +88,7 @@ describe('policies of v1alpha1 with targets in another namespace', () => {
     assert.match((await consents()).out, /closed: its annotation says "nobody", which is left alone\n/);
   });
 
-  it('go on without consent with crossNamespace: legacy, with a warning, except where owners have answered otherwise', async () => {
+  it('continue without consent with crossNamespace: legacy, with a warning, except where owners have answered otherwise', async () => {
     await service.stop();
     service = await world.start({ config: { crossNamespace: 'legacy' }, roles: 'receive,work' });
     await createPolicy('legacy');

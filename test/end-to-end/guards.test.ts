@@ -51,7 +51,7 @@ describe('guards', () => {
   const waitForHistory = (name: string, tag: string) =>
     waitFor(`the history of ${name} to begin with ${tag}`, async () => (await world.readStatus(name)).history?.[0]?.tag === tag);
 
-  it('dry run: tells the plan, and writes nothing', async () => {
+  it('dry run: reports the plan, and writes nothing', async () => {
     await create('dry', { update: { mode: 'DryRun' } });
     await push('dry', '1.0.1');
     const ready = await world.waitForCondition('dry', 'Ready', 'DryRun');
@@ -66,7 +66,7 @@ describe('guards', () => {
     assert.match(explained.out, /dry-run +blocked: DryRun/);
   });
 
-  it('approval: waits for exactly what was seen', async () => {
+  it('approval: applies exactly what was approved', async () => {
     await create('approved', { update: { mode: 'Approval' } });
     assert.equal((await cli('approve', 'approved')).code, 1, 'nothing is pending');
     const { digest } = await push('approved', '1.0.1');
@@ -84,7 +84,7 @@ describe('guards', () => {
     assert.equal(await world.condition('approved', 'ApprovalRequired'), undefined);
   });
 
-  it('window: waits for the next one, and is applied when the policy lets it', async () => {
+  it('window: delays an update until the next window, and then applies it', async () => {
     const clock = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
     await create('windowed', { update: { windows: [{ from: clock(3), to: clock(4), timeZone: 'UTC' }] } });
     await push('windowed', '1.0.1');
@@ -98,7 +98,7 @@ describe('guards', () => {
     assert.equal((await world.readStatus('windowed')).waiting, undefined);
   });
 
-  it('held: kubectl set image stays until there is something newer, or it is released', async () => {
+  it('held: keeps an image set with kubectl until there is a newer one or it is released', async () => {
     await create('held');
     await push('held', '1.0.1');
     await world.waitForImage('held', image('held', '1.0.1'));
@@ -117,7 +117,7 @@ describe('guards', () => {
     await world.waitForImage('held', image('held', '1.0.2'));
   });
 
-  it('a kill between the patch and the status holds nothing', async () => {
+  it('kill -9 between the patch and the status: no container is held', async () => {
     await create('killed');
     await push('killed', '1.0.1');
     await world.waitForImage('killed', image('killed', '1.0.1'));
@@ -128,7 +128,7 @@ describe('guards', () => {
     assert.equal(await world.condition('killed', 'Held'), undefined);
   });
 
-  it('reverted: a GitOps tool that puts the image back twice is not fought', async () => {
+  it('reverted: stops updating when a GitOps tool reverts the image twice', async () => {
     await create('fought');
     await push('fought', '1.0.1');
     await world.waitForImage('fought', image('fought', '1.0.1'));
@@ -147,7 +147,7 @@ describe('guards', () => {
     await world.waitForImage('fought', image('fought', '1.0.2'));
   });
 
-  it('rewritten: admission that makes another image of ours causes no loop', async () => {
+  it('rewritten: admission that changes our image causes no loop', async () => {
     const endpoint = await startConversionEndpoint((body) => ({ status: 200, body: harden(body) }));
     const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
     try {
@@ -176,7 +176,7 @@ describe('guards', () => {
     }
   });
 
-  it('rollback: goes back, stays there, and goes on with what is newer or released', async () => {
+  it('rollback: stays at the former image, and continues with a newer one or a release', async () => {
     await create('back');
     await push('back', '1.0.1');
     await world.waitForImage('back', image('back', '1.0.1'));
@@ -196,7 +196,7 @@ describe('guards', () => {
     await world.waitForImage('back', image('back', '1.0.2'));
   });
 
-  it('answers what was asked and answered before, once something else was answered in between', async () => {
+  it('rollback: repeats a request that was answered before, once another one was answered in between', async () => {
     await create('asked');
     for (const tag of ['1.0.1', '1.0.2']) {
       await push('asked', tag);
@@ -216,7 +216,7 @@ describe('guards', () => {
     }
   });
 
-  it('paused: nothing is written until it is resumed', async () => {
+  it('paused: writes nothing until the policy is resumed', async () => {
     await push('paused', '1.0.1');
     await world.createPolicy('paused', `${world.registry.host}/shop/paused`, any);
     await world.waitForCondition('paused', 'Stalled', 'TargetNotFound');
@@ -227,7 +227,7 @@ describe('guards', () => {
     await world.waitForImage('paused', image('paused', '1.0.1'));
   });
 
-  it('suspend and resume', async () => {
+  it('suspend and resume stop and continue a policy', async () => {
     await create('left');
     assert.equal((await cli('suspend', 'left')).code, 0);
     await world.waitForCondition('left', 'Ready', 'Suspended');
@@ -240,7 +240,7 @@ describe('guards', () => {
     await world.waitForImage('left', image('left', '1.0.1'));
   });
 
-  it('explains a push that has not happened, and what is not there', async () => {
+  it('explain answers for a push that has not happened and for objects that do not exist', async () => {
     await create('explained');
     const explain = (tag: string) => cli('explain', 'explained', '--push', image('explained', tag));
     const allowed = await explain('1.0.1');
@@ -254,7 +254,7 @@ describe('guards', () => {
     assertPatchedTimes(await world.readDeployment('explained'), 0);
   });
 
-  it('says which prereleases a range admits, in the condition and in explain', async () => {
+  it('the condition and explain say which prereleases a range admits', async () => {
     const note = /of prereleases, ">=1\.0\.0-0, <2" admits only those of 1\.0\.0: .* prereleases: true/;
     await create('early', { select: { semver: { range: '>=1.0.0-0, <2' } } });
     await push('early', '1.1.0');

@@ -8,7 +8,7 @@ import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 const timeoutMs = 25_000;
 const rollout = { onFailure: 'Rollback', timeout: `${timeoutMs / 1_000}s` } as const;
 
-describe('rollouts that were held up for longer than they may take', () => {
+describe('rollouts that were delayed beyond their deadline while the service was suspended', () => {
   let rollouts: RolloutWorld;
   before(async () => {
     rollouts = await startRolloutWorld();
@@ -31,7 +31,7 @@ describe('rollouts that were held up for longer than they may take', () => {
     await world.waitForFirstLook(name);
   };
 
-  it('come out, and nothing is rolled back', async () => {
+  it('complete, and nothing is rolled back', async () => {
     const { world, kubelet, image, push, announce, create, update, waitForReady } = rollouts;
     for (const name of ['paused', 'empty', 'crowded']) await create(name, rollout);
     await createStatefulSet('partitioned');

@@ -63,7 +63,7 @@ describe('image volumes', () => {
       return raw.spec.template.spec.volumes?.[1]?.image?.reference === image(name, tag) && raw;
     });
 
-  it('get what is pushed, are rolled back when it cannot be pulled or somebody asks, and may hold artifacts', async () => {
+  it('are updated on a push, rolled back on failure or on request, and may hold artifacts', async () => {
     await create('models', { volumes: true });
     const { kubelet } = rollouts;
     await rollouts.push('models', '1.1.0');
@@ -99,7 +99,7 @@ describe('image volumes', () => {
     assert.equal((await waitForVolume('models', '1.3.0')).spec.template.spec.containers[0]?.image, server());
   });
 
-  it('stay as they are where the policy does not say volumes, and it says what to write', async () => {
+  it('stay unchanged where the policy does not name volumes, and the policy says what to write', async () => {
     await create('unasked', {});
     await rollouts.push('unasked', '1.1.0');
     await deliver(rollouts.service, harborBody(world.quiet.host, 'shop/unasked', [{ tag: '1.1.0' }]));

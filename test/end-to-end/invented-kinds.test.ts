@@ -23,7 +23,7 @@ interface Policy {
   readonly status?: PolicyStatus;
 }
 
-describe('3,200 kinds that nobody installed', () => {
+describe('3,200 kinds that are not installed', () => {
   let world: World;
   let proxy: KubeProxy;
   let neighbour: string;
@@ -83,7 +83,7 @@ describe('3,200 kinds that nobody installed', () => {
   /** What was asked to find out where kinds are. */
   const discoveries = () => proxy.requests.filter((request) => /^GET \/apis(?:\/[^/?]+\/[^/?]+)?(?:\?|$)/.test(request));
 
-  it('are too many for their namespace: the policies beyond the first kinds show it, the others that theirs is unknown', async () => {
+  it('exceed the limit of their namespace, which the policies over the limit report, and the others report an unknown kind', async () => {
     const told = await waitFor(
       'all policies to be Stalled',
       async () => {
@@ -100,7 +100,7 @@ describe('3,200 kinds that nobody installed', () => {
     assert.equal(told.filter((stalled) => stalled?.reason === 'TargetKindUnknown').length >= 1, true);
   });
 
-  it('do not keep a neighbour from a kind that exists, nor from one that is installed later', async () => {
+  it('do not prevent a policy in another namespace from using a kind that exists or is installed later', async () => {
     const rollout = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', name: 'web' };
     const image = `${world.quiet.host}/shop/web`;
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: `${image}:0.9.0` }] } };
@@ -118,7 +118,7 @@ describe('3,200 kinds that nobody installed', () => {
     await waitForStalled(neighbour, 'machine', 'TargetNotFound');
   });
 
-  it('cost the API server a handful of requests', () => {
+  it('cost the API server only a handful of requests', () => {
     // Two documents concern kinds that are named here: argoproj.io/v1alpha1, and example.com/v1 when it is there. Each is asked for every 10 s at most.
     const rounds = Math.ceil((performance.now() - startedAt) / 10_000) + 1;
     const asked = discoveries();
@@ -131,7 +131,7 @@ describe('3,200 kinds that nobody installed', () => {
     assert.deepEqual(lists, []);
   });
 
-  it('are counted anew when policies are deleted', async () => {
+  it('are counted again when policies are deleted', async () => {
     const [last = ''] = names.slice(-1);
     const status = (await world.cluster.request<Policy>('GET', path(world.namespace, last))).status;
     assert.match(stalledOf(status)?.message ?? '', new RegExp(`more than ${maxKindsPerNamespace} kinds`));

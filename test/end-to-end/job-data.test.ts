@@ -20,7 +20,7 @@ interface Fixture {
 
 const fixtures = JSON.parse(readFileSync(join(import.meta.dirname, '../fixtures/jobs/schema-1.json'), 'utf8')) as Fixture[];
 
-describe('jobs of the former version', () => {
+describe('job data of the former version', () => {
   let world: World;
   let redis: ReturnType<typeof connectWorker>;
   const queues = new Map<string, Queue>();
@@ -44,7 +44,7 @@ describe('jobs of the former version', () => {
   const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
 
   for (const [index, fixture] of fixtures.entries()) {
-    it(`${fixture.what}: understood and done`, async () => {
+    it(`is understood and processed: ${fixture.what}`, async () => {
       const name = `former-${index}`;
       const repository = `shop/${name}`;
       await pushImage({ host: world.quiet.host, repository, tag: '1.0.0' });
@@ -80,7 +80,7 @@ describe('jobs of the former version', () => {
     });
   }
 
-  it('a digest that somebody wrote into a job is not what runs', async () => {
+  it('cannot choose the digest that runs', async () => {
     const repository = 'shop/forged';
     const { digest } = await pushImage({ host: world.quiet.host, repository, tag: '1.0.0' });
     await world.createDeployment('forged', `${image('forged', '1.0.0')}@${digest}`);
@@ -106,13 +106,13 @@ describe('jobs of the former version', () => {
     assertPatchedTimes(await world.waitForImage('forged', `${image('forged', '1.0.1')}@${newer.digest}`), 1);
   });
 
-  it('a job that cannot be read stands where it is to be seen, and holds up no other', async () => {
+  it('that cannot be read stays visible as a failed job, and delays no other', async () => {
     await add('policy', 'policy', { schema: 1, policy: { namespace: 'a/b' }, receivedAt: 'never' }, 'unreadable');
     const why = await waitFor('it to fail', async () => (await queues.get('policy')?.getJob('unreadable'))?.failedReason);
     assert.match(why, /the job cannot be read: policy\.namespace/);
   });
 
-  it('a job of a later version is left to a replica of that version: neither done nor lost', async () => {
+  it('of a later version is left to a replica of that version, neither processed nor lost', async () => {
     const job = await add('push', 'push', { schema: 2, receivedAt: new Date().toISOString(), anything: 'else' }, 'later-version');
     await waitFor(
       'it to be put back',

@@ -34,7 +34,7 @@ describe('kill -9', () => {
     await service.stop();
   });
 
-  it('of a receiver that stands alone loses nothing: a worker that comes later does the work', async () => {
+  it('of a lone receiver loses nothing, and a worker that starts later does the work', async () => {
     const { host } = world.quiet;
     await pushImage({ host, repository: 'shop/apart', tag: '1.0.0' });
     await pushImage({ host, repository: 'shop/apart', tag: '1.0.1', content: 'new' });
@@ -61,7 +61,7 @@ describe('kill -9', () => {
     await service.stop();
   });
 
-  it('of workers again and again loses nothing and does nothing twice', async () => {
+  it('of workers again and again loses nothing and repeats nothing', async () => {
     const receiver = await world.start({ roles: 'receive' });
     const workers: Service[] = [await world.start({ roles: 'work' }), await world.start({ roles: 'work' })];
     const fleet = await createFleet(world, 'again', 200);

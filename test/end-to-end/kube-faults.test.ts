@@ -56,7 +56,7 @@ describe('the API server', () => {
     ['504', { status: 504 }, 6],
     ['the patch done and its answer lost', { loseAnswer: true }, 2],
   ] as const satisfies readonly (readonly [string, KubeFault, number])[]) {
-    it(`answers ${what}: the image is right in the end, and changed once`, async () => {
+    it(`answers ${what}: the right image is applied, and changed once`, async () => {
       const name = `fault-${what.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()}`;
       await prepare(name);
       const path = new RegExp(`/deployments/${name}\\?`);
@@ -68,7 +68,7 @@ describe('the API server', () => {
     });
   }
 
-  it('loses the answers of status writes: the status is right in the end', async () => {
+  it('loses the answers of status writes: the right status is written', async () => {
     await prepare('unwritten');
     proxy.spoil({ loseAnswer: true }, { method: 'PATCH', path: /imagepolicies\/unwritten\/status/, times: 2 });
     await announce('unwritten');
@@ -93,7 +93,7 @@ describe('the API server', () => {
     assertPatchedTimes(await world.waitForImage('slow', image('slow')), 1);
   });
 
-  it('is slow with the status of a push: a workload that is created before it is written follows, too', async () => {
+  it('is slow with the status of a push: a workload created before it is written is updated, too', async () => {
     const createLabelled = (name: string) => {
       const labels = { uses: 'growing' };
       const template = { metadata: { labels }, spec: { containers: [{ name: 'c0', image: image('growing', '1.0.0') }] } };
@@ -124,7 +124,7 @@ describe('the API server', () => {
     assertPatchedTimes(await world.readDeployment('growing'), 1);
   });
 
-  it('breaks watches again and again, answers 410 and 500 to them: nothing is missed', async () => {
+  it('breaks watches repeatedly and answers 410 and 500 to them: nothing is missed', async () => {
     const fleet = await createFleet(world, 'watched', 30);
     const sending = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(body, service));
     proxy.spoil({ status: 410 }, { path: /watch=true/, times: 3 });
@@ -143,7 +143,7 @@ describe('the API server', () => {
     assertPatchedTimes(await world.waitForImage('after-cuts', image('after-cuts')), 1);
   });
 
-  it('takes a permission away: told as such, and made good by the poll when it is back', async () => {
+  it('removes a permission: that is reported, and the poll catches up when it is granted again', async () => {
     const message = 'deployments.apps "forbidden" is forbidden: User "x" cannot patch resource "deployments" in API group "apps"';
     const body = { kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403, message };
     proxy.spoil({ status: 403, body }, { method: 'PATCH', path: /deployments\/forbidden\?/, times: 1_000_000 });
@@ -156,7 +156,7 @@ describe('the API server', () => {
     await world.waitForCondition('forbidden', 'Ready', 'UpToDate');
   });
 
-  it('does not take an expired token: the new one is read from its file', async () => {
+  it('rejects an expired token: the new one is read from its file', async () => {
     await prepare('expired');
     proxy.tokens.delete('first');
     proxy.cutWatches();
@@ -167,7 +167,7 @@ describe('the API server', () => {
     assertPatchedTimes(await world.waitForImage('expired', image('expired')), 1);
   });
 
-  it('a policy is deleted while its push is on the way: nothing is changed, and the push comes to an end', async () => {
+  it('deletes a policy while its push is processed: nothing is changed, and the push completes', async () => {
     await prepare('deleted');
     await prepare('bystander');
     world.quiet.freeze();
@@ -182,7 +182,7 @@ describe('the API server', () => {
     assertPatchedTimes(await world.readDeployment('deleted'), 0);
   });
 
-  it('a policy is renamed while its push is on the way: the one of the new name does it, once', async () => {
+  it('has a policy renamed while its push is processed: the policy with the new name applies it once', async () => {
     await prepare('old-name');
     world.quiet.freeze();
     await announce('old-name');
@@ -194,7 +194,7 @@ describe('the API server', () => {
     assertPatchedTimes(await world.readDeployment('old-name'), 1);
   });
 
-  it('a namespace goes away while its pushes are on the way: those of others are not held up', async () => {
+  it('deletes a namespace while its pushes are processed: those of others are not delayed', async () => {
     const going = await world.cluster.namespace('going');
     await prepare('staying');
     await push('going', '1.0.0');

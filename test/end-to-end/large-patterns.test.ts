@@ -26,7 +26,7 @@ describe('policies with patterns that are too large', () => {
     assert.equal((await deliver(service, harborBody(world.quiet.host, 'shop/neighbour', [{ tag }]))).status, 202);
   };
 
-  it('are Stalled with the reason', async () => {
+  it('are Stalled with a reason', async () => {
     const policy = (name: string, extra: Parameters<World['createPolicy']>[3]) =>
       world.createPolicy(name, `${world.quiet.host}/shop/neighbour`, { strategy: 'SemVer' }, { target: 'neighbour', ...extra });
     await policy('many', { tags: { ignore: huge } });
@@ -40,17 +40,17 @@ describe('policies with patterns that are too large', () => {
     await world.waitForCondition('signers', 'Stalled', 'InvalidTagPolicy');
   });
 
-  it('are refused by the API server where it can see a large count', async () => {
+  it('are refused by the API server where it can recognise a large count', async () => {
     const refused = world.createPolicy('refused', 'shop/web', { strategy: 'Regex', pattern: '(?:a{1000}){1,5}' });
     await assert.rejects(refused, { status: 422, body: /repetition counts of at most 128/ });
   });
 
-  it('do not keep their neighbours from being updated', async () => {
+  it('do not prevent other policies from being updated', async () => {
     await push('1.0.1');
     assertPatchedTimes(await world.waitForImage('neighbour', image('1.0.1')), 1);
   });
 
-  it('do not keep a service that starts anew from going on', async () => {
+  it('do not prevent a restarted service from continuing', async () => {
     await service.kill9();
     await service.restart();
     await push('1.0.2');

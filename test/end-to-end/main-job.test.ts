@@ -14,7 +14,7 @@ import {
   type World,
 } from './world.ts';
 
-describe('the main job', () => {
+describe('the service', () => {
   let world: World;
   let service: Service;
 
@@ -85,7 +85,7 @@ describe('the main job', () => {
     await world.waitForImage('harbor-web', image(repository, '1.5.0', host));
   });
 
-  it('accepts the CloudEvents format of Harbor, also before the registry shows the tag', async () => {
+  it("accepts Harbor's CloudEvents format, even before the registry shows the tag", async () => {
     const { host } = world.quiet;
     const repository = await watch('cloud-web', { strategy: 'SemVer' }, { host });
     const plain = JSON.parse(harborBody(host, repository, [{ tag: '2.0.0' }])) as { event_data: unknown };
@@ -102,7 +102,7 @@ describe('the main job', () => {
     await world.waitForImage('cloud-web', image(repository, '2.0.0', host));
   });
 
-  it('changes nothing twice when the same delivery comes ten times at once', async () => {
+  it('applies a delivery once when it arrives ten times at once', async () => {
     const { host } = world.quiet;
     const repository = await watch('tenfold', { strategy: 'SemVer' }, { host });
     const { digest } = await pushImage({ host, repository, tag: '1.0.1', content: 'new' });
@@ -145,13 +145,13 @@ describe('the main job', () => {
     await world.waitForImage('two-b', image(repository, 'stage-2', host));
   });
 
-  it('follows the digest of "latest"', async () => {
+  it('updates to the new digest of "latest"', async () => {
     const repository = await watch('moving', { strategy: 'Latest' }, { running: 'latest' });
     const { digest } = await pushImage({ host: world.registry.host, repository, tag: 'latest', content: 'moved' });
     await world.waitForImage('moving', `${image(repository, 'latest')}@${digest}`);
   });
 
-  it('changes just the container that runs the repository, and no longer name', async () => {
+  it('changes only the container that runs the repository, and none whose repository merely starts with its name', async () => {
     const repository = 'shop/exact';
     await pushImage({ host: world.registry.host, repository, tag: '1.0.0' });
     const others = [image('shop/exact-sidecar', '1.0.0'), image('other/exact', '1.0.0')];
@@ -168,7 +168,7 @@ describe('the main job', () => {
     assertPatchedTimes(deployment, 1);
   });
 
-  it('keeps an audit record of each push and counts in its metrics', async () => {
+  it('records each push and counts it in its metrics', async () => {
     const repository = await watch('audited', { strategy: 'SemVer' });
     await pushImage({ host: world.registry.host, repository, tag: '1.0.1', content: 'new' });
     const record = await settled('1.0.1', repository);
@@ -197,7 +197,7 @@ describe('the main job', () => {
     await waitFor('readiness', async () => (await fetch(`${service.operationsUrl}/readyz`)).ok);
   });
 
-  it('asks neither registry nor API server about a push that nobody watches', async () => {
+  it('sends no request to registry or API server for a push that nobody watches', async () => {
     const before = await requestCount();
     await deliver(service, harborBody(world.quiet.host, 'nobody/else', [{ tag: '1.0.0' }]));
     const record = await settled('1.0.0', 'nobody/else');

@@ -63,7 +63,7 @@ describe('policies of v1alpha1', () => {
     return definition.status.storedVersions;
   };
 
-  it('before the definition knows v1: pushes are accepted, and kept until policies can be read', async () => {
+  it('are not readable before the definition knows v1: pushes are accepted and kept until then', async () => {
     await create('web', { strategy: 'SemVer', pattern: '1.x' });
     await create('builds', { strategy: 'Regex', pattern: '1\\.\\d\\.\\d' });
     // Enough that their migration takes longer than a push.
@@ -77,7 +77,7 @@ describe('policies of v1alpha1', () => {
     assertPatchedTimes(await world.readDeployment('web'), 0);
   });
 
-  it('after "crd apply", stored as v1alpha1 still', async () => {
+  it('work after "crd apply" while they are still stored as v1alpha1', async () => {
     const applied = await crd('apply', '--conversion-url', service.conversionUrl, '--ca-secret', 'default/image-watcher-conversion');
     assert.equal(applied.code, 0, applied.err);
     assertPatchedTimes(await waitForImage('web', '1.0.1'), 1);
@@ -87,7 +87,7 @@ describe('policies of v1alpha1', () => {
     await waitFor('the status in the older shape', async () => (await readOlder('web')).status?.lastAppliedTag === '1.0.1');
   });
 
-  it('edited in the older shape, the edit is what counts', async () => {
+  it('follow an edit made in the older schema', async () => {
     await announcePush('web', '2.0.0');
     const { spec } = await readOlder('web');
     const tagPolicy = { strategy: 'SemVer', pattern: '2.x' };
@@ -95,7 +95,7 @@ describe('policies of v1alpha1', () => {
     await waitForImage('web', '2.0.0');
   });
 
-  it('during the migration', async (t) => {
+  it('work during the migration', async (t) => {
     await push('web', '2.0.1');
     // One after the other, so that it lasts.
     const migration = crd('migrate', '--output', 'json', '--concurrency', '1');
@@ -107,7 +107,7 @@ describe('policies of v1alpha1', () => {
     assert.deepEqual(await storedVersions(), ['v1']);
   });
 
-  it('after it, pushed, created and edited in the older shape', async () => {
+  it('can be updated, created and edited in the older schema after the migration', async () => {
     await announcePush('builds', '1.0.2');
     await waitForImage('builds', '1.0.2');
     await create('late', { strategy: 'SemVer' });

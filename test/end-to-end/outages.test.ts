@@ -39,7 +39,7 @@ describe('outages', () => {
     return { status: response.status, text: await response.text() };
   };
 
-  it('a webhook that never came is made good by the poll', async () => {
+  it('a webhook that never arrived: the poll finds the push', async () => {
     const service = await world.start();
     await prepare('polled', { pollIntervalMinutes: 1 });
     await world.waitForFirstLook('polled');
@@ -52,7 +52,7 @@ describe('outages', () => {
     await service.stop();
   });
 
-  it('Redis away at the start: not ready and 503 until it comes, then all works', async () => {
+  it('Redis down at the start: not ready and 503 until it is up, and everything works then', async () => {
     await world.redis.kill9();
     const service = await world.start({ untilReady: false });
     const answer = await waitFor('the listener', async () => {
@@ -74,7 +74,7 @@ describe('outages', () => {
     await service.stop();
   });
 
-  it('Redis hangs: 503 with Retry-After; when it answers again, so do we', async () => {
+  it('Redis hangs: 503 with Retry-After, and the service recovers with it', async () => {
     const service = await world.start();
     await prepare('frozen');
     await world.waitForFirstLook('frozen');
@@ -93,7 +93,7 @@ describe('outages', () => {
     await service.stop();
   });
 
-  it('the API server is away at the start: ready, says so, takes webhooks, and patches when it comes', async () => {
+  it('API server down at the start: ready, reports it, accepts webhooks, and patches when it is up', async () => {
     await prepare('cold');
     await pushNext('cold');
     await cluster.apiServer.kill9();
@@ -108,7 +108,7 @@ describe('outages', () => {
     await service.stop();
   });
 
-  it('the API server goes away: webhooks are accepted meanwhile, and take effect after', async () => {
+  it('API server goes down: webhooks are accepted meanwhile, and take effect afterwards', async () => {
     const service = await world.start();
     await prepare('away');
     await world.waitForFirstLook('away');
@@ -124,7 +124,7 @@ describe('outages', () => {
     await service.stop();
   });
 
-  it('SIGTERM in the middle of the work loses nothing: what was accepted is done by the other replica', async () => {
+  it('SIGTERM during the work: nothing is lost, and the other replica completes what was accepted', async () => {
     const [leaving, staying] = [await world.start(), await world.start()];
     const fleet = await createFleet(world, 'term', 60);
     const burst = eachOf(fleet.deliveries, (body) => deliverUntilAccepted(body, leaving, staying));
@@ -137,7 +137,7 @@ describe('outages', () => {
     await staying.stop();
   });
 
-  it('a registry that was restarted announces again', async () => {
+  it('registry restarts: its pushes are announced again', async () => {
     const service = await world.start();
     await announce(world.registry, service);
     const { host } = world.registry;

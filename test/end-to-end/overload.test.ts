@@ -35,7 +35,7 @@ describe('overload', () => {
   const metricsOf = async ({ operationsUrl }: Service) => (await fetch(`${operationsUrl}/metrics`)).text();
   const rss = async () => Number(/^process_resident_memory_bytes (\S+)$/m.exec(await metricsOf(receiver))?.[1]);
 
-  it('of a queue that nobody works off: refused before Redis is full, with the time to come again', async () => {
+  it('of a queue without workers: deliveries are refused before Redis is full, with Retry-After', async () => {
     await askRedis(world.redis.port, `CONFIG SET maxmemory ${(await memory('used_memory')) + roomBytes}`);
     // Limits are expected to be there from the start: a receiver hears of a new one within a second, in which this flood is over.
     const isLimitKnown = async () => /^image_watcher_redis_memory_share 0\.\d+$/m.test(await metricsOf(receiver));
@@ -58,7 +58,7 @@ describe('overload', () => {
     await waitFor('readiness', async () => (await fetch(`${receiver.operationsUrl}/readyz`)).status === 200);
   });
 
-  it('and with workers again all of it is worked off, there is room, and pushes are taken and done', async () => {
+  it('and workers return: everything is processed, there is room, and new pushes are accepted and applied', async () => {
     const { host } = world.quiet;
     // What runs is higher than all that was pushed: a record is what each of them leaves, and together they need more room than there is.
     await pushImage({ host, repository: 'flood/app', tag: '2.0.0' });
@@ -80,7 +80,7 @@ describe('overload', () => {
     await worker.stop();
   });
 
-  it('and a flood on two receivers at once does not keep them from ending', async () => {
+  it('and a flood on two receivers at once: both can still shut down', async () => {
     const other = await world.start({ roles: 'receive' });
     let answered = 0;
     const flooding = Array.from({ length: 16 }, async (_, index) => {

@@ -93,7 +93,7 @@ describe('the permissions of the chart', () => {
       return specs.every((spec) => spec.includes(wanted));
     });
 
-  it('let the role work do its work, and no right of it is idle', async () => {
+  it('are enough for the role work, and all of them are used', async () => {
     const kubeconfig = await grant('work', 'work');
     const service = await world.start({ kubeconfig, roles: 'receive,work' });
     const namespace = await createConsentingNamespace();
@@ -132,7 +132,7 @@ describe('the permissions of the chart', () => {
     await service.stop();
   });
 
-  it('let the role work do its work in the namespaces that it watches, without anything in the whole cluster', async () => {
+  it('are enough for the role work in the namespaces that it watches, with nothing cluster-wide', async () => {
     const namespace = await createConsentingNamespace();
     const watched = [world.namespace, namespace];
     const kubeconfig = await grant('work', 'namespaced', { watched });
@@ -156,7 +156,7 @@ describe('the permissions of the chart', () => {
     await service.stop();
   });
 
-  it('let the others work where one of the watched namespaces is forbidden, and that one as soon as it is allowed', async () => {
+  it('let the other namespaces work where one of the watched namespaces is forbidden, and that one as soon as it is allowed', async () => {
     const late = await world.cluster.namespace('late');
     const watched = [world.namespace, late];
     const kubeconfig = await grant('work', 'partly', { watched: [world.namespace] });
@@ -182,7 +182,7 @@ describe('the permissions of the chart', () => {
     await service.stop();
   });
 
-  it('let the role convert and the commands for the definition do theirs, and no right of them is idle', async () => {
+  it('are enough for the role convert and the commands for the definition, and all of them are used', async () => {
     const { cluster } = world;
     const kubeconfig = await grant('convert', 'convert');
     const service = await world.start({ kubeconfig, roles: 'convert' });
@@ -228,7 +228,7 @@ describe('the permissions of the chart', () => {
     await renamed.stop();
   });
 
-  it('let the job make the password of Redis, once, and no right of it is idle', async () => {
+  it('let the job generate the password of Redis once, and all of them are used', async () => {
     const kubeconfig = await grant('redis-password', 'redis-password');
     const run = () => runCommand('generate-password', ['--secret', 'default/image-watcher-redis', '--kubeconfig', kubeconfig]);
     const outputs = [await run(), await run()].map(({ code, out, err }) => [code, out, err]);

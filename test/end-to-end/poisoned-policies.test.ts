@@ -103,7 +103,7 @@ const namesOf = (which: (poison: Poison) => boolean) =>
 const names = namesOf(() => true);
 const good = ['a-newer', 'a-older', 'z-newer', 'z-older'];
 
-describe('policies that are not what they should be', () => {
+describe('malformed policies', () => {
   let world: World;
   let service: Service;
   before(async () => {
@@ -163,7 +163,7 @@ describe('policies that are not what they should be', () => {
     });
   };
 
-  it('of v1alpha1, do not hinder "crd apply"', async () => {
+  it('of v1alpha1 do not hinder "crd apply"', async () => {
     await createGood('v1alpha1', 'a-older');
     await createGood('v1alpha1', 'z-older');
     await store('v1alpha1');
@@ -193,7 +193,7 @@ describe('policies that are not what they should be', () => {
   });
 
   for (const name of good) {
-    it(`do not keep ${name} from being updated`, async () => {
+    it(`do not prevent ${name} from being updated`, async () => {
       await world.waitForFirstLook(name);
       await push(name, '1.0.1');
       assertPatchedTimes(await world.waitForImage(name, image(name, '1.0.1')), 1);
@@ -204,7 +204,7 @@ describe('policies that are not what they should be', () => {
     for (const poison of poisons[version]) {
       const { what, reason } = poison;
       const name = nameOf(version, poison);
-      it(`stored as ${version}, ${what}: ${reason ?? 'the API server takes no status, and the service goes on'}`, async () => {
+      it(`stored as ${version}, ${what}: ${reason ?? 'the API server accepts no status, and the service continues'}`, async () => {
         if (reason === undefined) {
           await assert.rejects(world.cluster.request('PATCH', path('v1', `${name}/status`), { status: { lastAppliedTag: 'x' } }), {
             status: 422,
@@ -217,7 +217,7 @@ describe('policies that are not what they should be', () => {
     }
   }
 
-  it('do not keep "crd migrate" from rewriting the others, and are named', async () => {
+  it('do not prevent "crd migrate" from rewriting the others, and are named', async () => {
     const { code, out } = await crd('migrate');
     assert.equal(code, 1, out);
     const refused = [...out.matchAll(/^ {2}[^/\s]+\/(\S+): /gm)].map(([, name = '']) => name);
@@ -226,7 +226,7 @@ describe('policies that are not what they should be', () => {
     assert.ok(stored.every(({ value }) => value.apiVersion === 'operator.technomad.dev/v1'));
   });
 
-  it('do not keep a service that starts anew from going on', async () => {
+  it('do not prevent a restarted service from continuing', async () => {
     await service.kill9();
     await service.restart();
     for (const name of good) {

@@ -28,7 +28,7 @@ describe('a policy in v1', () => {
     await world.createPolicy(name, `${world.registry.host}/shop/${name}`, any, more);
   };
 
-  it('compares what is extracted, and only of tags that are let through', async () => {
+  it('compares what is extracted, and only of tags that the filter allows', async () => {
     await push('parts', 'v1.0.0-prod');
     await world.createDeployment('parts', image('parts', 'v1.0.0-prod'));
     await world.createPolicy('parts', `${world.registry.host}/shop/parts`, any, {
@@ -40,7 +40,7 @@ describe('a policy in v1', () => {
     await waitFor('what is selected', async () => (await world.readStatus('parts')).latest?.tag === 'v1.10.0-prod');
   });
 
-  it('does nothing while it is suspended, without being stalled, and catches up afterwards', async () => {
+  it('does nothing while it is suspended, is not stalled, and catches up afterwards', async () => {
     await create('paused', { suspend: true });
     const ready = await world.waitForCondition('paused', 'Ready', 'Suspended');
     assert.match(ready.message, /until spec\.suspend is false/);

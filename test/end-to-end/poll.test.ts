@@ -7,7 +7,7 @@ import { announce, deliver, harborBody, startWorld, type Service, type TagPolicy
 // Every tick is a turn.
 const poll = { interval: '1s' };
 
-describe('what no webhook announces', () => {
+describe('a change that no webhook announces', () => {
   let world: World;
   let service: Service;
 
@@ -36,7 +36,7 @@ describe('what no webhook announces', () => {
     return Number(new RegExp(`^${name}\\{registry="${world.quiet.host}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
   };
 
-  it('is found by the poll; the third time in a row somebody is told that webhooks are missing', async () => {
+  it('is found by the poll, which reports missing webhooks at the third time in a row', async () => {
     const target = await watch('silent', { strategy: 'SemVer' }, '1.0.0');
     for (const tag of ['1.1.0', '1.2.0', '1.3.0']) {
       await pushImage({ ...target, tag, content: tag });
@@ -52,7 +52,7 @@ describe('what no webhook announces', () => {
     assert.equal(await metricOf('image_watcher_unannounced_finds_total'), 3);
   });
 
-  it('may be a tag that was deleted: what runs stays, and is told', async () => {
+  it('may be a deleted tag: the running image stays, and that is reported', async () => {
     const { host, repository } = await watch('deleted', { strategy: 'SemVer' }, '1.0.0');
     const { digest } = await pushImage({ host, repository, tag: '1.1.0', content: 'the newest' });
     await world.waitForImage('deleted', `${host}/${repository}:1.1.0`);
@@ -71,7 +71,7 @@ describe('what no webhook announces', () => {
     await waitFor('the condition to end', async () => (await world.condition('deleted', 'TagGone')) === undefined);
   });
 
-  it('is no older build of the version that runs, whatever a push has brought', async () => {
+  it('may be an older build of the running version, which is not applied, whatever a push announced', async () => {
     const { host } = world.quiet;
     const repository = 'shop/rebuilt';
     const imageOf = (tag: string, digest: string) => `${host}/${repository}:${tag}@${digest}`;
@@ -103,7 +103,7 @@ describe('what no webhook announces', () => {
     );
   });
 
-  it('may be a tag that was moved: a policy that follows it goes along', async () => {
+  it('may be a moved tag: a policy that follows it is updated', async () => {
     const target = await watch('moved', { strategy: 'Latest' }, 'latest');
     const { digest } = await pushImage({ ...target, tag: 'latest', content: 'moved' });
     await world.waitForImage('moved', `${target.host}/${target.repository}:latest@${digest}`);

@@ -69,7 +69,7 @@ describe('receivers', () => {
     return response.status;
   };
 
-  it('lets in with a token of the issuer, as soon as its keys can be had', async () => {
+  it('accept a token of the issuer as soon as its keys are available', async () => {
     const seconds = Math.floor(Date.now() / 1_000);
     const payload = { ...claims, iss: 'https://issuer.example.com', aud: 'image-watcher', iat: seconds, exp: seconds + 600 };
     const token = `Bearer ${await issuer.token(payload)}`;
@@ -80,7 +80,7 @@ describe('receivers', () => {
     assert.equal(await post('oidc', ''), 401);
   });
 
-  it('lets in jobs of the customer that the claims name, and no others', async () => {
+  it('accept jobs of the customer that the claims name, and no others', async () => {
     const seconds = Math.floor(Date.now() / 1_000);
     const payload = { iss: 'https://issuer.example.com', aud: 'image-watcher', sub: 'a job', iat: seconds, exp: seconds + 600 };
     const send = async (more: object) => {
@@ -103,7 +103,7 @@ describe('receivers', () => {
     assert.doesNotMatch(logTail(10_000) + metrics, /mallory/);
   });
 
-  it('reads a secret again when its file changes', async () => {
+  it('reload a secret when its file changes', async () => {
     await waitFor('the first secret to be accepted', async () => (await post('file', 'first-secret-of-the-file')) === 202);
     writeSecret('second-secret-of-the-file\n');
     await waitFor('the new secret to be in use', async () => (await post('file', 'second-secret-of-the-file')) === 202, {
@@ -118,7 +118,7 @@ describe('receivers', () => {
     }
   });
 
-  it('counts the requests of both replicas', async () => {
+  it('share the rate limit across both replicas', async () => {
     // A minute that ends meanwhile starts a new count.
     await waitFor('two replicas to refuse what is too much together', async () => {
       const statuses: number[] = [];
@@ -130,7 +130,7 @@ describe('receivers', () => {
     await waitFor('the first secret to be accepted', async () => (await post('file', 'first-secret-of-the-file')) === 202);
   });
 
-  it('tells no secret', async () => {
+  it('disclose no secret', async () => {
     for (const { logTail, operationsUrl } of services) {
       const text = logTail(10_000) + (await (await fetch(`${operationsUrl}/metrics`)).text());
       assert.ok(!text.includes('-secret-of-the-file') && !text.includes('eyJ'));

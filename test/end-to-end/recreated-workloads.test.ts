@@ -5,7 +5,7 @@ import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { startWorld, type Service, type TagPolicy, type World } from './world.ts';
 
-describe('a workload that is created anew', () => {
+describe('a recreated workload', () => {
   let world: World;
   let service: Service;
   before(async () => {
@@ -43,7 +43,7 @@ describe('a workload that is created anew', () => {
     ['kubectl', 'kubectl-client-side-apply', { strategy: 'SemVer' }, '1.1.0'],
     ['mutable', 'helm', { strategy: 'Latest' }, 'latest'],
   ] as const)
-    it(`by ${manager} is brought to what ${tagPolicy.strategy} selects, however often`, async () => {
+    it(`recreated by ${manager} is updated to what ${tagPolicy.strategy} selects, however often`, async () => {
       const wanted = await create(name, manager, tagPolicy, latest);
       for (let times = 2; times <= 4; times++) {
         await uninstall(name);
@@ -58,7 +58,7 @@ describe('a workload that is created anew', () => {
       assert.equal(uids.size, 4);
     });
 
-  it('is not said to run anything while it is gone, and is found when it comes back with something newer', async () => {
+  it('is not reported as running anything while it is gone, and is accepted when it returns with a newer image', async () => {
     await create('gone', 'helm', { strategy: 'SemVer' }, '1.1.0');
     await uninstall('gone');
     const gone = await world.waitForCondition('gone', 'Ready', 'TargetNotFound');
@@ -73,7 +73,7 @@ describe('a workload that is created anew', () => {
     });
   });
 
-  it('while nobody was there', async () => {
+  it('is updated when it was recreated while the service was down', async () => {
     const wanted = await create('away', 'kubectl-client-side-apply', { strategy: 'SemVer' }, '1.1.0');
     await service.kill9();
     for (let times = 0; times < 3; times++) {

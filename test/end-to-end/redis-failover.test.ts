@@ -36,7 +36,7 @@ describe('a failover of Redis', () => {
   };
   const waitingAt = async (port: number) => (await askRedis(port, 'EXISTS {image-watcher}:push:wait')).trim();
 
-  it('of Sentinel, before a replica has a push: never acknowledged with minReplicas 1; without, lost, and found by the poll', async () => {
+  it('of Sentinel before a replica has a push: never acknowledged with minReplicas 1, otherwise lost and found by the poll', async () => {
     const group = await startRedisGroup();
     const redis = { url: group.url, sentinels: [group.sentinel] };
     const started: Service[] = [];
@@ -71,7 +71,7 @@ describe('a failover of Redis', () => {
     }
   });
 
-  it('of a Cluster: pushes, polls, records and limits go on at the other node', async () => {
+  it('of a Cluster: pushes, polls, records and limits continue at the other node', async () => {
     const cluster = await startRedisCluster('{image-watcher}');
     let service: Service | undefined;
     try {

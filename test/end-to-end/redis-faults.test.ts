@@ -57,7 +57,7 @@ describe('Redis', () => {
     return Number(new RegExp(`^image_watcher_${name} (.*)$`, 'm').exec(text)?.[1]);
   };
 
-  it('nearly full: receivers refuse, workers finish what is there, and all goes on when there is room', async () => {
+  it('nearly full: receivers refuse, workers finish the queued jobs, and everything resumes when there is room', async () => {
     await prepare('full');
     // The registry hangs, so that the push is still there when the room is used up.
     world.quiet.freeze();
@@ -72,7 +72,7 @@ describe('Redis', () => {
     await waitForAnswer(202);
   });
 
-  it('completely full: nothing is answered 202 that is not stored', async () => {
+  it('completely full: nothing that is not stored is answered 202', async () => {
     await prepare('brimful');
     await tell('CONFIG SET maxmemory 1');
     await waitForAnswer(503);
@@ -82,7 +82,7 @@ describe('Redis', () => {
     assertPatchedTimes(await world.waitForImage('brimful', imageOf('brimful')), 1);
   });
 
-  it('a read-only replica: 503 and not ready, until it is a master', async () => {
+  it('a read-only replica: 503 and not ready until it is a primary', async () => {
     await prepare('replica');
     await tell('REPLICAOF 127.0.0.1 1');
     await waitForAnswer(503);
@@ -99,7 +99,7 @@ describe('Redis', () => {
     assertPatchedTimes(await world.waitForImage('replica', imageOf('replica')), 1);
   });
 
-  it('not durable: told and shown; refused where the configuration says so, and not a word where it says that', async () => {
+  it('not durable: reported in log and readiness, refused where the configuration says so, and silent where that is allowed', async () => {
     const configured = (durability: string) => ({ roles: 'receive', config: { redis: { url: world.redis.url, durability } } });
     const [strict, careless] = await Promise.all([world.start(configured('enforce')), world.start(configured('ignore'))]);
     await tell('CONFIG SET appendonly no');
@@ -118,7 +118,7 @@ describe('Redis', () => {
     await Promise.all([strict.stop(), careless.stop()]);
   });
 
-  it('back without its data: the schedulers come back, and the poll finds what was lost', async () => {
+  it('back without its data: the schedulers are restored, and the poll finds what was lost', async () => {
     await prepare('wiped', { poll: { interval: '5s' } });
     const { redis } = world;
     await redis.kill9();

@@ -4,7 +4,7 @@ import { fakeImage, startFakeRegistry, type FakeAnswer, type FakeRegistry } from
 import { eachOf } from './fleet.ts';
 import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
-describe('a registry that is slow to tell the truth', () => {
+describe('a registry that is slow to become consistent', () => {
   let world: World;
   let fake: FakeRegistry;
   let broken: FakeRegistry;
@@ -34,7 +34,7 @@ describe('a registry that is slow to tell the truth', () => {
     ['stale', 'said which digest is new', fakeImage('2')],
     ['stale-unsaid', 'named no digest, as Docker Hub and Quay do', undefined],
   ] as const) {
-    it(`still shows the old digest of a mutable tag at first, and the sender ${said}: the new one is applied, and only that`, async () => {
+    it(`still shows the old digest of a mutable tag at first, and the sender ${said}: only the new one is applied`, async () => {
       await watch(name, 'Latest', 'latest');
       fake.setTag(`shop/${name}`, 'latest', fakeImage('2'));
       fake.staleFor(`shop/${name}`, 'latest', fakeImage('1'), 5);
@@ -44,7 +44,7 @@ describe('a registry that is slow to tell the truth', () => {
     });
   }
 
-  it('is believed when it shows another digest than was announced for long', async () => {
+  it('is trusted when it keeps showing another digest than was announced', async () => {
     await watch('moved-on', 'Latest', 'latest');
     fake.setTag('shop/moved-on', 'latest', fakeImage('3'));
     await announce('moved-on', 'latest', fakeImage('2'));
@@ -59,7 +59,7 @@ describe('a registry that is slow to tell the truth', () => {
     ['429', { status: 429 }, 2],
     ['nothing: it resets the connection', { destroy: true }, 2],
   ] as const) {
-    it(`answers ${what} at first: patched after`, async () => {
+    it(`answers ${what} at first: the workload is patched afterwards`, async () => {
       const name = `fault-${what.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()}`;
       await watch(name, 'SemVer', '1.0.0');
       fake.setTag(`shop/${name}`, '1.0.1', fakeImage('2'));
@@ -69,7 +69,7 @@ describe('a registry that is slow to tell the truth', () => {
     });
   }
 
-  it('fails for hundreds of repositories: those of another host do not notice', async () => {
+  it('fails for hundreds of repositories: those on another host are not affected', async () => {
     const prepareAt = async ({ host, setTag }: FakeRegistry, prefix: string, count: number) => {
       const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
       await eachOf(names, async (name) => {
@@ -97,7 +97,7 @@ describe('a registry that is slow to tell the truth', () => {
     for (const name of many) assertPatchedTimes(await world.waitForImage(name, `${broken.host}/shop/${name}:1.0.1`), 1);
   });
 
-  it('asks for a token: one request for a push once the token is there', async () => {
+  it('requires a token: each push costs one request once the token is there', async () => {
     fake.requireBearer();
     await watch('private', 'SemVer', '1.0.0');
     fake.setTag('shop/private', '1.0.1', fakeImage('2'));

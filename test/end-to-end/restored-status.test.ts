@@ -4,14 +4,14 @@ import { after, before, describe, it } from 'node:test';
 import { pushImage } from '../harness/push-image.ts';
 import { startWorld, type World } from './world.ts';
 
-describe('a status that has observed a generation that there is not', () => {
+describe('a status whose observed generation does not exist yet', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
   });
   after(() => world.stop());
 
-  it('is written all the same', async () => {
+  it('is still written', async () => {
     const repository = `${world.quiet.host}/shop/restored`;
     await pushImage({ host: world.quiet.host, repository: 'shop/restored', tag: '1.0.0', content: '1.0.0' });
     await world.createDeployment('restored', `${repository}:1.0.0`);

@@ -4,7 +4,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 import { assertPatchedTimes } from './world.ts';
 
-describe('a policy that follows a mutable tag and went back to another one', () => {
+describe('a policy that follows a mutable tag, with a workload that was rolled back to another one,', () => {
   let rollouts: RolloutWorld;
   before(async () => {
     rollouts = await startRolloutWorld();
@@ -23,7 +23,7 @@ describe('a policy that follows a mutable tag and went back to another one', () 
     return { first, before };
   };
 
-  it('after a failed rollout', async () => {
+  it('updates it after a failed rollout', async () => {
     const { world, kubelet, image, push, announce, waitForReady, waitForResults } = rollouts;
     const { first: failed } = await create('job', {});
     await kubelet.cannotPull('job', `${image('job', 'latest')}@${failed}`, 'not found');
@@ -40,7 +40,7 @@ describe('a policy that follows a mutable tag and went back to another one', () 
     await waitForResults('job', 'latest Webhook RolledOut', '1.2.0 Rollback RolledOut', 'latest PolicyChange RolledBack');
   });
 
-  it('after a rollback that a user asked for', async () => {
+  it('updates it after a rollback that a user requested', async () => {
     const { world, image, push, announce, waitForReady } = rollouts;
     const { first: left, before: previous } = await create('asked', { watch: false });
     await waitFor('the change to be in the history', async () => (await world.readStatus('asked')).history?.length === 1);
@@ -56,7 +56,7 @@ describe('a policy that follows a mutable tag and went back to another one', () 
     await waitFor('nothing to be held', async () => (await world.condition('asked', 'Held')) === undefined);
   });
 
-  it('what somebody else put there is still not replaced', async () => {
+  it('does not replace what somebody else deployed', async () => {
     const { world, image, push, announce } = rollouts;
     await create('branch', { watch: false });
     await world.setImage('branch', image('branch', 'my-branch'));

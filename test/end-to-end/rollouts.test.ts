@@ -29,7 +29,7 @@ describe('rollouts', () => {
       (await world.waitForEvents(kind, name)).find((event) => event.reason === reason),
     );
 
-  it('is Ready when the update is out, not before', async () => {
+  it('make the policy Ready when the update is complete, not before', async () => {
     await create('done');
     await update('done', '1.0.1');
     const progressing = await waitForReady('done', 'Progressing');
@@ -44,7 +44,7 @@ describe('rollouts', () => {
     assert.match(metrics, /image_watcher_rollouts_total\{kind="Deployment",result="RolledOut"\} [1-9]/);
   });
 
-  it('puts back what cannot be pulled, says so in the words of the pod, and does not try it again', async () => {
+  it("are rolled back if the image cannot be pulled, with the pod's message, and the image is not tried again", async () => {
     await create('broken');
     const digest = await update('broken', '1.0.1');
     await kubelet.cannotPull('broken', image('broken', '1.0.1'), 'Back-off pulling image: not found');
@@ -74,7 +74,7 @@ describe('rollouts', () => {
     assert.equal(await world.condition('broken', 'Stalled'), undefined);
   });
 
-  it('puts back what ends again and again', async () => {
+  it('are rolled back if a container crashes repeatedly', async () => {
     await create('crashing');
     await update('crashing', '1.0.1');
     await kubelet.crashes('crashing', image('crashing', '1.0.1'));
@@ -83,7 +83,7 @@ describe('rollouts', () => {
     assert.match(rejected?.[0]?.message ?? '', /CrashLoopBackOff.*4 restarts, last ended with Error \(exit code 3\)/);
   });
 
-  it('puts back what the controller gives up, and two replicas do it once', async () => {
+  it('are rolled back once by two replicas if the controller gives up', async () => {
     const other = await world.start({ roles: 'work' });
     await create('stuck');
     await world.cluster.request('PATCH', world.deploymentPath('stuck'), { spec: { progressDeadlineSeconds: 1 } });
@@ -98,7 +98,7 @@ describe('rollouts', () => {
     await other.stop();
   });
 
-  it('Hold stops there, until something newer comes', async () => {
+  it('stop with Hold until there is something newer', async () => {
     await create('held', { onFailure: 'Hold' });
     await update('held', '1.0.1');
     await kubelet.cannotPull('held', image('held', '1.0.1'), 'not found');
@@ -112,7 +112,7 @@ describe('rollouts', () => {
     assert.equal(await world.condition('held', 'Held'), undefined);
   });
 
-  it('without a word in the policy, a failure is told and nothing is put back', async () => {
+  it('are only reported, not rolled back, if they fail and the policy does not say otherwise', async () => {
     await create('told', undefined);
     await world.patchPolicy('told', { rollout: null });
     await waitFor('the change to be looked at', async () => (await world.readStatus('told')).observedGeneration === 2);
@@ -127,7 +127,7 @@ describe('rollouts', () => {
     await waitForReady('told', 'UpToDate');
   });
 
-  it('follows the newer push when it is overtaken', async () => {
+  it('are replaced by that of a newer push', async () => {
     await create('overtaken');
     await update('overtaken', '1.0.1');
     await kubelet.findPod('overtaken', image('overtaken', '1.0.1'));
@@ -138,7 +138,7 @@ describe('rollouts', () => {
     await waitForReady('overtaken', 'UpToDate');
   });
 
-  it('says so where nobody can watch', async () => {
+  it('are reported as not watched where that is impossible', async () => {
     await create('still');
     await update('still', '1.0.1');
     await kubelet.becomesReady('still', image('still', '1.0.1'));
@@ -155,7 +155,7 @@ describe('rollouts', () => {
     assert.match((await waitForReady('still', 'RejectedDigest')).message, /not watched: it is paused/);
   });
 
-  it('goes on when the service was away, whatever happened meanwhile', async () => {
+  it('are followed to their end when the service was down, whatever happened meanwhile', async () => {
     await create('away');
     await create('away-broken');
     await update('away', '1.0.1');
@@ -170,7 +170,7 @@ describe('rollouts', () => {
     assertPatchedTimes(await world.readDeployment('away-broken'), 2);
   });
 
-  it('of thirty workloads one fails: that one is put back, the others stay, and the status stays small', async () => {
+  it('of thirty workloads are rolled back only for the one that fails, and the status stays small', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `many-${index}`);
     const broken = 'many-17';
     await push('many', '1.0.0');
@@ -210,7 +210,7 @@ describe('rollouts', () => {
     assert.ok(JSON.stringify(await world.readStatus('many')).length < 16_000);
   });
 
-  it('a kill after the patch, and a status that knows nothing: the workload tells what ran before', async () => {
+  it('survive kill -9 after the patch without a status: the workload remembers what ran before', async () => {
     await create('forgotten');
     await update('forgotten', '1.0.1');
     await waitForReady('forgotten', 'Progressing');
@@ -224,7 +224,7 @@ describe('rollouts', () => {
     await waitForReady('forgotten', 'RejectedDigest');
   });
 
-  it('a kill between the patch and the status does not lose the rollout, nor what ran before', async () => {
+  it('survive kill -9 between the patch and the status, with what ran before', async () => {
     await create('torn');
     await service.kill9();
     const digest = await push('torn', '1.0.1');

@@ -106,7 +106,7 @@ describe('secrets', () => {
     await waitFor('Redis', async () => (await post('/webhooks/harbor', { authorization }, body('right'))) === 202);
   });
 
-  it('are told nowhere', async () => {
+  it('are disclosed nowhere', async () => {
     const read = async (path: string) => (await fetch(`${service.operationsUrl}${path}`)).text();
     const list = async (path: string) => JSON.stringify(await world.cluster.request('GET', path));
     const here = `/namespaces/${world.namespace}`;

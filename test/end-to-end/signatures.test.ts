@@ -26,7 +26,7 @@ const sigstore = createSigstore();
 const byKey: Partial<Spec> = { verify: { cosign: { keys: [{ secretRef: { name: 'cosign', key: 'cosign.pub' } }] } } };
 const byReleaser: Partial<Spec> = { verify: { cosign: { keyless: [releaser] } } };
 
-describe('images have to be signed', () => {
+describe('a policy that requires signatures', () => {
   let world: World;
 
   before(async () => {
@@ -60,7 +60,7 @@ describe('images have to be signed', () => {
     return { place: imageLocation, image, push, runs, stillRuns: () => runs('1.0.0', digest) };
   }
 
-  test('an image is not deployed while it is not signed, and is once cosign 2 has signed it', async () => {
+  test('does not deploy an image until cosign 2 has signed it', async () => {
     const { place: imageLocation, push, runs, stillRuns } = await startSigned('simple');
     const { digest } = await push('1.1.0');
     const waiting = await world.waitForCondition('simple', 'Reconciling', 'NotSigned');
@@ -71,7 +71,7 @@ describe('images have to be signed', () => {
     await world.waitForCondition('simple', 'Ready', 'UpToDate');
   });
 
-  test('the same with a bundle of cosign 3, found by the fallback tag', async () => {
+  test('does not deploy an image until it has a bundle of cosign 3, found by the fallback tag', async () => {
     const { place, push, runs } = await startSigned('bundle');
     const { digest } = await push('1.1.0');
     await world.waitForCondition('bundle', 'Reconciling', 'NotSigned');
@@ -79,7 +79,7 @@ describe('images have to be signed', () => {
     await runs('1.1.0', digest);
   });
 
-  test('keyless signatures of both versions are believed by the trust root of the file', async () => {
+  test('accepts keyless signatures of both versions with the trust root of the file', async () => {
     const { place, push, runs } = await startSigned('keyless', byReleaser);
     const first = await push('1.1.0');
     await pushSimple(place, first.digest, [signSimpleKeyless(first.digest, { sigstore })]);
@@ -89,7 +89,7 @@ describe('images have to be signed', () => {
     await runs('1.2.0', second.digest);
   });
 
-  test('a signature with another key stalls the policy at once; the right one beside it heals it', async () => {
+  test('is stalled at once by a signature with another key, until the right one is added', async () => {
     const { place, push, runs, stillRuns } = await startSigned('wrong-key');
     const wrong = digestOf(Buffer.from('something else'));
     const { digest } = await push('1.1.0');
@@ -106,7 +106,7 @@ describe('images have to be signed', () => {
     await runs('1.1.0', digest);
   });
 
-  test('somebody else with a certificate of the same authority stalls the policy', async () => {
+  test('is stalled by a certificate that the same authority issued to somebody else', async () => {
     const { place, push, stillRuns } = await startSigned('wrong-identity', byReleaser);
     const { digest } = await push('1.1.0');
     const identity = 'https://github.com/mallory/web/.github/workflows/release.yml@refs/tags/v1';
@@ -116,7 +116,7 @@ describe('images have to be signed', () => {
     await stillRuns();
   });
 
-  test('a key that is not there stalls the policy, which goes on once it is there', async () => {
+  test('is stalled while its key is missing, and continues when it is there', async () => {
     const place = { host: world.registry.host, repository: 'shop/no-key' };
     const image = `${place.host}/${place.repository}`;
     const { digest } = await pushImage({ ...place, tag: '1.1.0' });

@@ -11,7 +11,7 @@ import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
-describe('a watch of the policies that died without a word', () => {
+describe('a watch of the policies that died silently', () => {
   let world: World;
   let relay: SilentRelay;
   let service: Service;
@@ -39,7 +39,7 @@ describe('a watch of the policies that died without a word', () => {
     return replies.every((reply) => reply.startsWith(':0'));
   };
 
-  it('lets no policy act that was suspended, deleted or narrowed since', async () => {
+  it('does not let a policy act that was suspended, deleted or narrowed since', async () => {
     const names = ['suspended', 'deleted', 'narrowed', 'kept'];
     for (const name of names) {
       await push(name, '1.0.0');

@@ -26,13 +26,13 @@ describe('two receivers and two workers under fire', () => {
   });
   after(() => world.stop());
 
-  it('kill -9 of each of them, of Redis, registry, API server and etcd: every accepted push takes effect, once', async (t) => {
+  it('kill -9 of each of them, of Redis, registry, API server and etcd: every accepted push takes effect once', async (t) => {
     const victims = victimsOf(world, cluster, receivers, workers);
     const options = { world, receivers, victims, random: createRandom(seed), size: 48, kills: victims.length };
     await storm({ ...options, onKill: (names) => t.diagnostic(`kill -9 ${names.join(', ')}`) });
   });
 
-  it('SIGTERM of each of all roles, one after the other: not one request is refused, nothing is lost', async () => {
+  it('SIGTERM of each process of all roles in turn: no request is refused, and nothing is lost', async () => {
     const converters = await Promise.all([world.start({ roles: 'convert' }), world.start({ roles: 'convert' })]);
     const fleet = await createFleet(world, 'rolling', 42);
     const rotation = new Set([...receivers, ...converters]);
@@ -66,7 +66,7 @@ describe('two receivers and two workers under fire', () => {
     await fleet.assertPatchedOnce();
   });
 
-  it('pushes of one repository ten times each and in any order: the highest in the end, and never backwards', async (t) => {
+  it('pushes of one repository, ten times each and in any order: the highest is applied, and never a lower one', async (t) => {
     const random = createRandom(seed);
     const { host } = world.quiet;
     const tags = Array.from({ length: 9 }, (_, index) => `1.0.${index + 1}`);

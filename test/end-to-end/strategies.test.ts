@@ -10,7 +10,7 @@ import { announce, assertPatchedTimes, deliver, deliverUntilAccepted, harborBody
 const indexType = 'application/vnd.oci.image.index.v1+json';
 const any = { strategy: 'SemVer' } as const;
 
-describe('a policy that chooses by more than names', () => {
+describe('a policy that selects by more than names', () => {
   let world: World;
   let service: Service;
   before(async () => {
@@ -35,7 +35,7 @@ describe('a policy that chooses by more than names', () => {
     return [...metrics.matchAll(/reason="NotAnImage".*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
   };
 
-  it('follows the image that was created last, whatever its name and whenever it is pushed', async () => {
+  it('selects the image that was created last, whatever its name and whenever it is pushed', async () => {
     const push = (tag: string, created: string) => pushImage({ ...target('newest', tag), created });
     await push('zebra', '2026-01-02T00:00:00Z');
     await create('newest', 'zebra', { select: { newest: {} }, tags: { ignore: ['^pr-'] } });
@@ -49,7 +49,7 @@ describe('a policy that chooses by more than names', () => {
     });
   });
 
-  it('finds the newest of all when it is created, by an index as well', async () => {
+  it('finds the newest image when the policy is created, even through an index', async () => {
     // Nothing is announced: late news of a push would be an update of its own.
     const { host } = world.quiet;
     const image = (tag: string) => `${host}/shop/old:${tag}`;
@@ -68,7 +68,7 @@ describe('a policy that chooses by more than names', () => {
     ['newest', { newest: {} }, ['main-1', 'main-2', 'main-3']],
     ['semver', { semver: {} }, ['1.0.0', '1.1.0', '1.2.0']],
   ] as const) {
-    it(`${name}: signatures, referrers and charts beside the images are never applied`, async () => {
+    it(`never applies signatures, referrers and charts beside the images: ${name}`, async () => {
       const { host } = world.quiet;
       const imageLocation = { host, repository: `shop/beside-${name}` };
       const image = (tag: string) => `${host}/shop/beside-${name}:${tag}`;
@@ -96,7 +96,7 @@ describe('a policy that chooses by more than names', () => {
     });
   }
 
-  it('waits for all platforms of an image, of which the index comes last', async () => {
+  it('waits for all platforms of an image whose index is pushed last', async () => {
     // Late news of the first one would take the place of what is said about all.
     const { host } = world.quiet;
     const target = (tag: string) => ({ host, repository: 'shop/both', tag, content: `both ${tag}` });
@@ -121,7 +121,7 @@ describe('a policy that chooses by more than names', () => {
     await waitFor('the policy not to be stalled', async () => (await world.condition('arm', 'Stalled')) === undefined);
   });
 
-  it('lets an image get old, over a restart and a wiped Redis, and the next one after it', async () => {
+  it('waits for an image to reach its minimum age, across a restart and a wiped Redis, and then for the next one', async () => {
     const host = world.quiet.host;
     const image = (tag: string) => `${host}/shop/aged:${tag}`;
     const push = (tag: string) => pushImage({ host, repository: 'shop/aged', tag, content: `aged ${tag}` });

@@ -68,7 +68,7 @@ describe('targets of every kind', () => {
       return JSON.stringify(raw.spec).includes(tag) && raw;
     });
 
-  it('are changed by one push: pod templates, job templates, fields', async () => {
+  it('are changed by one push: pod templates, job templates and fields', async () => {
     await push('all', '1.0.0');
     const image = `${repository('all')}:1.0.0`;
     const selector = { matchLabels: { app: 'all' } };
@@ -124,7 +124,7 @@ describe('targets of every kind', () => {
     assert.ok(status.history?.slice(0, 9).every(({ to }) => to === `${repository('all')}:1.0.1`));
   });
 
-  it('of one custom resource may have another field for each policy, also one that was not read before', async () => {
+  it('that are one custom resource may have different fields for each policy, even one that was not read before', async () => {
     await create(known.helmRelease, 'two', {
       values: { front: { image: { repository: repository('front'), tag: '1.0.0' } }, back: { image: `${repository('back')}:1.0.0` } },
     });
@@ -147,7 +147,7 @@ describe('targets of every kind', () => {
     });
   });
 
-  it('are found by their labels, and whoever begins to match follows', async () => {
+  it('are found by their labels, and a workload that begins to match is updated', async () => {
     await push('base', '1.0.0');
     const [old, next] = [`${repository('base')}:1.0.0`, `${repository('base')}:1.1.0`];
     const names = Array.from({ length: 30 }, (_, index) => `base-${index}`);
@@ -187,7 +187,7 @@ describe('targets of every kind', () => {
     await world.waitForImage('unrelated', next);
   });
 
-  it('say that nothing matches, until something does', async () => {
+  it('are reported as not matching until something matches', async () => {
     await push('nobody', '1.0.0');
     await push('nobody', '1.1.0');
     const selector = { matchLabels: { uses: 'nobody' } };
@@ -201,7 +201,7 @@ describe('targets of every kind', () => {
     await world.waitForCondition('nobody', 'Ready', 'UpToDate');
   });
 
-  it('of a kind that nobody installed wait for it; fields without a parent are told', async () => {
+  it('of a kind that is not installed wait for it, and fields without a parent are reported', async () => {
     await push('late-kind', '1.0.0');
     await push('late-kind', '1.1.0');
     await world.createPolicy('late-kind', repository('late-kind'), any, {
@@ -222,7 +222,7 @@ describe('targets of every kind', () => {
     await removeKind(world.cluster, machine);
   });
 
-  it('that two policies share get both images, each in one change, 200 times at the same moment', async () => {
+  it('shared by two policies get both images, each in one change, 200 times at the same moment', async () => {
     const { host } = world.quiet;
     const names = ['left', 'right'];
     const image = (name: string, round: number) => `${host}/pair/${name}:1.${round}.0`;
@@ -244,7 +244,7 @@ describe('targets of every kind', () => {
   });
 });
 
-describe('without the permission to list a kind', () => {
+describe('a service without permission to list a kind', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
@@ -260,7 +260,7 @@ describe('without the permission to list a kind', () => {
   });
   after(() => world.stop());
 
-  it('the policies that need it say so, and the others go on; granted, they go on as well', async () => {
+  it('reports that in the policies that need it, updates the others, and continues when it is granted', async () => {
     const { host } = world.registry;
     const push = (tag: string) => pushImage({ host, repository: 'shop/narrow', tag, content: tag });
     await push('1.0.0');

@@ -85,7 +85,7 @@ describe('traces', () => {
     return found;
   };
 
-  it('one push is one trace, from the webhook to the end of the rollout', async () => {
+  it('follow a push from the webhook to the end of the rollout', async () => {
     await create('web', { rollout: { onFailure: 'Rollback' } });
     assert.equal((await announce('web', '1.0.1', 'wrong')).status, 401);
     const { digest } = await push('web', '1.0.1');
@@ -144,7 +144,7 @@ describe('traces', () => {
     );
   });
 
-  it('a rollout that fails and is put back is in the trace of its push', async () => {
+  it('contain a failed rollout and its rollback, in the trace of the push', async () => {
     await create('broken', { rollout: { onFailure: 'Rollback' } });
     await push('broken', '1.0.1');
     const { id } = await announce('broken', '1.0.1');
@@ -160,7 +160,7 @@ describe('traces', () => {
     await waitFor('the patch back', async () => tree(await traceOf(id, 'rollout')).has('check rollout → PATCH deployments'));
   });
 
-  it('of several policies, each has its job in the trace; what is blocked is told with its reason', async () => {
+  it('contain a job for each policy, and the reason why something is blocked', async () => {
     await create('shared');
     await world.createDeployment('asking', image('shared', '1.0.0'));
     await world.createPolicy('asking', `${world.quiet.host}/shop/shared`, { strategy: 'SemVer' }, { update: { mode: 'Approval' } });
@@ -177,7 +177,7 @@ describe('traces', () => {
     assert.deepEqual(decisionsOf(spans, 'asking'), ['decision ApprovalRequired', 'blocked ApprovalRequired']);
   });
 
-  it('what nobody watches says so', async () => {
+  it('say when nobody watches an image', async () => {
     const { id } = await announce('nobody', '1.0.0');
     const spans = await traceOf(id, 'process push');
     assert.deepEqual(
@@ -186,7 +186,7 @@ describe('traces', () => {
     );
   });
 
-  it('no secret is in what was exported, and the collector was told who we are', async () => {
+  it('contain no secret, and name the service to the collector', async () => {
     const { users } = parse(readFileSync(world.kubeconfig, 'utf8')) as { users: { user: { token?: string } }[] };
     const tokens = users.flatMap(({ user }) => user.token ?? []);
     assert.ok(tokens.length > 0);
@@ -196,7 +196,7 @@ describe('traces', () => {
     assert.ok(collector.received.every(({ headers }) => headers.authorization === `Bearer ${collectorToken}`));
   });
 
-  it('log lines name the trace, and hold only what is documented', () => {
+  it('are named in log lines, which hold only documented fields', () => {
     const lines = [receiver, worker].flatMap((service) =>
       service
         .logTail(100_000)
@@ -221,7 +221,7 @@ describe('traces', () => {
   });
 });
 
-describe('without traces, or without a collector', () => {
+describe('a service without traces or without a collector', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
@@ -242,7 +242,7 @@ describe('without traces, or without a collector', () => {
     await world.waitForImage(name, image(name, '1.0.1'));
   };
 
-  it('nothing of them is in Redis when they are off', async () => {
+  it('writes nothing about traces to Redis', async () => {
     const service = await world.start();
     await create('off');
     await update(service, 'off');
@@ -265,7 +265,7 @@ describe('without traces, or without a collector', () => {
     await service.stop();
   });
 
-  it('the last spans are exported when the process ends', async () => {
+  it('exports the last spans when the process ends', async () => {
     const collector = await startCollector();
     const service = await world.start({ config: { traces: { endpoint: collector.url } } });
     const { status } = await deliver(service, harborBody(world.quiet.host, 'shop/nobody', [{ tag: '1.0.0' }]));
@@ -279,7 +279,7 @@ describe('without traces, or without a collector', () => {
   });
 
   for (const behaviour of ['refusing', 'hanging', 'away'] as const) {
-    it(`pushes do not notice a collector that is ${behaviour}, and the process ends in time`, async () => {
+    it(`applies pushes with a collector that is ${behaviour}, and stops in time`, async () => {
       const collector = await startCollector();
       if (behaviour === 'away') await collector.stop();
       else collector.behave(behaviour);

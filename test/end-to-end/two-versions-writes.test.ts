@@ -58,7 +58,7 @@ describe('a policy that is written in both versions', () => {
 
   for (const [how, { create, write }] of Object.entries(ways)) {
     for (const [what, added, editedChoice] of additions) {
-      it(`v1alpha1, then ${what} in v1, then ${how} of v1alpha1: what the file says wins, and what only v1 says stays`, async () => {
+      it(`created in v1alpha1, then ${what} in v1, then ${how} of v1alpha1: the file wins, and what only v1 has stays`, async () => {
         const name = freshName();
         const file = fileOf('v1alpha1', name, olderSpec);
         await create(world, file);
@@ -74,7 +74,7 @@ describe('a policy that is written in both versions', () => {
       });
     }
 
-    it(`v1alpha1 without a range, then a range and more in v1, then ${how} of v1alpha1: the range stays`, async () => {
+    it(`created in v1alpha1 without a range, then a range and more in v1, then ${how} of v1alpha1: the range stays`, async () => {
       const name = freshName();
       const file = fileOf('v1alpha1', name, { ...olderSpec, tagPolicy: { strategy: 'SemVer' } });
       await create(world, file);
@@ -83,7 +83,7 @@ describe('a policy that is written in both versions', () => {
       assert.deepEqual((await world.read('v1', name)).spec, spec);
     });
 
-    it(`v1alpha1 for another namespace, then ${how} of v1: what the file says wins, and the namespace stays known`, async () => {
+    it(`created in v1alpha1 for another namespace, then ${how} of v1: the file wins, and the namespace stays known`, async () => {
       const name = freshName();
       const updateTarget = { ...olderSpec.updateTarget, namespace: 'ops' };
       const targets = [{ kind: 'Deployment', name: 'web', namespace: 'ops' }];
@@ -101,7 +101,7 @@ describe('a policy that is written in both versions', () => {
       assert.deepEqual({ ...hidden.spec, tagPolicy: olderEdited.tagPolicy }, visible.spec);
     });
 
-    it(`v1, then ${how} of v1alpha1 by somebody who never saw v1`, async () => {
+    it(`created in v1, then ${how} of v1alpha1 by a client that never saw v1: what only v1 has stays`, async () => {
       const { metadata } = await world.create('v1', { ...newer, minAge: '30m', suspend: true });
       const name = String(metadata['name']);
       await write(world, fileOf('v1alpha1', name, olderEdited));
@@ -109,7 +109,7 @@ describe('a policy that is written in both versions', () => {
     });
   }
 
-  it('replace with a file of v1alpha1, without the annotation: the file is all there is', async () => {
+  it('replaced with a file of v1alpha1 without the annotation: only the file counts', async () => {
     const name = freshName();
     await replace.create(world, fileOf('v1alpha1', name, olderSpec));
     await world.patch('v1', name, { spec: { minAge: '30m', rollout: { watch: true } } });
@@ -117,7 +117,7 @@ describe('a policy that is written in both versions', () => {
     assert.deepEqual((await world.read('v1', name)).spec, newerEdited);
   });
 
-  it('refuses a write that is based on another state than the one that is there, across versions', async () => {
+  it('refuses a write that is based on an outdated state, across versions', async () => {
     const name = nameOf(await world.create('v1', newer));
     const view = await world.read('v1alpha1', name);
     await world.patch('v1', name, { spec: { suspend: true } });
@@ -166,7 +166,7 @@ describe('the status in both versions', () => {
   const patchStatus = (version: 'v1' | 'v1alpha1', status: object) => world.patch(version, `${name}/status`, { status });
   const statusOf = async (version: 'v1' | 'v1alpha1') => (await world.read(version, name)).status;
 
-  it('written in v1, is shown in v1alpha1', async () => {
+  it('is shown in v1alpha1 when it was written in v1', async () => {
     const status = { observedGeneration: 1, lastCheckTime: at, lastAppliedTag: '1.4.2', conditions: [condition], ...onlyNewer };
     await patchStatus('v1', status);
     assert.deepEqual(await statusOf('v1'), status);
@@ -179,7 +179,7 @@ describe('the status in both versions', () => {
     });
   });
 
-  it('written by an older service, as a patch or as a whole, keeps what only v1 has', async () => {
+  it('keeps what only v1 has when an older service writes it, as a patch or as a whole', async () => {
     const later = '2026-11-21T11:00:00Z';
     const stalled = { ...condition, type: 'Stalled', reason: 'NoMatchingTag', message: 'none', lastTransitionTime: later };
     await patchStatus('v1alpha1', { lastAppliedTag: '1.5.0', lastCheckedTime: later, conditions: [condition, stalled] });
@@ -197,7 +197,7 @@ describe('the status in both versions', () => {
     assert.deepEqual(await statusOf('v1alpha1'), { lastAppliedTag: '1.7.0', v1: after });
   });
 
-  it('as a whole without what v1alpha1 carries, is all there is', async () => {
+  it('loses what only v1 has when it is written as a whole without what v1alpha1 carries', async () => {
     const other = nameOf(await world.create('v1', newer));
     await world.patch('v1', `${other}/status`, { status: onlyNewer });
     const view = await world.read('v1alpha1', other);
@@ -205,7 +205,7 @@ describe('the status in both versions', () => {
     assert.deepEqual((await world.read('v1', other)).status, { lastAppliedTag: '1.6.0' });
   });
 
-  it('is no part of a write of the spec, whatever is written', async () => {
+  it('does not change with a write of the spec, whatever is written', async () => {
     const before = await world.read('v1', name);
     assert.equal(before.metadata['generation'], 1, 'a write of the status counts for nothing');
     const view = await world.read('v1alpha1', name);

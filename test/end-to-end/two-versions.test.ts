@@ -27,7 +27,7 @@ for (const storage of ['v1', 'v1alpha1'] as const) {
     after(() => world.stop());
 
     for (const [index, spec] of newerSpecs.entries()) {
-      it(`of v1, sample ${index}`, async () => {
+      it(`include sample ${index} of v1`, async () => {
         const first = await world.create('v1', spec);
         const name = nameOf(first);
         created.push(name);
@@ -55,7 +55,7 @@ for (const storage of ['v1', 'v1alpha1'] as const) {
     }
 
     for (const [index, spec] of olderSpecs.entries()) {
-      it(`of v1alpha1, sample ${index}`, async () => {
+      it(`include sample ${index} of v1alpha1`, async () => {
         const first = withoutNotes(await world.create('v1alpha1', spec));
         const name = nameOf(first);
         created.push(name);
@@ -77,7 +77,7 @@ for (const storage of ['v1', 'v1alpha1'] as const) {
       });
     }
 
-    it('lists all of them in both versions', async () => {
+    it('are all listed in both versions', async () => {
       for (const version of ['v1', 'v1alpha1'] as const) {
         assert.deepEqual((await world.list(version)).map(nameOf).sort(), created.toSorted());
       }

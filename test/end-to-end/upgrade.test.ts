@@ -142,7 +142,7 @@ function assertNoEditLost(
 let editors: ReturnType<typeof startEditors> | undefined;
 after(() => editors?.stop());
 
-test('a cluster of before v1, with its policies', async () => {
+test('a cluster from before v1 has policies', async () => {
   await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } });
   await cluster.request('POST', crdPath.replace(/\/[^/]+$/, ''), oldCrd);
   await waitFor('the older definition to be served', () => cluster.request('GET', policyPath('v1alpha1')).then(() => true));
@@ -161,7 +161,7 @@ test('a cluster of before v1, with its policies', async () => {
   assert.deepEqual(await storedVersionCounts(), { v1alpha1: count });
 });
 
-test('apply: both versions are served, and all policies are there in both', async () => {
+test('crd apply serves all policies in both versions', async () => {
   const { code, err } = await crd('apply', '--conversion-url', endpoint.url, '--ca-file', endpoint.caFile);
   assert.equal(code, 0, err);
   assert.match(err, /converts all 2000 objects/);
@@ -182,7 +182,7 @@ test('retiring v1alpha1 is refused before the migration', async () => {
   }
 });
 
-test('migrate: killed in the middle, while people edit', async () => {
+test('crd migrate can be killed in the middle while users edit policies', async () => {
   editors = startEditors();
   const main = join(import.meta.dirname, '../../src/main.ts');
   const migration = await startProcess(process.execPath, [main, 'crd', 'migrate', '--concurrency', '2'], {
@@ -198,7 +198,7 @@ test('migrate: killed in the middle, while people edit', async () => {
   assert.deepEqual(await storedVersions(), ['v1alpha1', 'v1']);
 });
 
-test('migrate again: goes on to the end, no edit is lost, everything is stored as v1', async (t) => {
+test('crd migrate run again completes, loses no edit and stores everything as v1', async (t) => {
   assert.ok(editors);
   const started = performance.now();
   const { code, out, err } = await crd('migrate', '-o', 'json');
@@ -213,7 +213,7 @@ test('migrate again: goes on to the end, no edit is lost, everything is stored a
     assert.equal(value.apiVersion, 'operator.technomad.dev/v1');
 });
 
-test('nothing else has changed: as v1alpha1 each policy says what its author wrote', async () => {
+test('each policy still says in v1alpha1 what its author wrote', async () => {
   const [older, newer] = await Promise.all([readAll('v1alpha1'), readAll('v1')]);
   const different: unknown[] = [];
   for (let index = 0; index < count; index++) {
@@ -236,13 +236,13 @@ test('nothing else has changed: as v1alpha1 each policy says what its author wro
   assert.deepEqual(owned.map(({ metadata }) => metadata.name).slice(0, 3), [], 'the migration owns no field');
 });
 
-test('migrate once more has nothing to do', async () => {
+test('crd migrate run once more has nothing to do', async () => {
   const { code, out } = await crd('migrate');
   assert.equal(code, 0);
   assert.match(out, /^status.storedVersions is \[v1\]: nothing is stored in another version/);
 });
 
-test('retire: refused while somebody writes v1alpha1, then done, kept by apply, and taken back', async () => {
+test('--retire is refused while somebody writes v1alpha1, then succeeds, is kept by crd apply, and can be reverted', async () => {
   const refused = await crd('migrate', '--retire', 'v1alpha1');
   assert.equal(refused.code, 1);
   assert.match(refused.out, /not retired, it is still needed:\n {2}shop\/policy-0000: .* wrote it through that version at/);

@@ -6,7 +6,7 @@ import { crdName } from '../../src/api-versions/group.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { startWorld, type Service, type World } from './world.ts';
 
-describe('a definition of v1 alone', () => {
+describe('a definition with v1 alone', () => {
   let world: World;
   let service: Service;
   before(async () => {
@@ -18,7 +18,7 @@ describe('a definition of v1 alone', () => {
 
   const readyz = async () => (await fetch(`${service.operationsUrl}/readyz?verbose`)).text();
 
-  it('needs no conversion: no Secret is asked for, and that is logged once', async () => {
+  it('needs no conversion: no Secret is requested, and that is logged once', async () => {
     await waitFor('the role to be off', async () =>
       /^\[\+\]conversion certificate ok: not needed: the CustomResourceDefinition has no conversion webhook$/m.test(await readyz()),
     );
@@ -27,7 +27,7 @@ describe('a definition of v1 alone', () => {
     assert.doesNotMatch(log, /will try again/);
   });
 
-  it('gets its certificate once there is something to convert', async () => {
+  it('gets a certificate once there is something to convert', async () => {
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
     await world.cluster.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'not-there' } });
     await world.cluster.request('PATCH', path, { spec: customResourceDefinition().spec }, 'application/merge-patch+json');

@@ -20,7 +20,7 @@ beforeEach(() => {
   process.env['IMAGE_WATCHER_CACHE'] = tempFolder('cache');
 });
 
-test('what was made once is found again', async () => {
+test('a program that was built once is found again', async () => {
   const cached = new CachedBinary(tool, 'v2.1');
   assert.equal(await cached.find(), undefined);
   const made = await cached.findOrMake(program('2.1'));
@@ -28,7 +28,7 @@ test('what was made once is found again', async () => {
   assert.deepEqual(made.version, { major: 2, minor: 1 });
 });
 
-test('of several that want it at once only one makes it', async () => {
+test('only one of several callers builds it', async () => {
   let times = 0;
   const make = async (path: string) => {
     times++;
@@ -39,7 +39,7 @@ test('of several that want it at once only one makes it', async () => {
   assert.equal(times, 1);
 });
 
-test('a lock whose owner is dead is taken over', async () => {
+test('a lock whose owner died is taken over', async () => {
   const cached = new CachedBinary(tool, 'v2.1');
   const { path } = await cached.findOrMake(program('2.1'));
   // No process has this id: it is above what Linux and macOS give out.
@@ -54,7 +54,7 @@ test('a program that was changed afterwards is not trusted', async () => {
   assert.equal(await cached.find(), undefined);
 });
 
-test('a program that is too old, or another one, is refused and not kept', async () => {
+test('a program that is too old or a different one is refused and not cached', async () => {
   const cached = new CachedBinary(tool, 'v2.1');
   await assert.rejects(cached.findOrMake(program('1.9')), /older than 2\.0/);
   await assert.rejects(

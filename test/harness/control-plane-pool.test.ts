@@ -40,7 +40,7 @@ async function useCustomResource({ request }: ControlPlane, scope: 'Namespaced' 
   await waitFor('the object to be created', create);
 }
 
-test('a control plane that is given back is lent again, empty and as it was', async () => {
+test('a returned control plane is lent again, empty and as it was at first', async () => {
   const first = await borrow();
   const keys = await keysOf(first);
   const view = await first.request('GET', clusterRole);
@@ -63,13 +63,13 @@ test('a control plane that is given back is lent again, empty and as it was', as
   await second.stop();
 });
 
-test('of two borrowers each has its own', async () => {
+test('two borrowers get a control plane each', async () => {
   const [first, second] = await Promise.all([borrow(), borrow()]);
   assert.notEqual(first.server, second.server);
   await Promise.all([first.stop(), second.stop()]);
 });
 
-test('the controllers run for those who ask for them, and what they made goes too', async () => {
+test('the controllers run for those who ask for them, and their objects are removed too', async () => {
   const cluster = await borrow({ controllerManager: true });
   const namespace = await cluster.namespace();
   const labels = { app: 'web' };
@@ -89,7 +89,7 @@ test('the controllers run for those who ask for them, and what they made goes to
   await next.stop();
 });
 
-test('a borrower that is killed has given back', async () => {
+test('the control plane of a killed borrower is returned', async () => {
   const program = `
     import { borrowControlPlane } from ${JSON.stringify(join(import.meta.dirname, 'control-plane.ts'))};
     const { server, namespace } = await borrowControlPlane({ pool: ${JSON.stringify(pool.path)} });

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-test('an error has the status and what the server said', async () => {
+test("an error has the status and the server's message", async () => {
   await assert.rejects(cluster.request('GET', '/api/v1/namespaces/nowhere'), { status: 404, message: /namespaces "nowhere" not found/ });
 });
 

@@ -30,7 +30,7 @@ before(async () => {
 after(() => server.close());
 
 for (const list of ['/bare', '/list']) {
-  test(`a download is kept when its checksum fits (${list})`, async () => {
+  test(`a download is kept when its checksum matches (${list})`, async () => {
     const path = join(tempFolder('download'), 'program');
     await downloadChecked({ url: `${base}/program`, checksumUrl: `${base}${list}`, path });
     assert.equal(readFileSync(path, 'utf8'), content);

@@ -15,7 +15,7 @@ test('the image runs the Node that the tests run with', () => {
   assert.match(namedBases()['NODE_IMAGE'] ?? '', new RegExp(`/node:${packages['node_modules/node']?.version}-`));
 });
 
-test('no base image moves: each has a version', () => {
+test('every base image has a fixed version', () => {
   const bases = Object.values(namedBases());
   assert.equal(bases.length, 2);
   for (const base of bases) assert.doesNotMatch(base, /:latest$|^[^:]+$/);
@@ -25,24 +25,24 @@ test('no base image moves: each has a version', () => {
   );
 });
 
-test('no front end is fetched, and nothing of a registry is written down', () => {
+test('no Dockerfile frontend is fetched, and no registry is named', () => {
   assert.doesNotMatch(dockerfile, /^# *syntax=/m);
   assert.doesNotMatch(dockerfile, /npm config|_authToken|--registry/);
 });
 
-test('its ports are those of the configuration', () => {
+test('it exposes the ports of the configuration', () => {
   const { listen, operations, conversion } = configSchema.parse({});
   const [, ports = ''] = /^EXPOSE (.*)$/m.exec(dockerfile) ?? [];
   assert.deepEqual(ports.split(' ').map(Number), [listen.port, operations.port, conversion.port]);
 });
 
-test('what is copied is let in, and nothing else', () => {
+test('.dockerignore admits exactly what is copied', () => {
   const allowed = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path);
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
   assert.deepEqual(allowed.sort(), copied.sort());
 });
 
-test('the program needs no package that the image leaves out', () => {
+test('the program needs no package that the image omits', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { optional?: boolean }> };
   assert.deepEqual(

@@ -109,7 +109,7 @@ function testImage(engine: Engine): void {
     );
   });
 
-  it('tells nothing of the machine that it was built on', async () => {
+  it('discloses nothing about the machine that built it', async () => {
     const history = await engine.docker(['history', '--no-trunc', '--format', '{{.CreatedBy}}', image.name]);
     assert.doesNotMatch(history, /_authToken|BEGIN CERTIFICATE|https?:\/\//);
     assert.deepEqual(
@@ -118,7 +118,7 @@ function testImage(engine: Engine): void {
     );
   });
 
-  it('is the same image when it is built again', async (context) => {
+  it('is reproducible', async (context) => {
     const again = await inspect(await image.rebuild());
     context.diagnostic(`${again.RootFS.Layers.length} layers`);
     assert.deepEqual(again.RootFS.Layers, inspected.RootFS.Layers);
@@ -132,7 +132,7 @@ function testImage(engine: Engine): void {
     assert.match(crd.output, /^kind: CustomResourceDefinition$/m);
   });
 
-  it('tells what is wrong with its configuration, and ends with 2', async () => {
+  it('reports what is wrong with its configuration, and ends with 2', async () => {
     const file = join(tempFolder('config'), 'config.yaml');
     writeFileSync(file, 'receivers: [{name: a, provider: nobody}]\ncolour: blue\n');
     const { code, output } = await containers.run(['serve', '--config', file], { files: [file] });
@@ -141,7 +141,7 @@ function testImage(engine: Engine): void {
     assert.match(output, /colour: is not a setting/);
   });
 
-  it('ends at SIGTERM also where a command has nothing to finish', async () => {
+  it('ends at SIGTERM even where a command has nothing to finish', async () => {
     const name = await containers.startWaiting(['simulate', '--provider', 'harbor', '--file', '-']);
     await waitFor('it to end', async () => {
       // Before the program has begun, a signal is lost.
@@ -175,7 +175,7 @@ function testImage(engine: Engine): void {
       for (const path of ['livez', 'readyz']) assert.equal((await fetch(`${service.operationsUrl}/${path}`)).status, 200, path);
     });
 
-    it('takes a signed webhook, and no other', async () => {
+    it('accepts a signed webhook, and no other', async () => {
       const sample = readSamples('gitea').find(({ decision }) => decision === 'push') ?? assert.fail('there is no sample');
       const send = async (headers: Readonly<Record<string, string>>) => {
         const { status } = await fetch(`${service.publicUrl}/webhooks/git`, { method: 'POST', headers, body: new Uint8Array(sample.body) });
@@ -187,7 +187,7 @@ function testImage(engine: Engine): void {
       assert.equal(await send(Object.fromEntries(Object.entries(headers).filter(([header]) => !isProof(header)))), 401);
     });
 
-    it('ends at SIGTERM, with 0', async () => {
+    it('ends at SIGTERM with exit code 0', async () => {
       await service.stop();
       assert.equal(await containers.state(name), 'exited with 0');
     });
@@ -213,7 +213,7 @@ function testImage(engine: Engine): void {
       await world?.stop();
     });
 
-    it('brings a push to a Deployment', async () => {
+    it('deploys a push to a Deployment', async () => {
       const image = `${world.registry.host}/shop/web`;
       const push = (tag: string) => pushImage({ host: world.registry.host, repository: 'shop/web', tag, content: tag });
       await push('1.0.0');
@@ -241,7 +241,7 @@ function testImage(engine: Engine): void {
       }
     });
 
-    it('ends at SIGTERM, with 0', async () => {
+    it('ends at SIGTERM with exit code 0', async () => {
       await service.stop();
       assert.equal(await containers.state(name), 'exited with 0');
     });

@@ -30,7 +30,7 @@ for (const { name, hasAnnotations, changes, expected } of cases) {
 
 const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
 
-test('what the workload is to remember comes with the image, for each container', () => {
+test('the annotations for the workload are written in the same patch as the image, for each container', () => {
   const key = 'last-update.operator.technomad.dev/web';
   const patch = (hasAnnotations: boolean) => buildImagePatch({ containersPath, hasAnnotations }, [sidecar, { ...web, update }], 'why');
   assert.deepEqual(patch(true).slice(6), [
@@ -44,12 +44,12 @@ test('what the workload is to remember comes with the image, for each container'
   ]);
 });
 
-test('init containers are at their own place', () => {
+test('init containers are patched at their own index', () => {
   const [name] = buildImagePatch({ containersPath, hasAnnotations: true }, [{ ...web, list: 'initContainers' }], 'why');
   assert.deepEqual(name, { op: 'test', path: '/spec/template/spec/initContainers/1/name', value: 'web' });
 });
 
-test('image volumes are at their own place, and remember their change apart from a container of their name', () => {
+test('image volumes are patched at their own index, with an annotation distinct from a container of their name', () => {
   const volume: ImageChange = { ...web, container: 'volumes/web', list: 'volumes', update };
   const patch = buildImagePatch({ containersPath, hasAnnotations: true }, [volume], 'why');
   const imageVolumePath = '/spec/template/spec/volumes/1';
@@ -61,7 +61,7 @@ test('image volumes are at their own place, and remember their change apart from
   assert.equal(patch.at(-1)?.path, '/metadata/annotations/volumes.last-update.operator.technomad.dev~1web');
 });
 
-test('fields are all tested, and only those that change are written', () => {
+test('all fields are tested, and only those that change are written', () => {
   const fields = [
     { path: 'spec.image.repository', from: 'shop/web' },
     { path: 'spec.parameters[1].value', from: 1.2, to: '1.3' },
@@ -108,7 +108,7 @@ const object = fc
     spec: { template: { spec: { containers, initContainers } }, values: { tag: value } },
   }));
 
-test('property: carried out on what it was planned for, it changes exactly what was planned; on anything else, nothing', () => {
+test('applied to what it was planned for, a patch changes exactly what was planned, and on anything else nothing', () => {
   fc.assert(
     fc.property(object, object, fc.nat(3), fc.boolean(), (planned, other, place, init) => {
       const containers = init ? planned.spec.template.spec.initContainers : planned.spec.template.spec.containers;

@@ -26,7 +26,7 @@ test('a hundred requests in a row share one connection', async (context) => {
   assert.ok(server.connections() <= 3, `${server.connections()} connections`);
 });
 
-test('many requests at once are limited to 32 connections, and watches do not take any of them', async (context) => {
+test('many requests at once use at most 32 connections, and watches have their own', async (context) => {
   const stop = new AbortController();
   context.after(() => stop.abort());
   const server = await fake(context);
@@ -50,7 +50,7 @@ test('many requests at once are limited to 32 connections, and watches do not ta
   assert.equal(server.connections(), 72);
 });
 
-test('sends JSON, the token, the query without undefined, and the path below the one of the server', async (context) => {
+test('a request has a JSON body, the token, the query without undefined values, and a path below that of the server', async (context) => {
   const server = await fake(context, { basePath: '/k8s/clusters/c-1/' });
   const contentType = 'application/merge-patch+json';
   await server
@@ -108,7 +108,7 @@ for (const { name, status, body, headers, expected } of failures) {
   });
 }
 
-test('what the server says is cut: a refused patch is answered with the whole object', async (context) => {
+test("the server's message is truncated, because it may contain the whole object", async (context) => {
   const server = await fake(context);
   server.handle((exchange) => exchange.json(422, { message: 'x'.repeat(5000), details: { causes: [{ message: 'y'.repeat(5000) }] } }));
   await assert.rejects(server.client().request(get), (error) => {
@@ -117,7 +117,7 @@ test('what the server says is cut: a refused patch is answered with the whole ob
   });
 });
 
-test('after 401 the token file is read again and the request is sent once more', async (context) => {
+test('after 401 the token file is reloaded and the request is sent once more', async (context) => {
   const tokenFile = join(tempFolder('token'), 'token');
   writeFileSync(tokenFile, 'old\n');
   const server = await fake(context, { user: { tokenFile } });
@@ -134,7 +134,7 @@ test('after 401 the token file is read again and the request is sent once more',
   );
 });
 
-test('requests that are refused together run an exec plugin only once more', async (context) => {
+test('simultaneous refused requests run an exec plugin only once more', async (context) => {
   const folder = tempFolder('plugin');
   const runs = join(folder, 'runs');
   const script = `
@@ -158,7 +158,7 @@ test('requests that are refused together run an exec plugin only once more', asy
   assert.equal(readFileSync(runs, 'utf8'), 'xx');
 });
 
-test('a read is sent again when the connection was closed under it, a write is not', async (context) => {
+test('a read is retried when the connection was closed, a write is not', async (context) => {
   const server = await fake(context);
   const client = server.client();
   for (const { method, tries } of [
@@ -175,7 +175,7 @@ test('a read is sent again when the connection was closed under it, a write is n
   }
 });
 
-test('a server that does not answer costs the timeout, not more', async (context) => {
+test('a request to a server that does not answer costs no more than the timeout', async (context) => {
   const server = await fake(context);
   server.handle(() => undefined);
   await assert.rejects(server.client({ requestTimeoutMs: 50 }).request(get), { message: `GET ${path}: no complete answer within 50 ms` });
@@ -200,7 +200,7 @@ test('aborting rejects a request with the reason and ends a stream quietly', asy
   await assert.rejects(client.request({ ...get, signal: controller.signal }), reason);
 });
 
-test('lines are put together from chunks, whatever their borders', async (context) => {
+test('lines are assembled from chunks split anywhere', async (context) => {
   const server = await fake(context);
   const bytes = Buffer.from('{"name":"größe"}\r\n\n{"name":"b"}\n{"cut off');
   server.handle(({ response }) => {
@@ -215,7 +215,7 @@ test('lines are put together from chunks, whatever their borders', async (contex
   );
 });
 
-test('a stream is read no faster than its lines are taken', async (context) => {
+test('a stream is read no faster than its lines are consumed', async (context) => {
   const server = await fake(context);
   const line = `${JSON.stringify({ text: 'x'.repeat(10_000) })}\n`;
   let sent = 0;
@@ -239,13 +239,13 @@ test('a stream is read no faster than its lines are taken', async (context) => {
   assert.equal(taken, 10_000);
 });
 
-test('a stream on which nothing comes ends quietly: asking again tells whether the connection is dead', async (context) => {
+test('an idle stream ends without an error, so that a new request shows whether the connection is dead', async (context) => {
   const server = await fake(context);
   server.handle((exchange) => void exchange.response.writeHead(200).write('{"a":1}\n'));
   assert.deepEqual(await collect(server.client({ streamIdleMs: 50 }).streamLines(get)), ['{"a":1}']);
 });
 
-test('a kubeconfig that cannot be used is refused at once', () => {
+test('an invalid kubeconfig is refused at once', () => {
   assert.throws(
     () => createKubeClient({ kubeconfig: join(tempFolder('none'), 'config') }),
     /config does not exist: name another one with --kubeconfig/,
@@ -254,7 +254,7 @@ test('a kubeconfig that cannot be used is refused at once', () => {
   assert.throws(() => createKubeClient({ kubeconfig, context: 'other' }), /no context "other"/);
 });
 
-test('a connection that is refused names the request', async (context) => {
+test('the error of a refused connection names the request', async (context) => {
   const client = createKubeClient({ kubeconfig: writeKubeconfig('https://127.0.0.1:1', { token: 'x' }) });
   context.after(() => client.close());
   await assert.rejects(client.request(get), { message: `GET ${path}: connect ECONNREFUSED 127.0.0.1:1` });

@@ -44,7 +44,7 @@ async function describedEvents(): Promise<CoreEvent[]> {
   return (await controlPlane.request<{ items: CoreEvent[] }>('GET', path)).items;
 }
 
-test('an Event is found where kubectl describe and kubectl get events look', async () => {
+test('kubectl describe and kubectl get events find an Event', async () => {
   const now = new Date('2026-01-02T03:04:05.678Z');
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail, now: () => now });
   recorder.record(event('web: shop/web:1 → shop/web:2'));
@@ -72,7 +72,7 @@ test('an Event is found where kubectl describe and kubectl get events look', asy
   );
 });
 
-test('whatever is too long is cut to what the API server accepts', async () => {
+test('values that are too long are truncated to what the API server accepts', async () => {
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'ö'.repeat(500), onError: fail });
   const long = 'ö'.repeat(3_000);
   recorder.record({
@@ -89,7 +89,7 @@ test('whatever is too long is cut to what the API server accepts', async () => {
   assert.equal(Buffer.byteLength(items[0]?.message ?? ''), 1023);
 });
 
-test('hundreds of Events are written', async () => {
+test('hundreds of Events are all written', async () => {
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail });
   for (let i = 0; i < 300; i++) recorder.record({ ...event(`many ${i}`), reason: 'Many' });
   await recorder.flush(120_000);
@@ -129,7 +129,7 @@ test('what is found again and again is one Event an hour for each subject and re
   ]);
 });
 
-test('an Event is tried twice, then it is reported and given up', async (context) => {
+test('an Event is retried once, and then reported and dropped', async (context) => {
   const server = await startFakeApiServer();
   context.after(() => server.stop());
   const errors: unknown[] = [];
@@ -157,7 +157,7 @@ test('an Event is tried twice, then it is reported and given up', async (context
   assert.deepEqual([errors.length, server.exchanges.length], [1, 5]);
 });
 
-test('the queue is bounded, drops the oldest, and flush keeps its deadline', async (context) => {
+test('the queue is bounded, drops the oldest Event, and flush keeps its deadline', async (context) => {
   const server = await startFakeApiServer();
   context.after(() => server.stop());
   server.handle(() => undefined);
@@ -174,7 +174,7 @@ test('the queue is bounded, drops the oldest, and flush keeps its deadline', asy
   assert.match(String(errors[0]), /more than 5000 Events are queued: the oldest is dropped/);
 });
 
-test('Events wait for a lull, but not for ever, and not for the end', async (context) => {
+test('Events wait until the load decreases, but not for ever and not at shutdown', async (context) => {
   const server = await startFakeApiServer();
   context.after(() => server.stop());
   server.handle((exchange) => exchange.json(201, {}));
@@ -195,7 +195,7 @@ test('Events wait for a lull, but not for ever, and not for the end', async (con
   }
 });
 
-test('the data of a Secret is read as it is stored', async () => {
+test('the data of a Secret is read as stored', async () => {
   const path = `/api/v1/namespaces/${namespace}/secrets`;
   await controlPlane.request('POST', path, { metadata: { name: 'creds' }, stringData: { '.dockerconfigjson': '{}' } });
   await controlPlane.request('POST', path, { metadata: { name: 'empty' } });
@@ -220,12 +220,12 @@ function nobody(context: TestContext): KubeClient {
   return anonymous;
 }
 
-test('a Secret that may not be read names the missing permission', async (context) => {
+test('an error for a forbidden Secret names the missing permission', async (context) => {
   const read = await readSecretContent(nobody(context), { namespace, name: 'creds' });
   assert.deepEqual(read, { why: `may not be read: grant image-watcher the verb "get" on "secrets" in namespace ${namespace}` });
 });
 
-test('the consent of a Namespace is its annotation', async () => {
+test('the consent of a Namespace is read from its annotation', async () => {
   const read = await readNamespaceConsent(client, namespace);
   assert.deepEqual([read?.namespace, read?.name, read?.allowPoliciesFrom], ['', namespace, null]);
   const annotations = { 'operator.technomad.dev/allow-policies-from': 'shop,ops' };
@@ -234,7 +234,7 @@ test('the consent of a Namespace is its annotation', async () => {
   assert.equal(await readNamespaceConsent(client, 'missing'), undefined);
 });
 
-test('a Namespace that may not be read gives no consent, and says which permission is missing', async (context) => {
+test('a forbidden Namespace gives no consent, and the missing permission is named', async (context) => {
   await assert.rejects(readNamespaceConsent(nobody(context), namespace), {
     name: 'PermanentError',
     reason: 'NoConsent',

@@ -53,7 +53,7 @@ test('a definition is created and served, then unchanged, then updated', async (
   await waitFor('the new version', () => client.request({ method: 'GET', path: `/apis/example.com/v2/namespaces/${namespace}/gears` }));
 });
 
-test('labels and annotations of others survive, and do not make it differ', async () => {
+test('other labels and annotations survive, and do not count as a difference', async () => {
   await applyCustomResourceDefinition(client, crd('levers'));
   await controlPlane.request('PATCH', crdPath('levers'), { metadata: { labels: { theirs: 'yes' } } });
   assert.deepEqual(await applyCustomResourceDefinition(client, crd('levers')), { action: 'unchanged' });
@@ -61,7 +61,7 @@ test('labels and annotations of others survive, and do not make it differ', asyn
   assert.deepEqual(metadata.labels, { theirs: 'yes' });
 });
 
-test('several at once agree', async () => {
+test('several writers at once agree', async () => {
   const results = await Promise.all(Array.from({ length: 5 }, () => applyCustomResourceDefinition(client, crd('wheels'))));
   assert.deepEqual(results.map(({ action }) => action).toSorted(), ['created', 'unchanged', 'unchanged', 'unchanged', 'unchanged']);
 });
@@ -72,7 +72,7 @@ test('a stored version is not dropped', async () => {
   await assert.rejects(applyCustomResourceDefinition(client, crd('springs', ['v2'])), /still has objects stored as v1, v1alpha1/);
 });
 
-test('names that another definition has are reported at once', async () => {
+test('a conflict with the names of another definition is reported at once', async () => {
   await applyCustomResourceDefinition(client, crd('bolts'));
   const manifest = crd('nuts');
   const clash = { ...manifest, spec: { ...manifest.spec, names: { plural: 'nuts', kind: 'Bolt' } } };
@@ -112,7 +112,7 @@ test('a status is written where there was none', async () => {
   assert.deepEqual(written, await read('fresh'));
 });
 
-test('removed fields go, also inside', async () => {
+test('removed fields are removed, even nested ones', async () => {
   const current = await create('smaller', { count: 1, message: 'old', latest: { tag: '1', digest: 'sha256:a' }, history: [1, 2] });
   await patchThing({
     client,
@@ -129,7 +129,7 @@ const nothing = [
 ];
 
 for (const { name, update } of nothing) {
-  test(`nothing is written for ${name}`, async () => {
+  test(`writes nothing for ${name}`, async () => {
     const object = name.replaceAll(' ', '-');
     const current = await create(object, { count: 1, latest: { tag: '1' } });
     assert.equal(await patchThing({ client, path: pathOf(object), current, update }), undefined);
@@ -137,7 +137,7 @@ for (const { name, update } of nothing) {
   });
 }
 
-test('after a conflict the update is made again on what the other wrote', async () => {
+test('after a conflict the update is repeated on the new object', async () => {
   const current = await create('contended', { count: 1 });
   await overwrite('contended', { count: 10, message: 'theirs' });
   const seen: (number | undefined)[] = [];
@@ -150,14 +150,14 @@ test('after a conflict the update is made again on what the other wrote', async 
   assert.deepEqual((await read('contended')).status, { count: 11, message: 'theirs' });
 });
 
-test('a conflict with somebody who wrote the same needs no write', async () => {
+test('a conflict with a writer of the same value needs no write', async () => {
   const current = await create('agreed', { count: 1 });
   const theirs = await overwrite('agreed', { count: 2 });
   const result = await patchThing({ client, path: pathOf('agreed'), current, update: (status) => ({ ...status, count: 2 }) });
   assert.deepEqual(result, theirs);
 });
 
-test('no increment of several writers is lost', async () => {
+test('concurrent increments are all kept', async () => {
   const current = await create('counted', { count: 0 });
   const increment = () =>
     patchThing({ client, path: pathOf('counted'), current, update: (status) => ({ ...status, count: (status.count ?? 0) + 1 }) });
@@ -165,7 +165,7 @@ test('no increment of several writers is lost', async () => {
   assert.deepEqual((await read('counted')).status, { count: 4 });
 });
 
-test('after twenty conflicts it gives up', async () => {
+test('the update gives up after twenty conflicts', async () => {
   const current = await create('hopeless', { count: 0 });
   let tries = 0;
   const contended: KubeClient = {
@@ -185,13 +185,13 @@ test('after twenty conflicts it gives up', async () => {
   assert.equal(tries, 20);
 });
 
-test('a deleted object has no status to write', async () => {
+test('the status of a deleted object is not written', async () => {
   const current = await create('deleted', { count: 1 });
   await controlPlane.request('DELETE', pathOf('deleted'));
   assert.equal(await patchThing({ client, path: pathOf('deleted'), current, update: () => ({ count: 2 }) }), undefined);
 });
 
-test('another object of the same name is left alone', async () => {
+test('another object with the same name is not changed', async () => {
   const current = await create('recreated', { count: 1 });
   await controlPlane.request('DELETE', pathOf('recreated'));
   await create('recreated', { count: 5 });

@@ -42,7 +42,7 @@ describe('discovery', () => {
       (error: { reason?: string; message: string }) => error.reason ?? error.message,
     );
 
-  it('asks once for all kinds of a group version, and never about one that is not served', async () => {
+  it('requests all kinds of a group version once, and never one that is not served', async () => {
     const discovery = start();
     const invented = Array.from({ length: 500 }, (_, index) => ({ apiVersion: `group-${index}.example.net/v1`, kind: 'Nothing' }));
     const misspelt = Array.from({ length: 500 }, (_, index) => ({ apiVersion: 'argoproj.io/v1alpha1', kind: `Rollout${index}` }));
@@ -57,7 +57,7 @@ describe('discovery', () => {
     assert.deepEqual(requests.toSorted(), ['/apis', '/apis/argoproj.io/v1alpha1']);
   });
 
-  it('notices a kind that was installed, and one that was removed, when what it knows is old', async () => {
+  it('notices an installed or removed kind when its knowledge is old', async () => {
     const discovery = start();
     const find = () => reasonOf(discovery.find({ apiVersion: 'example.com/v1', kind: 'Machine' }));
     assert.equal(await find(), 'TargetKindUnknown');
@@ -70,7 +70,7 @@ describe('discovery', () => {
     assert.deepEqual(requests, ['/apis', '/apis', '/apis/example.com/v1']);
   });
 
-  it('does not believe a failure for long, and gives up when it is told to', async () => {
+  it('does not cache a failure for long, and gives up when cancelled', async () => {
     const broken: KubeClient = { ...client, request: () => Promise.reject(new Error('spoiled')) };
     let isBroken = true;
     const faulty: KubeClient = { ...client, request: (request) => (isBroken ? broken : client).request(request) };
@@ -88,7 +88,7 @@ describe('discovery', () => {
   });
 });
 
-it('unknown kinds are asked for ever less often, all at the same moments, and never while the last answer is fresh', () => {
+it('requests unknown kinds less and less often, all at the same moments, and never while the last answer is fresh', () => {
   const start = 1_234_567;
   const pauses = Array.from({ length: 9 }, (_, attempt) => rediscoveryPauseMs(attempt, start));
   for (const [attempt, pause] of pauses.entries()) {

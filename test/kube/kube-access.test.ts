@@ -44,7 +44,7 @@ test('a changed CA file is used without a restart, after at most ten seconds', a
   assert.deepEqual(await get(), {});
 });
 
-test('several kubeconfigs are merged as kubectl merges them: the first one chooses the context', async () => {
+test('several kubeconfigs are merged as kubectl does, and the first one chooses the context', async () => {
   const folder = tempFolder('kubeconfig');
   const write = (name: string, content: object) => {
     writeFileSync(join(folder, name), stringify(content));
@@ -73,7 +73,7 @@ test('several kubeconfigs are merged as kubectl merges them: the first one choos
   });
 });
 
-test('credentials that cannot be had are an error that says so, and are asked for again', async () => {
+test('credentials that cannot be obtained cause a clear error, and are requested again', async () => {
   const tokenFile = join(tempFolder('token'), 'token');
   const access = loadKubeAccess({ kubeconfig: writeKubeconfig('https://one', { tokenFile }) });
   await assert.rejects(access.current(), /getting the credentials for the API server failed/);

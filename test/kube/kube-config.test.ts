@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 
-test('of client-node nothing is loaded but what kubeconfigs need', async () => {
+test('only the kubeconfig part of client-node is loaded', async () => {
   const loaded: string[] = [];
   const hooks = registerHooks({
     load(url, context, next) {

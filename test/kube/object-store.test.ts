@@ -120,7 +120,7 @@ for (const { name, stored, act, changes, content } of cases) {
   });
 }
 
-test('a listener sees the store as it is after the whole replacement', () => {
+test('a listener sees the store after the whole replacement', () => {
   const { store } = storeOf(object('gone', '1'));
   const sizes: number[] = [];
   store.subscribe(() => sizes.push(store.size));
@@ -128,7 +128,7 @@ test('a listener sees the store as it is after the whole replacement', () => {
   assert.deepEqual(sizes, [2, 2, 2]);
 });
 
-test('a listener that throws neither hides the change from others nor goes unnoticed', () => {
+test('a listener that throws does not hide the change from others, and is reported', () => {
   const store = createObjectStore<StoredObject>();
   store.subscribe(() => {
     throw new Error('bug');
@@ -142,7 +142,7 @@ test('a listener that throws neither hides the change from others nor goes unnot
   assert.deepEqual(seen, ['a', 'b']);
 });
 
-test('an unsubscribed listener is left alone', () => {
+test('an unsubscribed listener is not called', () => {
   const store = createObjectStore<StoredObject>();
   const unsubscribe = store.subscribe(() => assert.fail('called'));
   unsubscribe();
@@ -151,7 +151,7 @@ test('an unsubscribed listener is left alone', () => {
   assert.equal(store.get('shop', 'other'), undefined);
 });
 
-test('resourceVersions are numbers of any length; others can only be equal', () => {
+test('resourceVersions are compared as numbers of any length, and others only for equality', () => {
   assert.ok(isNewer('90071992547409930', '90071992547409929'));
   assert.ok(!isNewer('9', '10'));
   assert.ok(isNewer('abc', 'abd'));

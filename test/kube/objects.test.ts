@@ -7,7 +7,7 @@ import { listPath, namespacePath, objectPath } from '../../src/kube/objects.ts';
 const deployments = { apiVersion: 'apps/v1', resource: 'deployments' };
 const secrets = { apiVersion: 'v1', resource: 'secrets' };
 
-test('paths of groups and of the core', () => {
+test('builds paths for groups and for the core', () => {
   assert.equal(listPath(deployments), '/apis/apps/v1/deployments');
   assert.equal(listPath(deployments, 'shop'), '/apis/apps/v1/namespaces/shop/deployments');
   assert.equal(listPath(secrets, 'shop'), '/api/v1/namespaces/shop/secrets');
@@ -18,14 +18,14 @@ test('paths of groups and of the core', () => {
 const isRefusal = (error: unknown) => error instanceof PermanentError && error.reason === 'InvalidPolicy';
 
 for (const name of ['', '.', '..', 'a/b', '../b', 'a?b', 'a#b', 'a%2fb', 'a b', 'x'.repeat(254)]) {
-  test(`"${name.slice(0, 10)}" cannot address another object`, () => {
+  test(`the name "${name.slice(0, 10)}" cannot address another object`, () => {
     assert.throws(() => objectPath(secrets, 'shop', name), isRefusal);
     assert.throws(() => objectPath(secrets, name, 'web'), isRefusal);
     assert.throws(() => namespacePath(name), isRefusal);
   });
 }
 
-test('a kind that cannot be updated is named together with those that can', () => {
+test('the error for an unsupported kind names the supported ones', () => {
   assert.equal(findTarget({ kind: 'Deployment' }).resource, 'deployments');
   assert.throws(() => findTarget({ kind: 'Toaster' }), {
     reason: 'UnsupportedTargetKind',

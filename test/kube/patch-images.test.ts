@@ -59,26 +59,26 @@ test('two containers are changed in one request', async () => {
   assert.equal(now.generation, workload.generation + 1);
 });
 
-test('one container that is not as planned keeps all of them from being changed', async () => {
+test('one container that is not as planned prevents the change of all', async () => {
   const workload = await create('half');
   assert.deepEqual(await patchImages(client, workload, [toWeb('shop/web:2'), toProxy('proxy:2', 'proxy:0')], 'why'), { kind: 'conflict' });
   assert.deepEqual(await read('half'), workload);
 });
 
-test('annotations of others stay', async () => {
+test('other annotations stay', async () => {
   const workload = await create('annotated', { 'example.com/a.b': 'theirs', [changeCause]: 'older' });
   await patchImages(client, workload, [toWeb('shop/web:2')], 'newer');
   assert.deepEqual(await annotationsOf('annotated'), { 'example.com/a.b': 'theirs', [changeCause]: 'newer' });
 });
 
-test('the same patch a second time is a conflict, so nothing is applied twice', async () => {
+test('the same patch applied a second time is a conflict, so that nothing is applied twice', async () => {
   const workload = await create('twice', { a: 'b' });
   const change = [toWeb('shop/web:2')];
   assert.equal((await patchImages(client, workload, change, 'why')).kind, 'patched');
   assert.deepEqual(await patchImages(client, workload, change, 'why'), { kind: 'conflict' });
 });
 
-test('of fifty at once exactly one wins', async () => {
+test('exactly one of fifty simultaneous patches succeeds', async () => {
   const workload = await create('raced');
   const results = await Promise.all(
     Array.from({ length: 50 }, (_, i) => patchImages(client, workload, [toWeb(`shop/web:2-${i}`)], `${i}`)),
@@ -117,7 +117,7 @@ const conflicts: { name: string; prepare: (name: string) => Promise<unknown>; an
 ];
 
 for (const { name, prepare, annotations, index = 0 } of conflicts) {
-  test(`conflict: ${name}`, async () => {
+  test(`is a conflict: ${name}`, async () => {
     const workload = await create(name, annotations);
     await prepare(name);
     const before = await annotationsOf(name).catch(() => 'none');
@@ -135,13 +135,13 @@ function isRejection(...parts: readonly string[]): (error: unknown) => boolean {
   };
 }
 
-test('a value that the API server refuses is permanent', async () => {
+test('a value that the API server rejects is a permanent error', async () => {
   const workload = await create('refused');
   const refusal = isRejection(`Deployment ${namespace}/refused: the API server refuses the change`, 'containers[0].image: Required value');
   await assert.rejects(patchImages(client, workload, [toWeb('')], 'why'), refusal);
 });
 
-test('a missing permission is permanent and named', async (context) => {
+test('a missing permission is a permanent error that names it', async (context) => {
   const workload = await create('forbidden');
   const account = `/api/v1/namespaces/${namespace}/serviceaccounts`;
   await controlPlane.request('POST', account, { metadata: { name: 'nobody' } });
@@ -163,14 +163,14 @@ test('a missing permission is permanent and named', async (context) => {
   await assert.rejects(patchImages(nobody, workload, [toWeb('shop/web:2')], 'why'), refusal);
 });
 
-test('an admission policy that denies is permanent, and is not taken for a missing permission', async (context) => {
+test('a denial by an admission policy is permanent, and is not taken for a missing permission', async (context) => {
   const message = 'admission webhook "images.example.com" denied the request: unsigned';
   const refusal = isRejection("refused by the cluster's policies", message);
   await assert.rejects(patchOnFake(context, 403, { reason: 'Forbidden', message }), refusal);
 });
 
 for (const status of [401, 409, 429, 500, 503]) {
-  test(`status ${status} may be tried again`, async (context) => {
+  test(`status ${status} can be retried`, async (context) => {
     const patching = patchOnFake(context, status, { message: 'later' });
     if (status === 409) assert.deepEqual(await patching, { kind: 'conflict' });
     else await assert.rejects(patching, { name: 'KubeError', status, retryAfterMs: 3_000 });

@@ -24,7 +24,7 @@ const { status } = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 4 }, fc.boolean(), fc.nat(3), fc.array(tie('value'), { maxLength: 2 }), tie('status')),
 })) as { status: fc.Arbitrary<Record<string, unknown>> };
 
-test('merging the difference gives the new value', () => {
+test('merging the difference yields the new value', () => {
   fc.assert(fc.property(status, status, (before, after) => assert.deepEqual(merge(before, diffMergePatch(before, after) ?? {}), after)));
 });
 

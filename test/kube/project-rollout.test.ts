@@ -77,22 +77,22 @@ const rows: [name: string, kind: string, spec: object, status: object, expected:
 ];
 
 for (const [name, kind, spec, status, expected] of rows) {
-  test(`a ${kind} ${name}: ${expected}`, () => assert.equal(judge(kind, spec, status).kind, expected));
+  test(`projects a ${kind} ${name}: ${expected}`, () => assert.equal(judge(kind, spec, status).kind, expected));
 }
 
-test('when a paused Deployment goes on is known', () => {
+test('the time at which a paused Deployment resumed is known', () => {
   const conditions = [{ type: 'Progressing', reason: 'DeploymentResumed', lastUpdateTime: '2026-03-02T00:00:00Z' }];
   assert.equal(projectRollout('Deployment', { status: { conditions } })?.resumedAt, '2026-03-02T00:00:00Z');
 });
 
-test('from when it made progress again, where it had stopped', () => {
+test('progress counts from when the rollout continued after it had stalled', () => {
   const resumed = (condition: object) => projectRollout('Deployment', { status: { conditions: [{ type: 'Progressing', ...condition }] } });
   const times = { lastUpdateTime: '2026-03-02T00:00:09Z', lastTransitionTime: '2026-03-02T00:00:01Z' };
   assert.equal(resumed({ status: 'True', reason: 'ReplicaSetUpdated', ...times })?.resumedAt, times.lastTransitionTime);
   assert.equal(resumed({ status: 'False', reason: 'ProgressDeadlineExceeded', ...times })?.resumedAt, undefined);
 });
 
-test('that pods cannot be created is known, unless they were refused for what they are', () => {
+test('a failure to create pods is known, unless the pods themselves were rejected', () => {
   const cannotCreate = (message: string, status = 'True') =>
     projectRollout('Deployment', { status: { conditions: [{ type: 'ReplicaFailure', status, reason: 'FailedCreate', message }] } })
       ?.cannotCreate;
@@ -103,7 +103,7 @@ test('that pods cannot be created is known, unless they were refused for what th
   assert.equal(cannotCreate(`ValidatingAdmissionPolicy 'images' with binding 'all' denied request: not signed`), undefined);
 });
 
-test('whether the newest revision was ever complete is known where the controller says it', () => {
+test('it is known whether the newest revision was ever complete, where the controller reports it', () => {
   const deployment = (reason: string) =>
     projectRollout('Deployment', { status: { conditions: [{ type: 'Progressing', reason }] } })?.isIncomplete;
   assert.deepEqual([deployment('ReplicaSetUpdated'), deployment('NewReplicaSetAvailable')], [true, false]);
@@ -117,7 +117,7 @@ test('whether the newest revision was ever complete is known where the controlle
 });
 
 for (const odd of [undefined, null, 'text', {}, { spec: 7, status: [] }, { status: { conditions: 'none', replicas: '3' } }]) {
-  test(`never throws: ${JSON.stringify(odd)}`, () => {
+  test(`projecting never throws: ${JSON.stringify(odd)}`, () => {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) assert.equal(projectRollout(kind, odd)?.updated, 0);
     for (const kind of ['CronJob', 'constructor']) assert.equal(projectRollout(kind, odd), undefined);
   });

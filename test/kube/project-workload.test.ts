@@ -20,7 +20,7 @@ const raw = (metadata: object = {}, containers: unknown = [{ name: 'web', image:
   spec: { template: { spec: { containers } } },
 });
 
-test('a Deployment becomes a Workload', () => {
+test('a Deployment is projected to a Workload', () => {
   const managedFields = [owns('kubectl', '2026-01-01T00:00:00Z')];
   assert.deepEqual(projectWorkload(deployment, raw({ managedFields, annotations: {} })), {
     apiVersion: 'apps/v1',
@@ -56,19 +56,19 @@ const owners = [
 ];
 
 for (const { name, managedFields, owner } of owners) {
-  test(`owner of the image: ${name}`, () => {
+  test(`determines the owner of the image: ${name}`, () => {
     assert.equal(projectWorkload(deployment, raw({ managedFields })).containers[0]?.imageOwner, owner);
   });
 }
 
-test('the consent of its owners is an annotation', () => {
+test("the owners' consent is an annotation", () => {
   const consentOf = (value: unknown) =>
     projectWorkload(deployment, raw({ annotations: { 'operator.technomad.dev/allow-policies-from': value, other: 'x' } }))
       .allowPoliciesFrom;
   assert.deepEqual([consentOf('shop,ops'), consentOf(''), consentOf(7), consentOf(undefined)], ['shop,ops', '', undefined, undefined]);
 });
 
-test('what it remembers of our last change is an annotation for each container', () => {
+test('the memory of our last change is an annotation for each container', () => {
   const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' };
   const updateOf = (container: string, value: unknown) =>
     projectWorkload(deployment, raw({ annotations: { [`last-update.operator.technomad.dev/${container}`]: value } })).containers[0]
@@ -77,7 +77,7 @@ test('what it remembers of our last change is an annotation for each container',
   for (const none of [updateOf('proxy', JSON.stringify(update)), updateOf('web', 'x'), updateOf('web', 7)]) assert.equal(none, undefined);
 });
 
-test('what it remembers of fields has the name that they are shown under', () => {
+test("the memory of a field has the field's displayed name", () => {
   const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' };
   const value = JSON.stringify(update);
   const prefix = 'last-update.operator.technomad.dev/';
@@ -95,7 +95,7 @@ test('what it remembers of fields has the name that they are shown under', () =>
   assert.equal(updatesOf({}), undefined);
 });
 
-test('of its volumes those that are images are kept, with their places and what is remembered of them', () => {
+test('image volumes are kept, with their indexes and the memory of them', () => {
   const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/models:1', to: 'shop/models:2' };
   const volumes = [
     { name: 'tmp', emptyDir: {} },
@@ -126,7 +126,7 @@ test('of its volumes those that are images are kept, with their places and what 
     );
 });
 
-test('whose Secrets its pods are pulled with is kept, where it says so', () => {
+test('the imagePullSecrets and the service account of its pods are kept, where they are set', () => {
   const accessOf = (podSpec: object) => {
     const { pullSecrets, serviceAccount } = projectWorkload(deployment, {
       metadata: { name: 'web' },
@@ -143,7 +143,7 @@ test('whose Secrets its pods are pulled with is kept, where it says so', () => {
   }
 });
 
-test('odd containers keep their places, because patches address them by index', () => {
+test('malformed containers keep their index, because patches address containers by index', () => {
   const { containers } = projectWorkload(deployment, raw({}, [null, { name: 'a' }, 7, { name: 'web', image: 'shop/web:1' }]));
   assert.deepEqual(containers, [
     { name: '', image: '' },
@@ -159,7 +159,7 @@ for (const odd of [
   raw({ annotations: null }, 'none'),
   raw({ generation: 'x' }),
 ]) {
-  test(`never throws for a named object: ${JSON.stringify(odd)}`, () => {
+  test(`projecting never throws for a named object: ${JSON.stringify(odd)}`, () => {
     const workload = projectWorkload(deployment, odd);
     assert.equal(workload.name, 'web');
     assert.equal(workload.hasAnnotations, false);
@@ -167,7 +167,7 @@ for (const odd of [
 }
 
 for (const nameless of [undefined, null, 'text', {}, { metadata: {} }, { metadata: { name: 7 } }]) {
-  test(`throws without a name: ${JSON.stringify(nameless)}`, () => {
+  test(`projecting throws without a name: ${JSON.stringify(nameless)}`, () => {
     assert.throws(() => projectWorkload(deployment, nameless), /a Deployment without a name/);
   });
 }

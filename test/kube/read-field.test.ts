@@ -33,9 +33,9 @@ const rows: [path: string, expected: ReturnType<typeof read>][] = [
   ['spec.constructor.name', { value: null }],
 ];
 
-for (const [path, expected] of rows) test(`${path}: ${JSON.stringify(expected)}`, () => assert.deepEqual(read(path), expected));
+for (const [path, expected] of rows) test(`reads ${path}: ${JSON.stringify(expected)}`, () => assert.deepEqual(read(path), expected));
 
-test('of nothing at all there is no field', () => {
+test('an absent object has no field', () => {
   for (const odd of [undefined, null, 7, 'text', []]) assert.deepEqual(readField(odd, 'spec.tag', []), { unusable: 'ParentMissing' });
 });
 
@@ -43,7 +43,7 @@ const imageRules = ['tag', 'digest'].map((part) => ({ path: `spec.**.image.${par
 const paths = (spec: unknown, rules = imageRules) =>
   Object.entries(readFields({ spec }, rules, [])).map(([path, field]) => [path, 'value' in field ? field.value : field.unusable]);
 
-test('a pattern finds what matches it at any depth, also in lists, with its repository; names that no path can have hide what is below', () => {
+test('a pattern finds matches at any depth, also in lists, with their repository, and skips what is below invalid names', () => {
   const block = { repository: 'r', tag: 't' };
   const spec = {
     image: block,
@@ -65,7 +65,7 @@ test('a pattern finds what matches it at any depth, also in lists, with its repo
   ]);
 });
 
-test('a path without wildcards is read whether it is there or not; entries of lists have their places', () => {
+test('a path without wildcards is returned whether it exists or not, and list entries have their index', () => {
   assert.deepEqual(
     paths({ a: 'x' }, [
       { path: 'spec.a', repository: 'spec.b' },
@@ -84,7 +84,7 @@ test('a path without wildcards is read whether it is there or not; entries of li
   ]);
 });
 
-test('the registry is read beside each repository, and the one that a chart has for all its images', () => {
+test('the registry is read beside each repository, or once for all images of a chart', () => {
   const image = { registry: 'harbor.corp', repository: 'r', tag: 't' };
   const rules = [
     { path: 'spec.sources[*].helm.valuesObject.**.image.tag', repository: 'spec.sources[*].helm.valuesObject.**.image.repository' },
@@ -107,7 +107,7 @@ test('the registry is read beside each repository, and the one that a chart has 
   ]);
 });
 
-test('inherited names and hostile shapes are not found, however deep and many', () => {
+test('inherited properties and hostile structures are not found, however deep and many', () => {
   const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{"image":{"tag":"t"}}${'}'.repeat(5_000)}`) as unknown;
   assert.deepEqual(paths(deep), []);
   const polluting = JSON.parse('{"__proto__":{"image":{"repository":"r","tag":"t"}}}') as unknown;

@@ -19,7 +19,7 @@ after(async () => {
   await cluster.stop();
 });
 
-test('of a Deployment only the pods of the newest revision, with what the kubelet says of them', async () => {
+test("only the pods of the newest revision of a Deployment are read, with the kubelet's report", async () => {
   const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   const ref = { kind: 'Deployment', namespace, name: 'web' };
   const labels = { app: 'web', tier: 'front' };
@@ -63,6 +63,6 @@ test('of a Deployment only the pods of the newest revision, with what the kubele
   ]);
 });
 
-test('a workload that is gone has none', async () => {
+test('a deleted workload has no pods', async () => {
   assert.deepEqual(await readRolloutPods(client, { kind: 'Deployment', namespace, name: 'missing' }), []);
 });

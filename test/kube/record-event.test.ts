@@ -6,7 +6,7 @@ const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop'
 const record = { regarding, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message: 'web: 1 → 2' } as const;
 const source = { component: 'image-watcher', instance: 'pod-1', id: 'abc', at: new Date('2026-01-02T03:04:05.678Z') };
 
-test('an Event of events.k8s.io/v1', () => {
+test('writes an Event of events.k8s.io/v1', () => {
   assert.deepEqual(buildEvent(record, source), {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
@@ -22,7 +22,7 @@ test('an Event of events.k8s.io/v1', () => {
   });
 });
 
-test('Events of cluster-scoped objects are in the namespace default', () => {
+test('Events of cluster-scoped objects are written to the namespace default', () => {
   const { metadata } = buildEvent({ ...record, regarding: { ...regarding, namespace: '' } }, source);
   assert.deepEqual(metadata, { namespace: 'default', name: 'web.abc' });
 });
@@ -35,5 +35,5 @@ const cuts = [
 ];
 
 for (const { name, text, bytes, expected } of cuts) {
-  test(`a text ${name}`, () => assert.equal(cutToBytes(text, bytes), expected));
+  test(`truncates a text ${name}`, () => assert.equal(cutToBytes(text, bytes), expected));
 }

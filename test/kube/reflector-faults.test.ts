@@ -70,7 +70,7 @@ const watchingUntilEnd =
 const failing = (status: number, headers?: Record<string, string>) => (exchange: Exchange) =>
   exchange.json(status, { kind: 'Status', message: 'no' }, headers);
 
-test('asks for bookmarks, resumes from the last version, and for a random time', async (context) => {
+test('a watch requests bookmarks, resumes from the last version, and has a random timeout', async (context) => {
   const steps = [
     listing('5', raw('a', '3')),
     watchingUntilEnd(event('ADDED', raw('b', '6')), bookmark('9')),
@@ -89,7 +89,7 @@ test('asks for bookmarks, resumes from the last version, and for a random time',
   assert.ok(quietMs !== undefined);
 });
 
-test('a watch that finds a list outdated, after many failures of the list, is a first failure', async (context) => {
+test('a watch with an outdated list, after many failed lists, counts as a first failure', async (context) => {
   const steps = [...Array.from({ length: 5 }, () => failing(429)), listing('5'), failing(410), listing('9', raw('web', '8'))];
   const { content, errors } = await world(context, steps);
   await waitFor('the second list', () => content() === 'web@8');
@@ -100,7 +100,7 @@ test('a watch that finds a list outdated, after many failures of the list, is a 
   );
 });
 
-test('a watch that is always outdated is asked for more and more seldom', async (context) => {
+test('a watch that is always outdated is requested less and less often', async (context) => {
   const steps = Array.from({ length: 4 }, () => [listing('5'), failing(410)]).flat();
   const { errors } = await world(context, [...steps, listing('9')]);
   await waitFor('four failures', () => errors.length === 4);
@@ -211,7 +211,7 @@ test('while a kind is not served the state says so, and nothing is synced', asyn
   assert.deepEqual({ synced, connected }, { synced: false, connected: false });
 });
 
-test('Retry-After is a lower bound for the pause', async (context) => {
+test('Retry-After is a lower bound for the delay', async (context) => {
   const { errors, reflector } = await world(context, [failing(429, { 'retry-after': '20' })]);
   await waitFor('the error', () => errors.length === 1);
   assert.equal(errors[0]?.nextTryMs, 20_000);
@@ -219,7 +219,7 @@ test('Retry-After is a lower bound for the pause', async (context) => {
   await reflector.stop();
 });
 
-test('a poisoned object is reported and hides no other one', async (context) => {
+test('a malformed object is reported and hides no other one', async (context) => {
   const poison = raw('bad', '4', { poison: true });
   const steps = [
     listing('5', poison, raw('a', '3')),
@@ -237,7 +237,7 @@ test('a poisoned object is reported and hides no other one', async (context) => 
   assert.equal(exchanges.length, 2);
 });
 
-test('an object that gets poisoned is not taken for deleted, and its deletion is still seen', async (context) => {
+test('an object that becomes malformed is not taken for deleted, and its deletion is still noticed', async (context) => {
   const steps = [
     listing('5', raw('a', '3')),
     watching(event('MODIFIED', raw('a', '6', { poison: true })), event('ERROR', expiredStatus)),
@@ -252,7 +252,7 @@ test('an object that gets poisoned is not taken for deleted, and its deletion is
   await waitFor('the deletion', () => deleted.reflector.state().quietMs !== undefined && deleted.content() === '');
 });
 
-test('an object that is not wanted any more leaves the store', async (context) => {
+test('an object that is no longer wanted leaves the store', async (context) => {
   const { content } = await world(context, [
     listing('5', raw('a', '3'), raw('b', '4')),
     watching(event('MODIFIED', raw('a', '6', { unwanted: true }))),
@@ -260,7 +260,7 @@ test('an object that is not wanted any more leaves the store', async (context) =
   await waitFor('a to go', () => content() === 'b@4');
 });
 
-test('a listener that throws is reported and stops nothing', async (context) => {
+test('a listener that throws is reported and does not stop the reflector', async (context) => {
   const store = createObjectStore<StoredObject>();
   store.subscribe(() => {
     throw new Error('bug');
@@ -271,13 +271,13 @@ test('a listener that throws is reported and stops nothing', async (context) => 
   assert.equal(exchanges.length, 2);
 });
 
-test('a server that was set back to an older state is believed', async (context) => {
+test('a server that was restored to an older state is followed', async (context) => {
   const steps = [listing('50', raw('a', '48'), raw('b', '49')), watching(event('ERROR', expiredStatus)), listing('20', raw('a', '18'))];
   const { content } = await world(context, steps);
   await waitFor('the old state', () => content() === 'a@18');
 });
 
-test('a watch that ends at once is not resumed at once', async (context) => {
+test('a watch that ends immediately is not resumed immediately', async (context) => {
   const { exchanges, reflector } = await world(context, [listing('5'), ...Array.from({ length: 1000 }, () => watchingUntilEnd())], {
     random: () => 1,
   });

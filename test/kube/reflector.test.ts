@@ -92,7 +92,7 @@ test('1,200 objects are listed in three pages', async (context) => {
   assert.deepEqual(requests, ['list first', 'list next', 'list next', 'watch']);
 });
 
-test('what happens is seen: added, updated, deleted, created again', async (context) => {
+test('additions, updates, deletions and recreations are observed', async (context) => {
   const namespace = await controlPlane.namespace();
   await create(namespace, 'a', '1');
   const { changes, reflector } = await watch(context, pathOf(namespace));
@@ -105,7 +105,7 @@ test('what happens is seen: added, updated, deleted, created again', async (cont
   assert.equal(reflector.state().lastError, undefined);
 });
 
-test('one store can be fed by a reflector for each namespace', async (context) => {
+test('one store can be filled by a reflector for each namespace', async (context) => {
   const [one, two] = [await controlPlane.namespace(), await controlPlane.namespace()];
   await Promise.all([create(one, 'a', '1'), create(two, 'b', '1')]);
   const store = createObjectStore<ConfigMap>();
@@ -115,7 +115,7 @@ test('one store can be fed by a reflector for each namespace', async (context) =
   assert.equal(store.get(two, 'b')?.value, '1');
 });
 
-test('an own write is seen at once, and its echo is no second change', async (context) => {
+test('our own write is visible at once, and its watch event is not another change', async (context) => {
   const namespace = await controlPlane.namespace();
   await create(namespace, 'a', '1');
   const { store, changes } = await watch(context, pathOf(namespace));
@@ -128,7 +128,7 @@ test('an own write is seen at once, and its echo is no second change', async (co
   assert.deepEqual(changes, ['added a=1', 'updated a=2', 'added later=1']);
 });
 
-test('after a killed API server the watch resumes where it was, and what changed meanwhile arrives', async (context) => {
+test('after kill -9 of the API server the watch resumes, and receives what changed meanwhile', async (context) => {
   const namespace = await controlPlane.namespace();
   await Promise.all([create(namespace, 'a', '1'), create(namespace, 'b', '1')]);
   const { content, changes, errors, reflector } = await watch(context, pathOf(namespace));
@@ -142,7 +142,7 @@ test('after a killed API server the watch resumes where it was, and what changed
   assert.equal(reflector.state().lastError, undefined);
 });
 
-test('what changed while nobody could watch is found by a new list after 410, and only that is reported', async (context) => {
+test('changes during an outage are found by a new list after 410, and only those are reported', async (context) => {
   const namespace = await controlPlane.namespace();
   await Promise.all([create(namespace, 'same', '1'), create(namespace, 'a', '1'), create(namespace, 'b', '1')]);
   const { content, changes, errors, requests, reflector, cut } = await watch(context, pathOf(namespace));

@@ -17,26 +17,26 @@ function failing(...errors: Error[]) {
   return { work, tries: () => tries };
 }
 
-test('a busy server is asked again, as late as it wants', async () => {
+test('a busy server is retried after the time that it requests', async () => {
   const { work, tries } = failing(busy(1), busy(undefined, 503), busy(2));
   assert.equal(await retryTransient(work, options()), 'done');
   assert.equal(tries(), 4);
 });
 
-test('who is to come back much later waits without a worker', async () => {
+test('a request with a long Retry-After waits in the queue without blocking a worker', async () => {
   const { work, tries } = failing(busy(60_000));
   await assert.rejects(retryTransient(work, options()), { name: 'WaitError', until: new Date(61_000) });
   assert.equal(tries(), 1);
 });
 
-test('after four tries it is left to the queue', async () => {
+test('after four attempts the retry is left to the queue', async () => {
   const { work, tries } = failing(...Array.from({ length: 9 }, () => busy(undefined, 500)));
   await assert.rejects(retryTransient(work, options()), { name: 'KubeError', status: 500 });
   assert.equal(tries(), 4);
 });
 
 for (const error of [new Error('socket hang up'), busy(undefined, 403), busy(undefined, 422)]) {
-  test(`not repeated: ${error.message}`, async () => {
+  test(`is not retried: ${error.message}`, async () => {
     const { work, tries } = failing(error);
     await assert.rejects(retryTransient(work, options()), error);
     assert.equal(tries(), 1);
@@ -45,13 +45,13 @@ for (const error of [new Error('socket hang up'), busy(undefined, 403), busy(und
 
 const conflict = () => busy(undefined, 409);
 
-test('a conflict: the object is read and written again at once, until nobody else comes before', async () => {
+test('after a conflict the object is read and written again at once, until the write succeeds', async () => {
   const { work, tries } = failing(conflict(), conflict(), conflict(), conflict());
   assert.equal(await retryOnConflict(work), 'done');
   assert.equal(tries(), 5);
 });
 
-test('after five conflicts the last one is told, and anything else at once', async () => {
+test('after five conflicts the last one is thrown, and any other error at once', async () => {
   const often = failing(...Array.from({ length: 9 }, conflict));
   await assert.rejects(retryOnConflict(often.work), { name: 'KubeError', status: 409 });
   assert.equal(often.tries(), 5);

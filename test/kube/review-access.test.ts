@@ -17,7 +17,7 @@ after(() => server.stop());
 const caller = { user: 'ann', groups: ['shop'], uid: '1', extra: { scopes: ['a'] } };
 const get = { group: 'operator.technomad.dev', resource: 'imagepolicies', verb: 'get', namespace: 'shop' };
 
-test('everything that is known of the user is asked about', async () => {
+test('the review contains everything that is known about the user', async () => {
   server.handle((exchange) => exchange.json(201, { status: { allowed: true } }));
   assert.equal(await reviewAccess(client, caller, get), true);
   const body = JSON.parse(server.exchanges.at(-1)?.body ?? '') as { spec: unknown };
@@ -25,7 +25,7 @@ test('everything that is known of the user is asked about', async () => {
 });
 
 for (const status of [undefined, {}, { allowed: false, denied: true }, { allowed: 'yes' }]) {
-  test(`no right: ${JSON.stringify(status)}`, async () => {
+  test(`denies access: ${JSON.stringify(status)}`, async () => {
     server.handle((exchange) => exchange.json(201, { status }));
     assert.equal(await reviewAccess(client, caller, get), false);
   });
@@ -38,13 +38,13 @@ for (const status of [
   { authenticated: true },
   { authenticated: true, user: {} },
 ]) {
-  test(`nobody's token: ${JSON.stringify(status)}`, async () => {
+  test(`rejects the token: ${JSON.stringify(status)}`, async () => {
     server.handle((exchange) => exchange.json(201, { status }));
     assert.equal(await reviewToken(client, 'token'), undefined);
   });
 }
 
-test('without the right to ask, or without an answer, nothing is said', async () => {
+test('without permission to ask, or without an answer, nothing is decided', async () => {
   server.handle((exchange) => exchange.json(403, { kind: 'Status', message: 'tokenreviews is forbidden' }));
   await assert.rejects(reviewToken(client, 'token'), (error) => isKubeError(error, 403));
   server.handle((exchange) => exchange.reset());

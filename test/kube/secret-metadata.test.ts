@@ -26,7 +26,7 @@ const path = () => `/api/v1/namespaces/${namespace}/secrets`;
 const create = (name: string, type = 'Opaque') =>
   controlPlane.request('POST', path(), { metadata: { name }, type, stringData: { password: 'pa55word' } });
 
-test('a watch of metadata never sees contents, nor the types that are left out', async (t) => {
+test('a watch of metadata never sees contents or the excluded types', async (t) => {
   const seen: unknown[] = [];
   const store = createObjectStore<StoredObject>();
   await create('listed');
@@ -52,14 +52,14 @@ test('a watch of metadata never sees contents, nor the types that are left out',
   assert.doesNotMatch(JSON.stringify(seen), /"data"|pa55word|cGE1NXdvcmQ/);
 });
 
-test('of service accounts those with imagePullSecrets are kept', () => {
+test('only service accounts with imagePullSecrets are kept', () => {
   const metadata = { namespace: 'shop', name: 'runner', uid: 'u', resourceVersion: '7' };
   assert.deepEqual(projectServiceAccount({ metadata, imagePullSecrets: [{ name: 'a' }, {}] }), { ...metadata, pullSecrets: ['a'] });
   for (const imagePullSecrets of [undefined, null, [], [{}]])
     assert.equal(projectServiceAccount({ metadata, imagePullSecrets }), undefined);
 });
 
-test('exactly one Secret is read, or why it has no content is said', async (t) => {
+test('exactly one Secret is read, or the reason for its missing content is given', async (t) => {
   await create('creds');
   const content = await readSecretContent(client, { namespace, name: 'creds' });
   assert.deepEqual('data' in content && content.data, { password: Buffer.from('pa55word').toString('base64') });

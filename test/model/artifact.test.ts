@@ -75,7 +75,7 @@ const manifests: [name: string, manifest: ManifestParts, why: RegExp | undefined
   ['an index that is an artifact', { artifactType: 'application/vnd.example', manifests: [linux] }, /artifact of the type/],
 ];
 for (const [name, manifest, why] of manifests) {
-  test(`${name} is ${why === undefined ? 'an image' : 'none'}`, () => {
+  test(`${name} is ${why === undefined ? 'an image' : 'not an image'}`, () => {
     const found = whyNoImage(manifest);
     if (why === undefined) assert.equal(found, undefined);
     else assert.match(found ?? 'an image', why);

@@ -25,7 +25,7 @@ for (const [text, milliseconds] of table) {
   test(`${JSON.stringify(text)} is ${milliseconds ?? 'no duration'}`, () => assert.equal(parseDuration(text), milliseconds));
 }
 
-test('the parts add up', () => {
+test('the parts of a duration add up', () => {
   const part = fc.nat({ max: 10_000 });
   fc.assert(
     fc.property(part, part, part, (h, m, s) => {

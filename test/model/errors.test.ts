@@ -35,7 +35,7 @@ for (const [name, thrown, text] of table) {
   test(`describes ${name}`, () => assert.equal(describeError(thrown), text));
 }
 
-test('a ring of causes ends', () => {
+test('describing a cycle of causes terminates', () => {
   const error = new Error('ring');
   error.cause = error;
   assert.equal(describeError(error), 'ring');

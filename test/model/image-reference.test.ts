@@ -101,11 +101,11 @@ for (const [name, text, message] of refused) {
   });
 }
 
-test('255 characters are a name', () => {
+test('a name may have 255 characters', () => {
   assert.equal(formatRepository(parseImageReference(`registry.example.com/${'a'.repeat(234)}`).repository).length, 255);
 });
 
-test('refuses at once, and in few words, what somebody wrote to keep us busy', { timeout: 10_000 }, () => {
+test('a hostile name is refused quickly and with a short message', { timeout: 10_000 }, () => {
   for (const text of [
     `a${'/'.repeat(1_000_000)}b`,
     `a${'-'.repeat(1_000_000)}/`,
@@ -135,7 +135,7 @@ for (const [given, normal] of hosts) {
   test(`the registry ${JSON.stringify(given)} is ${normal}`, () => assert.equal(normaliseRegistry(given), normal));
 }
 
-test('aliases are resolved after everything else, once', () => {
+test('aliases are resolved last, and once', () => {
   const aliases = new Map([
     ['registry.internal:5000', 'registry.example.com'],
     ['docker.io', 'mirror.example.com'],
@@ -144,18 +144,18 @@ test('aliases are resolved after everything else, once', () => {
   assert.deepEqual(parseImageReference('nginx', aliases).repository, { registry: 'mirror.example.com', path: 'nginx' });
 });
 
-test('a repository of a payload loses its outer slashes', () => {
+test('leading and trailing slashes of a repository in a payload are removed', () => {
   assert.deepEqual(normaliseRepository('registry.example.com', '/Team/App/'), { registry: 'registry.example.com', path: 'team/app' });
 });
 
-test('repositories are equal or not, never a beginning of one another', () => {
+test('repositories are compared in full, never by prefix', () => {
   const repository = (text: string) => parseImageReference(text).repository;
   assert.ok(sameRepository(repository('nginx:1'), repository('docker.io/library/nginx@' + digest)));
   assert.ok(!sameRepository(repository('team/app'), repository('team/app-foo')));
   assert.ok(!sameRepository(repository('a.example/team/app'), repository('b.example/team/app')));
 });
 
-test('tags and digests', () => {
+test('tags and digests are validated', () => {
   assert.ok(isTag('_'.repeat(128)) && isTag('1.2.3-rc.1_x'));
   assert.ok(!isTag('') && !isTag('a/b') && !isTag('a:b') && !isTag('-a') && !isTag('a\n'));
   assert.ok(isDigest(digest) && !isDigest(`${digest}0`) && !isDigest('md5:abc') && !isDigest(`${digest}\n`));
@@ -173,7 +173,7 @@ const host = fc
   .map(([a, b, port]) => `${a}.${b}${port === null ? '' : `:${port}`}`);
 const tag = fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,20}$/);
 
-test('what is formatted is parsed again to the same', () => {
+test('a formatted reference is parsed to the same value', () => {
   const repository = fc.tuple(host, fc.array(path, { minLength: 1, maxLength: 4 })).map(([registry, parts]) => ({
     registry,
     path: parts.join('/'),
@@ -191,7 +191,7 @@ test('what is formatted is parsed again to the same', () => {
   );
 });
 
-test('normal forms stay as they are, and any text is either parsed or refused', () => {
+test('normalised references do not change, and any text is either parsed or refused', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('a', 'Z', '0', '.', '-', '_', '/', ':', '@', ' ') })), (text) => {
       const reference = tryParseImageReference(text);

@@ -35,7 +35,7 @@ for (const [selector, matches, text] of rows) {
   });
 }
 
-test('without labels only what asks for their absence matches', () => {
+test('only a selector for the absence of labels matches an object without labels', () => {
   assert.deepEqual(
     rows.filter(([selector]) => matchesSelector(selector, undefined)).map(([, , text]) => text),
     ['app notin (api)', 'app notin (web)', 'missing notin (web)', '!missing', '!app'],

@@ -19,7 +19,7 @@ import { digestOf, workloadOf } from './samples.ts';
 const update: LastUpdate = { policy: 'uid', at: changedAt, trigger: 'Webhook', from: `${image}:1.2.3`, to: `${image}:1.3.0` };
 const [a, b] = [digestOf('a'), digestOf('b')];
 
-test('what is written is what is read', () => {
+test('what is written is read back unchanged', () => {
   const name = fc.stringMatching(/^[a-z0-9./:@-]{1,512}$/);
   const digest = fc.option(fc.constantFrom(a, b), { nil: undefined });
   const updates = fc
@@ -28,7 +28,7 @@ test('what is written is what is read', () => {
   fc.assert(fc.property(updates, (found) => assert.deepEqual(parseLastUpdate(formatLastUpdate(found)), found)));
 });
 
-test('anything else is nothing, and never an error', () => {
+test('anything else is read as nothing, and never as an error', () => {
   const bad: unknown[] = [
     undefined,
     7,
@@ -67,7 +67,7 @@ for (const [name, container, holds] of rows) {
   });
 }
 
-test('what another policy did is not ours', () => {
+test('a change by another policy is not ours', () => {
   const container = { name: 'web', image: `${image}:1.3.0`, imageOwner: 'image-watcher', lastUpdate: update };
   assert.deepEqual([ownUpdate(container, 'uid'), ownUpdate(container, 'other')], [update, undefined]);
 });
@@ -76,7 +76,7 @@ const change = { container: 'web', index: 0, from: `${image}:1.2.3`, to: `${imag
 const details = { policy: 'uid', trigger: 'Webhook', at: afterChange(0), digest: undefined } as const;
 const running = (lastUpdate?: LastUpdate) => workloadOf({ web: { image: `${image}:1.2.3`, ...(lastUpdate && { lastUpdate }) } });
 
-test('remembered is what is of a length that fits, whether it rolls out or not', () => {
+test('a change is remembered if it is short enough, whether the workload has a rollout or not', () => {
   const long = { ...change, from: `${image}:${'x'.repeat(600)}` };
   for (const workload of [running(), { ...running(), rollout: rolloutOf() }]) {
     assert.deepEqual(withUpdates(workload, [change], details)[0]?.update, update);
@@ -84,7 +84,7 @@ test('remembered is what is of a length that fits, whether it rolls out or not',
   }
 });
 
-test('of fields that hold a digest alone, the tag is remembered besides', () => {
+test('the tag is remembered in addition for fields that hold only a digest', () => {
   const digests = { ...change, from: `${image}@${a}`, to: `${image}@${b}` };
   const tagOf = (one: typeof change) => withUpdates(running(), [one], { ...details, tag: 'main', digest: b })[0]?.update?.tag;
   assert.deepEqual([tagOf(digests), tagOf(change)], ['main', undefined]);
@@ -105,7 +105,7 @@ function remembersAfter(changes: readonly (readonly [tag: string, seconds: numbe
 const countsAt = (found: LastUpdate | undefined, seconds: number) =>
   Object.fromEntries(recentChanges(found, afterChange(seconds)).map(({ tag, at }) => [tag, at.length]));
 
-test('what other policies did to a container is kept by whoever changes it next, for an hour', () => {
+test('the next change of a container keeps the changes of other policies for an hour', () => {
   const found = remembersAfter([
     ['1.3.0', 0, 'one'],
     ['1.2.3', 10, 'two'],
@@ -125,13 +125,13 @@ test('what other policies did to a container is kept by whoever changes it next,
   );
 });
 
-test('a loop is not forgotten for the sake of new images, however many come', () => {
+test('a loop is not forgotten because of new images, however many arrive', () => {
   const releases = Array.from({ length: 60 }, (_, index) => [`2.0.${index}`, 100 + index] as const);
   const found = remembersAfter([...[0, 10, 20, 30, 40].map((seconds) => ['1.3.0', seconds] as const), ...releases]);
   assert.equal(countsAt(found, 200)['1.3.0'], 5);
 });
 
-test('what is remembered has a bound, whoever wrote it', () => {
+test('the memory is bounded, whoever wrote it', () => {
   const times = fc.array(
     fc.integer({ min: 0, max: 3_599 }).map((seconds) => afterChange(seconds).toISOString().replace('.000Z', 'Z')),
     {
@@ -156,7 +156,7 @@ test('what is remembered has a bound, whoever wrote it', () => {
   );
 });
 
-test('of what somebody forged, only times of the last hour count, and what cannot be read does not', () => {
+test('of a forged memory only readable times of the last hour count', () => {
   const written = (earlier: unknown) => parseLastUpdate(JSON.stringify({ ...update, earlier }));
   const at = [changedAt];
   for (const odd of [7, {}, 'x', [], [null, 7, 'x', [], {}], [{ tag: '', at }], [{ tag: '1', at: [] }], [{ tag: '1', at: ['soon', 7] }]])
@@ -167,7 +167,7 @@ test('of what somebody forged, only times of the last hour count, and what canno
   assert.deepEqual(recentChanges(ahead, afterChange(0)), [{ tag: '1.3.0', at: [changedAt, '2026-03-01T12:04:00Z'] }]);
 });
 
-test('an annotation has a name that the API server takes', () => {
+test('the annotation has a name that the API server accepts', () => {
   const nameOf = (container: string) => updateAnnotation(container)?.replace('last-update.operator.technomad.dev/', '');
   assert.deepEqual(['web', 'spec.parameters[0].value', '…values.image_tag', '_', ''].map(nameOf), [
     'web',

@@ -46,7 +46,7 @@ const escapes = [
   '\u{1F433}',
 ];
 
-describe('the size of a pattern is never more than was estimated', () => {
+describe('the compiled size of a pattern never exceeds the estimate', () => {
   const isAtLeast = (pattern: string) => {
     let size: number;
     try {
@@ -60,12 +60,12 @@ describe('the size of a pattern is never more than was estimated', () => {
     );
   };
 
-  test('whatever it is made of', () => {
+  test('whatever the pattern contains', () => {
     const pattern = fc.array(fc.constantFrom(...pieces, ...counts, ...escapes), { maxLength: 14 }).map((parts) => parts.join(''));
     fc.assert(fc.property(pattern, isAtLeast), { numRuns: 20_000 });
   });
 
-  test('however deep its counts are', () => {
+  test('however deeply its counts are nested', () => {
     const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
       pattern: fc.oneof(
         { depthSize: 'small' },
@@ -81,7 +81,7 @@ describe('the size of a pattern is never more than was estimated', () => {
   });
 });
 
-describe('what would be a large program is refused before it is compiled', () => {
+describe('a pattern with a large program is refused before it is compiled', () => {
   const hostile = {
     'a count of counts': '(?:a{100}){10}',
     'many counts': '(?:.{0,30}){30}'.repeat(30),
@@ -103,10 +103,10 @@ describe('what would be a large program is refused before it is compiled', () =>
     });
   }
 
-  test('without going through its text again and again', () => assert.ok(estimatePatternSize('\\p{[:(?P<'.repeat(50)) > 0));
+  test('without scanning its text repeatedly', () => assert.ok(estimatePatternSize('\\p{[:(?P<'.repeat(50)) > 0));
 });
 
-test('what people write is small', () => {
+test('typical patterns are small', () => {
   for (const pattern of [
     '^v(?P<version>.*)-prod$',
     '^main-[a-f0-9]{7,40}-(?P<ts>[0-9]{10})$',
@@ -118,7 +118,7 @@ test('what people write is small', () => {
   }
 });
 
-test('equal patterns are compiled once, and again after they were forgotten', (t) => {
+test('equal patterns are compiled once, and again after they were evicted', (t) => {
   const { mock } = t.mock.method(RE2JS, 'compile');
   const first = compilePattern('once-[0-9]+');
   const second = compilePattern('once-[0-9]+', 'InvalidPolicy');

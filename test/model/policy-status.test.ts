@@ -22,16 +22,16 @@ const status = {
   pendingApproval: { tag: '2.0.0', digest: 'sha256:c' },
 };
 
-test('a status is read as it is, with what a later version may have written', () => {
+test('a status is read unchanged, including fields of a later version', () => {
   assert.deepEqual(readStatus(status), status);
   assert.deepEqual(readStatus({ ...status, later: { a: [1] } }), { ...status, later: { a: [1] } });
 });
 
-test('every status that the definition allows is read as it is', () => {
+test('every status that the definition allows is read unchanged', () => {
   fc.assert(fc.property(v1StatusArbitrary, (written) => assert.deepEqual(readStatus(written), written)));
 });
 
-test('a list of the status is read up to the length that is written, and dropped above it', () => {
+test('a list in the status is read up to its maximum length, and dropped above it', () => {
   const lists = { targets: maxTargetsListed, history: maxListed };
   for (const [field, most] of Object.entries(lists)) {
     const [entry] = status[field === 'targets' ? 'targets' : 'history'];
@@ -41,7 +41,7 @@ test('a list of the status is read up to the length that is written, and dropped
   }
 });
 
-test('each field of another shape is as good as absent, and hides no other', () => {
+test('a field with an unexpected type counts as absent, and hides no other', () => {
   for (const field of Object.keys(status)) {
     const { [field as keyof typeof status]: _, ...others } = status;
     for (const odd of [true, 7.5, 'none', [7], { a: 1 }].filter(
@@ -56,7 +56,7 @@ test('each field of another shape is as good as absent, and hides no other', () 
 
 const isText = (field: string) => ['lastCheckTime', 'lastHandledRequest', 'lastAppliedTag'].includes(field);
 
-test('a generation that the object has not reached was never observed', () => {
+test('an observed generation that the object has not reached counts as never observed', () => {
   const raw = { observedGeneration: 7, lastAppliedTag: '1.0.0' };
   assert.deepEqual(readStatus(raw, 7), raw);
   assert.deepEqual(readStatus(raw, 6), { lastAppliedTag: '1.0.0' });

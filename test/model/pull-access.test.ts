@@ -54,10 +54,10 @@ const rows: [name: string, spec: Partial<PolicySpec>, cluster: Cluster, expected
   ],
 ];
 for (const [name, spec, cluster, expected] of rows) {
-  test(`Secrets are named by: ${name}`, () => assert.deepEqual(accessOf(spec, cluster), expected));
+  test(`collects the Secrets named by: ${name}`, () => assert.deepEqual(accessOf(spec, cluster), expected));
 }
 
-test('a target of hundreds of workloads brings some Secrets, not all', () => {
+test('a target of hundreds of workloads contributes only some of their Secrets', () => {
   const workloads = Array.from({ length: 500 }, (_, index) => workload({ pullSecrets: [`s${index}`] }));
   assert.equal(accessOf({ pullSecrets: ['p'] }, { workloads })?.length, 32);
 });

@@ -15,7 +15,7 @@ function accepted(push: Partial<ClaimedPush> = {}, other: Partial<PushContext> =
   return result;
 }
 
-test('an event holds what is known, in normal form', () => {
+test('an event contains what is known, normalised', () => {
   const event = accepted({ registry: 'HTTPS://Registry.Example.com:443/', repository: 'Shop/Web', pushedAt: '2026-03-01T12:00:00Z' });
   assert.match(event.id, /^[0-9a-f]{64}$/);
   assert.deepEqual(event, {
@@ -30,7 +30,7 @@ test('an event holds what is known, in normal form', () => {
   });
 });
 
-test('the registry of the configuration replaces the claimed one, and aliases apply to both', () => {
+test('the configured registry replaces the claimed one, and aliases apply to both', () => {
   const aliases = new Map([['registry.internal:5000', 'registry.example.com']]);
   const registries = [
     accepted({ registry: 'attacker.example.com' }, { registryOverride: 'registry.example.com' }),
@@ -40,7 +40,7 @@ test('the registry of the configuration replaces the claimed one, and aliases ap
   assert.deepEqual(new Set(registries), new Set(['registry.example.com']));
 });
 
-test('a tag of 64 hex digits is a tag, unless it is the digest of the push', () => {
+test('64 hexadecimal digits are a tag, unless they are the digest of the push', () => {
   for (const tag of ['0'.repeat(64), 'c'.repeat(64), '0123456789abcdef'.repeat(8)]) {
     assert.equal(accepted({ tag }).tag, tag);
     const { digest: _, ...others } = claimed;
@@ -49,7 +49,7 @@ test('a tag of 64 hex digits is a tag, unless it is the digest of the push', () 
   }
 });
 
-test('a digest that is none is left out', () => {
+test('an invalid digest is omitted', () => {
   assert.equal('digest' in accepted({ digest: 'sha256:abc' }), false);
 });
 
@@ -100,7 +100,7 @@ for (const [name, push, reason] of ignored) {
   });
 }
 
-test('a repository is taken as it is written, without guesses about what was meant', () => {
+test('a repository is used as written, without guessing', () => {
   for (const repository of [' /debian', 'debian ', 'shop//web', 'shop/ /web']) {
     assert.match(JSON.stringify(acceptPush({ ...claimed, repository }, context)), /not a valid repository name/, repository);
   }
@@ -115,14 +115,14 @@ for (const mediaType of [
   test(`accepts ${mediaType}`, () => assert.equal(accepted({ mediaType }).tag, '1.2.3'));
 }
 
-test('media types know no case, and may have parameters; a config may be told by the type of its manifest', () => {
+test("media types are case-insensitive and may have parameters, and the manifest's type may identify the config", () => {
   const mediaType = 'application/vnd.OCI.image.manifest.v1+JSON; charset=utf-8';
   for (const configMediaType of [image, 'application/vnd.docker.container.image.v1+json', mediaType]) {
     assert.equal(accepted({ mediaType, configMediaType }).tag, '1.2.3');
   }
 });
 
-test('a time that is none is left out', () => {
+test('an invalid time is omitted', () => {
   for (const pushedAt of ['', 'yesterday', '1700000000', '2026-03-01', `2026-03-01T12:00:00.${'0'.repeat(100)}Z`]) {
     assert.equal('pushedAt' in accepted({ pushedAt }), false, pushedAt);
   }
@@ -134,7 +134,7 @@ test('a tag that only resembles a signature is a tag', () => {
   for (const tag of ['sha256-abc.sig', `sha256-${hex}.SIG`, 'latest.sig', 'abcdef0123']) assert.equal(accepted({ tag }).tag, tag);
 });
 
-test('a repeated delivery has the id of the first, whenever it comes and however the names are written', () => {
+test('a repeated delivery has the id of the first, whenever it arrives and however the names are written', () => {
   const later = fc.integer({ min: 0, max: 7 * 24 * 3_600_000 }).map((ms) => new Date(now.getTime() + ms));
   fc.assert(
     fc.property(
@@ -148,7 +148,7 @@ test('a repeated delivery has the id of the first, whenever it comes and however
   );
 });
 
-test('without a key of the sender, the same push is marked as one that has no id of its own yet', () => {
+test('without an id from the sender, a repeated push is marked as having no id of its own', () => {
   const { idempotencyKey: _, ...push } = claimed;
   const at = (time: string) => {
     const event = acceptPush(push, { ...context, now: new Date(time) });
@@ -159,7 +159,7 @@ test('without a key of the sender, the same push is marked as one that has no id
   assert.deepEqual([at('2026-03-01T12:00:00.000Z')[1], accepted().isUnkeyed], [true, undefined]);
 });
 
-test('whatever distinguishes two pushes distinguishes their ids', () => {
+test('pushes that differ in anything have different ids', () => {
   const events = [
     accepted(),
     accepted({ idempotencyKey: 'other' }),
@@ -173,7 +173,7 @@ test('whatever distinguishes two pushes distinguishes their ids', () => {
   assert.equal(new Set(events.map((event) => event.id)).size, events.length);
 });
 
-test('ids do not run parts together', () => {
+test('the parts of an id cannot run together', () => {
   const parts = fc.array(fc.string(), { maxLength: 4 });
   fc.assert(
     fc.property(parts, parts, (a, b) => {

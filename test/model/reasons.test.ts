@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reasons } from '../../src/model/reasons.ts';
 
-test('reasons are CamelCase words, as metav1.Condition wants them, each with a meaning of its own', () => {
+test('reasons are CamelCase words, as metav1.Condition requires, each with a distinct meaning', () => {
   for (const [reason, meaning] of Object.entries(reasons)) {
     assert.match(reason, /^[A-Z][A-Za-z]{1,62}$/);
     assert.match(meaning, /^[a-z].*[^.]$/);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { verificationSecrets } from '../../src/model/verification.ts';
 import { policyOf, specOf } from './samples.ts';
 
-test('the Secrets of a verification are those of its keys, each once, in the namespace of the policy', () => {
+test("a verification depends on the Secrets of its keys, each once, in the policy's namespace", () => {
   const keys = ['a', 'b', 'a'].map((secret) => ({ secret, key: 'cosign.pub' }));
   const policy = policyOf({ spec: specOf({ verification: { keys, signers: [] } }) });
   assert.deepEqual(verificationSecrets(policy), [
@@ -12,7 +12,7 @@ test('the Secrets of a verification are those of its keys, each once, in the nam
   ]);
 });
 
-test('a policy without a verification, or without a usable spec, depends on none', () => {
+test('a policy without a verification or a usable spec depends on no Secret', () => {
   assert.deepEqual(verificationSecrets(policyOf()), []);
   assert.deepEqual(verificationSecrets(policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: '' } } })), []);
 });

@@ -16,13 +16,13 @@ const rows: readonly (readonly [rule: { identity: string } | { identityPattern: 
   [{ identityPattern: 'ada' }, 'ada\n', false],
 ];
 for (const [rule, identity, matches] of rows) {
-  test(`${JSON.stringify(rule)} ${matches ? 'is' : 'is not'} ${JSON.stringify(identity)}`, () => {
+  test(`${JSON.stringify(rule)} ${matches ? 'matches' : 'does not match'} ${JSON.stringify(identity)}`, () => {
     assert.equal(wantSigner({ issuer, ...rule }).matches({ issuer, identity }), matches);
     assert.ok(!wantSigner({ issuer, ...rule }).matches({ issuer: `${issuer}.mallory.example`, identity }), 'another issuer');
   });
 }
 
-test('what cannot be compared with is InvalidPolicy', () => {
+test('a rule that cannot be compared is InvalidPolicy', () => {
   const invalid = (pattern: RegExp) => ({ reason: 'InvalidPolicy', message: pattern });
   assert.throws(() => wantSigner({ issuer }), invalid(/write either identity or identityPattern/));
   assert.throws(() => wantSigner({ issuer, identity: 'a', identityPattern: 'a' }), invalid(/write either/));

@@ -30,7 +30,7 @@ async function get({ app }: TestApi, url: string, headers: Record<string, string
   return { status: response.statusCode, headers: response.headers, body, ids: body.events?.map(({ id }) => id) };
 }
 
-test('all events, newest first, each with its results', async (t) => {
+test('lists all events, newest first, each with its results', async (t) => {
   const api = startApi(t, open, records);
   const { status, body, headers } = await get(api, '/api/events');
   assert.equal(status, 200);
@@ -62,7 +62,7 @@ test('all events, newest first, each with its results', async (t) => {
   });
 });
 
-test('page by page', async (t) => {
+test('lists events page by page', async (t) => {
   const api = startApi(t, open, records);
   const first = await get(api, '/api/events?limit=2');
   assert.deepEqual([first.ids, first.body.next], [['queued', 'two'], `${eventTime + 8_000}-two`]);
@@ -72,14 +72,14 @@ test('page by page', async (t) => {
   assert.deepEqual([third.ids, third.body.next], [[], undefined]);
 });
 
-test('by outcome: of the event, or at one of its policies', async (t) => {
+test('filters by the outcome of the event or of one of its policies', async (t) => {
   const api = startApi(t, open, records);
   assert.deepEqual((await get(api, '/api/events?outcome=updated')).ids, ['two', 'half']);
   assert.deepEqual((await get(api, '/api/events?outcome=unwatched')).ids, ['nobody']);
   assert.deepEqual((await get(api, '/api/events?outcome=failed')).ids, []);
 });
 
-test('a rare outcome does not cost more than a part of the list at a time', async (t) => {
+test('a search for a rare outcome reads a bounded part of the list at a time', async (t) => {
   const many = Array.from({ length: 5_000 }, (_, index) =>
     recordOf(`e${index}`, -index, { 'shop/web': index === 4_500 ? 'failed' : 'updated' }),
   );
@@ -103,14 +103,14 @@ for (const [name, url] of [
   ['an unknown question', '/api/events?tag=1'],
   ['an id that is none', '/api/events/a%20b'],
 ] as const) {
-  test(`400: ${name}`, async (t) => {
+  test(`answers 400: ${name}`, async (t) => {
     const { status, body } = await get(startApi(t, open, records), url);
     assert.equal(status, 400);
     assert.ok(body.error);
   });
 }
 
-test('the repository is asked for in normal form', async (t) => {
+test('normalises the requested repository', async (t) => {
   const asked: unknown[] = [];
   const reader = {
     get: () => Promise.resolve(undefined),
@@ -125,7 +125,7 @@ test('the repository is asked for in normal form', async (t) => {
   assert.deepEqual(asked, ['docker.io/library/nginx', 'r.example.com/shop/web', 'r.example.com/shop/web']);
 });
 
-test('who may get the policies of one namespace sees what became of events there, and no more', async (t) => {
+test('a user who may get the policies of one namespace sees only their results', async (t) => {
   const api = startApi(t, ann('get shop'), records);
   const { body } = await get(api, '/api/events');
   assert.deepEqual(
@@ -137,7 +137,7 @@ test('who may get the policies of one namespace sees what became of events there
   assert.equal((await get(api, '/api/events/two')).status, 200);
 });
 
-test('who may nothing sees nothing; who may list all policies also sees what has none', async (t) => {
+test('a user without permissions sees nothing, and one who may list all policies also sees unmatched events', async (t) => {
   assert.deepEqual((await get(startApi(t, ann(), records), '/api/events')).ids, []);
   assert.deepEqual((await get(startApi(t, ann('list *'), records), '/api/events')).ids, ['queued', 'nobody']);
   assert.deepEqual((await get(startApi(t, ann('list *', 'get *'), records), '/api/events')).ids, [
@@ -156,7 +156,7 @@ const withIgnored = [
   recordOf('two', 6, { 'shop/web': 'ignored' }),
 ];
 
-test('what a receiver ignored is shown with its reason, and found by the outcome', async (t) => {
+test('shows what a receiver ignored with its reason, and finds it by outcome', async (t) => {
   const api = startApi(t, open, withIgnored);
   assert.deepEqual((await get(api, '/api/events')).ids, ['queued', 'nameless', 'named', 'two']);
   const { body, ids } = await get(api, '/api/events?outcome=ignored');
@@ -174,7 +174,7 @@ test('what a receiver ignored is shown with its reason, and found by the outcome
   });
 });
 
-test('what a receiver ignored was matched to no policy: only who may list all policies sees it', async (t) => {
+test('shows what a receiver ignored only to users who may list all policies', async (t) => {
   for (const rights of [[], ['get shop'], ['get shop', 'list shop', 'update shop'], ['get *']]) {
     const api = startApi(t, ann(...rights), withIgnored);
     const { ids } = await get(api, '/api/events?outcome=ignored');
@@ -186,7 +186,7 @@ test('what a receiver ignored was matched to no policy: only who may list all po
   assert.equal((await get(api, '/api/events/named')).status, 200);
 });
 
-test('401: no token, a wrong one, another scheme', async (t) => {
+test('answers 401 to no token, a wrong one and another scheme', async (t) => {
   const api = startApi(t, ann('get *'), records);
   for (const authorization of ['', 'Bearer', 'Bearer other', 'Basic anns-token', 'Bearer a b']) {
     const { status, headers } = await get(api, '/api/events', { authorization });
@@ -195,7 +195,7 @@ test('401: no token, a wrong one, another scheme', async (t) => {
   assert.equal((await api.app.inject({ url: '/livez' })).statusCode, 200);
 });
 
-test('503: the API server, or Redis, does not answer', async (t) => {
+test('answers 503 when the API server or Redis does not answer', async (t) => {
   const auth: OperationsAuth = {
     kind: 'kubernetes',
     reviewToken: () => Promise.reject(new Error('connection refused')),
@@ -215,7 +215,7 @@ test('503: the API server, or Redis, does not answer', async (t) => {
   for (const url of ['/api/events', '/api/events/a']) assert.equal((await get(startApi(t, open, [], { reader }), url)).status, 503);
 });
 
-test('answers of the API server are remembered for ten seconds, failures are not', async (t) => {
+test('caches answers of the API server for ten seconds, and failures not at all', async (t) => {
   let asked = 0;
   let now = eventTime;
   const auth: OperationsAuth = {
@@ -232,7 +232,7 @@ test('answers of the API server are remembered for ten seconds, failures are not
   assert.equal(asked, 7);
 });
 
-test('without authentication: only under a name of this machine', async (t) => {
+test('without authentication the API answers only under a loopback name', async (t) => {
   const api = startApi(t, open, records);
   for (const host of ['localhost:9090', '127.0.0.1', '[::1]:9090'])
     assert.equal((await get(api, '/api/events', { host })).status, 200, host);
@@ -249,7 +249,7 @@ async function replay({ app }: TestApi, id: string, headers: Record<string, stri
   return { status: response.statusCode, body: response.json<{ id?: string; replayOf?: string; error?: string }>() };
 }
 
-test('202: a replay is a new event of its own', async (t) => {
+test('answers 202 to a replay, which is a new event', async (t) => {
   const api = startApi(t, open, records);
   const [first, second] = [await replay(api, 'one'), await replay(api, 'one')];
   assert.deepEqual([first.status, first.body.replayOf], [202, 'one']);
@@ -258,7 +258,7 @@ test('202: a replay is a new event of its own', async (t) => {
   assert.ok(api.logged.some((line) => line.includes('event replayed')));
 });
 
-test('a replay needs the right to update the policies that the event met', async (t) => {
+test('a replay needs permission to update the policies that the event matched', async (t) => {
   const rights = ['get shop', 'get ops', 'list *'];
   assert.equal((await replay(startApi(t, ann(...rights, 'update shop'), records), 'one')).status, 202);
   const denied = await replay(startApi(t, ann(...rights, 'update shop'), records), 'two');
@@ -274,7 +274,7 @@ test('a replay needs the right to update the policies that the event met', async
   assert.deepEqual(api.stored, []);
 });
 
-test('409: nothing of what a receiver ignored can be replayed', async (t) => {
+test('answers 409 to a replay of something that a receiver ignored', async (t) => {
   const api = startApi(t, ann('list *', 'update *'), withIgnored);
   const { status, body } = await replay(api, 'nameless');
   assert.equal(status, 409);
@@ -283,7 +283,7 @@ test('409: nothing of what a receiver ignored can be replayed', async (t) => {
   assert.deepEqual(api.stored, []);
 });
 
-test('a POST is JSON, and from a page of this host if from any', async (t) => {
+test('accepts a POST only as JSON, and only from pages of this host', async (t) => {
   const api = startApi(t, open, records);
   assert.equal((await replay(api, 'one', { origin: 'http://localhost:9090' })).status, 202);
   for (const origin of ['http://attacker.example.com', 'http://localhost:9091', 'null', 'x'])
@@ -295,7 +295,7 @@ test('a POST is JSON, and from a page of this host if from any', async (t) => {
   assert.equal(api.stored.length, 1);
 });
 
-test('503: a full Redis, and one that does not store', async (t) => {
+test('answers 503 when Redis is full or does not store', async (t) => {
   const full = startApi(t, open, records, { refusal: () => 'Redis uses 81 % of its maxmemory' });
   assert.equal((await replay(full, 'one')).status, 503);
   const away = startApi(t, open, records, { storePushes: () => Promise.reject(new Error('away')) });

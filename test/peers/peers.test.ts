@@ -10,7 +10,7 @@ import { z } from 'zod';
 for (const one of families) {
   const cases = readCases(one.id);
 
-  test(`${one.id}: ${cases.length} cases`, async () => {
+  test(`${one.id} agrees in ${cases.length} cases`, async () => {
     const problems = compareLists(await findDifferences(one, cases), readDifferences(one.id));
     assert.deepEqual(
       problems,
@@ -19,7 +19,7 @@ for (const one of families) {
     );
   });
 
-  test(`${one.id}: each case has an id of its own, and a source that is known`, () => {
+  test(`each case of ${one.id} has an id of its own and a known source`, () => {
     const ids = cases.map(({ id }) => id);
     assert.deepEqual(
       ids.filter((id, index) => ids.indexOf(id) < index),
@@ -32,7 +32,7 @@ for (const one of families) {
   });
 }
 
-test('every table has a family, and every family both tables', () => {
+test('every table has a family, and every family has both tables', () => {
   const ids = families.map(({ id }) => id).toSorted();
   for (const folder of ['cases', 'differences']) {
     const files = globSync(`${folder}/*.json`, { cwd: import.meta.dirname }).map((file) => basename(file, '.json'));
@@ -40,7 +40,7 @@ test('every table has a family, and every family both tables', () => {
   }
 });
 
-describe('a list that is not so is noticed', () => {
+describe('a list of differences that does not match is reported', () => {
   const double = family('doubles', z.number(), (value) => value * 2);
   const cases = [1, 2, 3].map((input) => ({ id: `${input}`, source: 'nobody', input, expected: input === 1 ? 2 : 5 }));
   const listed = (entries: Record<string, number>) => [{ title: 't', kind: 'by-design', why: 'w', cases: entries }] as const;

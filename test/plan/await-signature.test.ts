@@ -19,7 +19,7 @@ for (const [passedMs, pauseMs] of rows) {
   });
 }
 
-test('a policy that was given up for want of a signature does not wait for it again', () => {
+test('a policy whose image stayed unsigned for too long does not wait for the same signature again', () => {
   const digest = digestOf('a');
   const [stalled] = stalledStatus('NotSigned').conditions ?? [];
   assert.ok(stalled);

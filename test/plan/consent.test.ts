@@ -34,7 +34,7 @@ for (const [name, onTarget, onNamespace, granted] of rows) {
   });
 }
 
-test('legacy grants its one Deployment to a policy where nobody answered, and only there', () => {
+test('legacy grants a policy its single Deployment where nobody answered, and nothing else', () => {
   const judge = (
     onTarget: string | undefined,
     onNamespace: string | null | undefined,
@@ -91,7 +91,7 @@ for (const [given, names] of seen) {
   });
 }
 
-test('workloads of a Namespace without consent are not even listed, unless they answer themselves', () => {
+test('workloads of a Namespace without consent are not listed, unless they answer themselves', () => {
   const lists: string[] = [];
   const list = (namespace: string, rules: Partial<ConsentRules> = {}) => {
     const view = asSeenBy(shopPolicy, {
@@ -116,7 +116,7 @@ test('workloads of a Namespace without consent are not even listed, unless they 
   assert.deepEqual(lists, [...Array<string>(4).fill('ops: answering'), 'ops: all', 'ops: all', 'shop: all']);
 });
 
-test('what is said of what is not seen hangs on the policy and the configuration alone', () => {
+test('the messages about invisible targets depend only on the policy and the configuration', () => {
   const say = (crossNamespace: CrossNamespace, of = target) => unseenProblem(of, shopPolicy, crossNamespace);
   assert.deepEqual(say('consent'), {
     reason: 'NoConsent',

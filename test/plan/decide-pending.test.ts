@@ -25,30 +25,30 @@ function takeTurn(candidate: Candidate, wanted: Candidate[], input: Partial<Pend
   return decidePending({ minAgeMs: 30 * minute, candidate, isWanted, now, ...input, status });
 }
 
-test('what was never seen waits from now on', () => assert.deepEqual(takeTurn(a, [a]), { next: pendingSince(a, 0) }));
+test('a candidate that was never seen waits from now on', () => assert.deepEqual(takeTurn(a, [a]), { next: pendingSince(a, 0) }));
 
-test('what would change nothing does not wait', () => assert.deepEqual(takeTurn(a, []), { apply: a }));
+test('a candidate that would change nothing does not wait', () => assert.deepEqual(takeTurn(a, []), { apply: a }));
 
-test('what is young goes on waiting, from its first sight', () => {
+test('a young candidate continues to wait from when it was first seen', () => {
   assert.deepEqual(takeTurn(a, [a], { pending: pendingSince(a, 10) }), { next: pendingSince(a, 10) });
 });
 
-test('what is old enough is applied', () => assert.deepEqual(takeTurn(a, [a], { pending: pendingSince(a, 30) }), { apply: a }));
+test('a candidate that is old enough is applied', () => assert.deepEqual(takeTurn(a, [a], { pending: pendingSince(a, 30) }), { apply: a }));
 
-test('what waits keeps its place, whatever newer comes', () => {
+test('a pending candidate stays pending, whatever newer one arrives', () => {
   assert.deepEqual(takeTurn(b, [a, b], { pending: pendingSince(a, 29) }), { next: pendingSince(a, 29) });
 });
 
-test('when it is through, what is newer starts to wait', () => {
+test('when the pending candidate was applied, the newer one starts to wait', () => {
   assert.deepEqual(takeTurn(b, [a, b], { pending: pendingSince(a, 30) }), { apply: a, next: pendingSince(b, 0) });
 });
 
-test('a push of what is older than what runs applies what is due, and leaves what is not', () => {
+test('a push of an image older than the running one applies a due candidate, and keeps one that is not due', () => {
   assert.deepEqual(takeTurn(b, [a], { pending: pendingSince(a, 31) }), { apply: a });
   assert.deepEqual(takeTurn(b, [a], { pending: pendingSince(a, 5) }), { apply: b, next: pendingSince(a, 5) });
 });
 
-test('what lost its place, or changes nothing any more, holds up nobody', () => {
+test('a candidate that was superseded or no longer changes anything delays nobody', () => {
   assert.deepEqual(takeTurn(b, [a, b], { status: { waiting: pendingSince(a, 29) } }), { next: pendingSince(b, 0) });
   assert.deepEqual(takeTurn(b, [b], { pending: pendingSince(a, 29) }), { next: pendingSince(b, 0) });
 });
@@ -59,7 +59,7 @@ test('the same tag with another digest is another image', () => {
   });
 });
 
-test('what was selected or ran long ago is not young again', () => {
+test('an image that was selected or ran before is not young again', () => {
   const latest = { ...a, selectedAt: minutesFromNow(-60) };
   assert.deepEqual(takeTurn(a, [a], { status: { latest } }), { apply: a });
   const history = appliedOnce('1.4.0').map((entry) => ({ ...entry, digest: digestOf('a'), at: minutesFromNow(-60) }));
@@ -70,27 +70,27 @@ test('what was selected or ran long ago is not young again', () => {
   });
 });
 
-test('another minAge counts from the first sight, too', () => {
+test('a changed minAge counts from when the candidate was first seen', () => {
   assert.deepEqual(takeTurn(a, [a], { pending: pendingSince(a, 10), minAgeMs: 10 * minute }), { apply: a });
   assert.deepEqual(takeTurn(a, [a], { pending: pendingSince(a, 40), minAgeMs: 60 * minute }).next?.until, minutesFromNow(20));
 });
 
-test('the first sight in a status that does not tell it', () => {
+test('a status without the time of the first sight starts the wait again', () => {
   const { since: _, ...waiting } = pendingSince(a, 10);
   assert.deepEqual(takeTurn(a, [a], { pending: waiting }), { next: pendingSince(a, 10) });
 });
 
-test('a wait for something else is no first sight', () => {
+test('a wait for another reason does not count as the first sight', () => {
   const { since: _, ...waiting } = pendingSince(a, 29);
   assert.deepEqual(takeTurn(a, [a], { status: { waiting: { ...waiting, reason: 'NotSigned' } } }), { next: pendingSince(a, 0) });
 });
 
-test('never early: times in a status have seconds', () => {
+test('a candidate is never applied early, although times in a status have whole seconds', () => {
   const { next } = takeTurn(a, [a], { now: now + 1 });
   assert.deepEqual([next?.since, next?.until], ['2026-03-01T12:00:01Z', '2026-03-01T12:30:01Z']);
 });
 
-test('however often somebody pushes, something is applied every minAge', () => {
+test('something is applied every minAge, however often somebody pushes', () => {
   let waiting: PendingCandidate | undefined;
   let running = 0;
   const applied: number[] = [];

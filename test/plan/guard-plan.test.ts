@@ -64,16 +64,16 @@ const rows: [name: string, context: Partial<GuardContext>, other: object][] = [
 ];
 
 for (const [name, context, other] of rows) {
-  test(`a target in another namespace, ${name}; the own one is never refused`, () =>
+  test(`a target in another namespace, ${name}; one in the own namespace is never refused`, () =>
     assert.deepEqual(guarded(context), [passedChange, other]));
 }
 
-test('what would not be changed needs no permission', () => {
+test('a container that would not be changed needs no permission', () => {
   assert.deepEqual(guarded({ crossNamespace: 'deny' }, '1.3.0'), [blockedChange, blockedChange]);
   assert.deepEqual(guarded(consentMissing, '1.3.0'), [blockedChange, blockedChange]);
 });
 
-test('the first guard that has something to say is heard, and the next about what it leaves', () => {
+test('the first guard that blocks a change gives the reason, and the next guard sees what is left', () => {
   const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
   const reasonOf = (given: Case) => {
     const { problem, blocked } = evaluateGuards(given);
@@ -93,7 +93,7 @@ test('the first guard that has something to say is heard, and the next about wha
   assert.deepEqual([changed, blocked?.reason], [[], 'Held']);
 });
 
-test('a rollback passes what would protect from the policy, but not what others have forbidden', () => {
+test('a rollback passes guards against the policy, but not what others have forbidden', () => {
   const rollsBack = (given: Case) => {
     const { problem, blocked, changed } = evaluateGuards(given, ...rollbackGuards);
     return problem?.reason ?? blocked?.reason ?? changed.length;
@@ -103,7 +103,7 @@ test('a rollback passes what would protect from the policy, but not what others 
   assert.equal(rollsBack({ spec: { mode: 'DryRun' } }), 'DryRun');
 });
 
-test('what is blocked is still wanted, so that the registry is asked what it is', () => {
+test('a blocked candidate is still wanted, so that the registry is asked for its digest', () => {
   const context = contextOf({ spec: specOf({ mode: 'DryRun' }) });
   assert.ok(hasChanges(guardPlan(plan(), context)));
   assert.ok(!hasChanges(guardPlan(plan('1.3.0'), context)));

@@ -32,4 +32,4 @@ const rows: [name: string, args: Parameters<typeof isSelectedBy>, expected: bool
 ];
 
 for (const [name, args, expected] of rows)
-  test(`${name}: ${expected ? 'selected' : 'not'}`, () => assert.equal(isSelectedBy(...args), expected));
+  test(`${name}: ${expected ? 'is the selection' : 'is not the selection'}`, () => assert.equal(isSelectedBy(...args), expected));

@@ -35,7 +35,7 @@ const rows: [name: string, windows: UpdateWindow[], now: string, opens: string |
 ];
 
 for (const [name, windows, now, opens] of rows) {
-  test(`${name}: ${opens ?? 'open'}`, () => assert.equal(nextOpening(windows, new Date(now))?.toISOString(), opens));
+  test(`the next opening: ${name}: ${opens ?? 'open'}`, () => assert.equal(nextOpening(windows, new Date(now))?.toISOString(), opens));
 }
 
 /** The clocks of a zone, in another way than the code's. */
@@ -70,7 +70,7 @@ const time = fc
   .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
   .map(([hour, minute]) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`);
 
-test('around every change of the clocks: closed until then, open at it', () => {
+test('around every change of the clocks a window is closed until it opens', () => {
   const input = fc.record({
     moment: fc.constantFrom(...moments),
     offsetMinutes: fc.integer({ min: -26 * 60, max: 6 * 60 }),

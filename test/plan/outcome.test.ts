@@ -22,7 +22,7 @@ function outcome(
   return outcomeOf(plan, applied, true);
 }
 
-test('updated: what was changed, and what runs now', () => {
+test('updated: lists what was changed and what runs now', () => {
   assert.deepEqual(outcome(`${image}:1.2.3`, [change], { tag: '1.3.0', digest: digestOf('a') }), {
     kind: 'updated',
     reason: 'Updated',
@@ -39,7 +39,7 @@ test('updated: what was changed, and what runs now', () => {
   assert.equal(describeChange(change), `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`);
 });
 
-test('updated, and seen as done in the plan that was made after a conflict', () => {
+test('updated: includes changes that the plan after a conflict found done', () => {
   const { kind, running, selection } = outcome(`${image}:1.3.0`, [change]);
   assert.deepEqual(
     { kind, running, states: selection?.containers.map(({ state }) => state) },
@@ -47,13 +47,13 @@ test('updated, and seen as done in the plan that was made after a conflict', () 
   );
 });
 
-test('unchanged: nobody knows whose hand it was', () => {
+test('unchanged: does not claim a change of unknown origin', () => {
   const { kind, reason, ours, running } = outcome(`${image}:1.3.0`);
   assert.deepEqual([kind, reason, ours], ['unchanged', 'UpToDate', undefined]);
   assert.equal(running, `Deployment shop/web runs ${image}:1.3.0`);
 });
 
-test('unchanged, by our hand: a crash between patch and status forgets nothing', () => {
+test('unchanged: after a crash between patch and status our own change is not forgotten', () => {
   assert.deepEqual(outcome({ image: `${image}:1.3.0`, imageOwner: 'image-watcher' }).ours, [
     { workload: thisDeployment, container: 'web', image: `${image}:1.3.0` },
   ]);
@@ -61,17 +61,17 @@ test('unchanged, by our hand: a crash between patch and status forgets nothing',
   assert.equal(outcome({ image: `${image}:1.4.0`, imageOwner: 'image-watcher' }).ours, undefined);
 });
 
-test('unchanged says the most notable reason', () => {
+test('unchanged: shows the most important reason', () => {
   assert.equal(outcome(`${image}:1.4.0`).reason, 'OlderThanRunning');
   assert.equal(outcome(`${image}:1.3.0@${digestOf('a')}`, [], { tag: '1.3.0', digest: digestOf('b') }).reason, 'Retagged');
 });
 
-test('stalled: nothing can be compared', () => {
+test('stalled: images cannot be compared', () => {
   const { kind, reason } = outcome(`${image}:main`);
   assert.deepEqual([kind, reason], ['stalled', 'NotComparable']);
 });
 
-test('stalled: one target is missing, but what was changed elsewhere is told', () => {
+test('stalled: one target is missing, and changes of the other targets are still listed', () => {
   const missing = { kind: 'Deployment', namespace: 'shop', name: 'missing' };
   const plan = planUpdate({
     spec: specOf({ targets: [webDeployment, missing] }),
@@ -91,7 +91,7 @@ test('stalled: one target is missing, but what was changed elsewhere is told', (
   assert.equal(result.running, `Deployment shop/web runs ${image}:1.3.0`);
 });
 
-test('containers that run the same are told once', () => {
+test('containers that run the same image are listed once', () => {
   const digest = digestOf('a');
   const plan = planUpdate({
     spec: latestSpec(),
@@ -104,7 +104,7 @@ test('containers that run the same are told once', () => {
   assert.equal(outcomeOf(plan, [], true).running, `Deployment shop/web runs ${image}:latest@${digest}`);
 });
 
-test('what each container runs, and why it is not what is selected', () => {
+test('the outcome shows what each container runs, and why it is not the selected image', () => {
   const rows: [runs: string, state: string, message: RegExp | undefined][] = [
     [`${image}:1.3.0`, 'UpToDate', undefined],
     [`${image}:1.4.0`, 'Kept', /1\.3\.0 is older than 1\.4\.0/],
@@ -118,7 +118,7 @@ test('what each container runs, and why it is not what is selected', () => {
   }
 });
 
-test('a look at something else than what is selected tells nothing about the containers', () => {
+test('a reconcile of a candidate that is not the selection reports nothing about the containers', () => {
   const plan = planUpdate({
     spec: specOf(),
     candidate: { tag: '1.0.0' },

@@ -8,24 +8,24 @@ const a: PendingCandidate = { tag: '1.4.0', digest: digestOf('a'), until, reason
 const b: PendingCandidate = { ...a, tag: '1.5.0', digest: digestOf('b') };
 const throttled = { until, reason: 'RegistryThrottled' };
 
-test('a look that did not ask leaves the place, and ends what a job waited for', () => {
+test('a reconcile for another trigger keeps the pending candidate, and ends the wait of a job', () => {
   assert.deepEqual(nextPending(a, undefined), a);
   assert.equal(nextPending(throttled, undefined), undefined);
 });
 
-test('a look decides about what it saw', () => {
+test('a reconcile decides only about the candidate that it read', () => {
   assert.equal(nextPending(a, { seen: a }), undefined);
   assert.deepEqual(nextPending(a, { seen: a, next: b }), b);
   assert.deepEqual(nextPending(undefined, { next: b }), b);
   assert.deepEqual(nextPending(throttled, { next: b }), b);
 });
 
-test('who took the place meanwhile keeps it', () => {
+test('a candidate that became pending meanwhile stays', () => {
   assert.deepEqual(nextPending(a, {}), a);
   assert.deepEqual(nextPending(a, { next: b }), a);
   assert.deepEqual(nextPending(a, { seen: { ...a, until: '2026-03-01T12:00:00Z' } }), a);
 });
 
-test('says what waits, until when and why', () => {
+test('the message says what is pending, until when and why', () => {
   assert.equal(describeWaiting(a), '1.4.0 waits until 2026-03-01T12:30:00Z, when it is as old as spec.minAge asks for');
 });

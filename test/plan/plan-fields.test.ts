@@ -139,7 +139,7 @@ const registryRows: Row[] = [
 for (const [name, args, expected] of registryRows)
   test(`${name}: ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
 
-test('a registry guards the patch, there or not, and is not written into the repository', () => {
+test('the registry is tested by the patch, whether it is set or not, and is not written into the repository', () => {
   const guards = (held: Parameters<typeof helm>[0]) => plan(block, helm(held)).changes[0]?.fields?.slice(0, -1);
   assert.deepEqual(guards({ ...apart, ...withGlobal(null) }), [
     { path: repositoryPath, from: 'shop/web' },
@@ -153,7 +153,7 @@ test('a registry guards the patch, there or not, and is not written into the rep
   ]);
 });
 
-test('what runs is not known by a repository alone, where its registry is apart', () => {
+test('the running image is not known from a repository alone when its registry is separate', () => {
   const running = (held: Parameters<typeof helm>[0], { spec } = hub) => {
     const fields = Object.entries(helm(held)).map(([path, field]) => [
       path,
@@ -168,7 +168,7 @@ test('what runs is not known by a repository alone, where its registry is apart'
   assert.equal(running({ [registryPath]: { unusable: 'NotText' }, [repositoryPath]: 'shop/web' }), undefined);
 });
 
-test('every field guards the patch, and the change reads like one of a container', () => {
+test('every field is tested by the patch, and its change is described like that of a container', () => {
   const { changes } = plan(
     { repository: 'spec.image.repository', tag: 'spec.image.tag' },
     { 'spec.image.registry': null, 'spec.image.repository': repository, 'spec.image.tag': '1.2.3' },
@@ -188,7 +188,7 @@ test('every field guards the patch, and the change reads like one of a container
   ]);
 });
 
-test('who is told of a number is told why it matters; a missing parent is named', () => {
+test('the message about a number says why it matters, and a missing parent is named', () => {
   assert.match(plan({ tag: 't' }, { t: 1.2 }).unchanged[0]?.message ?? '', /t holds a number: as one, 1\.20 is 1\.2; quote it/);
   const missing = plan({ tag: 'spec.values.image.tag' }, { 'spec.values.image.tag': { unusable: 'ParentMissing' } });
   assert.match(
@@ -197,12 +197,12 @@ test('who is told of a number is told why it matters; a missing parent is named'
   );
 });
 
-test('of what was not found in the object there is no parent; inherited names are none of its own', () => {
+test('an absent value has no parent, and inherited properties do not count', () => {
   for (const tag of ['spec.other.tag', 'constructor', '__proto__'])
     assert.equal(plan({ tag }, {}).problem?.reason, 'FieldPathMissing', tag);
 });
 
-test('a tag whose repository is not written down is nobody’s', () => {
+test('a tag whose repository is not set belongs to no policy', () => {
   const { problem } = plan(
     { repository: 'spec.image.repository', tag: 'spec.image.tag' },
     { 'spec.image.registry': null, 'spec.image.repository': null, 'spec.image.tag': '1.2.3' },
@@ -220,7 +220,7 @@ test('an object with a pod template has no fields, whatever the operator allows'
   assert.deepEqual([target?.changes, target?.problem?.reason], [[], 'UnsupportedTargetKind']);
 });
 
-test('a long path is a name with its end', () => {
+test('a long path is shortened to its end', () => {
   const path = `spec.${'values.'.repeat(12)}image.tag`;
   const { changes } = plan({ tag: path }, { [path]: '1.2.3' });
   assert.equal(changes[0]?.container.length, 63);

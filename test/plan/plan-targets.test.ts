@@ -27,7 +27,7 @@ const workloadNamed = (name: string, labels?: Record<string, string>, runs = cur
   workloadOf({ web: runs }, { name, ...(labels && { labels }) });
 const selectorTarget = (matchLabels: Record<string, string>) => ({ kind: 'Deployment', namespace: 'shop', selector: { matchLabels } });
 
-test('a selector means all that match, in the order of their names', () => {
+test('a selector selects all matching workloads in the order of their names', () => {
   const workloads = [
     workloadNamed('c', { uses: 'web' }),
     workloadNamed('a', { uses: 'web' }),
@@ -41,7 +41,7 @@ test('a selector means all that match, in the order of their names', () => {
   );
 });
 
-test('what was read anew counts, not what the list remembers: its labels too', () => {
+test('a freshly read object counts instead of the cached one, including its labels', () => {
   const listed = [workloadNamed('a', { uses: 'web' }), workloadNamed('b', { uses: 'web' })];
   const { targets } = planUpdate({
     spec: specOf({ targets: [selectorTarget({ uses: 'web' })] }),
@@ -55,18 +55,18 @@ test('what was read anew counts, not what the list remembers: its labels too', (
   assert.deepEqual([targets.length, targets[0]?.problem?.reason], [1, 'TargetNotFound']);
 });
 
-test('a selector that finds nothing is told', () => {
+test('a selector that finds nothing is reported', () => {
   const planned = plan([workloadNamed('a', { uses: 'other' })], { targets: [selectorTarget({ uses: 'web', tier: 'x' })] });
   const { kind, reason, message } = outcomeOf(planned, [], true);
   assert.deepEqual([kind, reason, message], ['stalled', 'TargetNotFound', 'no Deployment in shop matches uses=web,tier=x']);
 });
 
-test('a workload that several targets mean has one plan', () => {
+test('a workload that several targets select has one plan', () => {
   const { targets } = plan([workloadNamed('web', { uses: 'web' })], { targets: [webDeployment, selectorTarget({ uses: 'web' })] });
   assert.deepEqual([targets.length, targets[0]?.changes.length], [1, 1]);
 });
 
-test('init containers are meant only where the target says so, and by their names where it names some', () => {
+test('init containers are included only where the target says so, and by name where it names some', () => {
   const initContainers = [
     { name: 'migrate', image: currentImage },
     { name: 'seed', image: currentImage },
@@ -84,7 +84,7 @@ test('init containers are meant only where the target says so, and by their name
 const withVolume = (images: Record<string, string>, name = 'web') =>
   workloadOf(images, { volumes: [{ name: `volumes/${name}`, image: currentImage, index: 2 }] });
 
-test('image volumes are meant only where the target says so, whatever containers it names', () => {
+test('image volumes are included only where the target says so, whatever containers it names', () => {
   const changed = (parts: object) =>
     plan([withVolume({ web: currentImage, side: currentImage })], { targets: [{ ...webDeployment, ...parts }] }).targets.flatMap(
       ({ changes }) => changes.map(({ container, index, list }) => [container, index, list ?? 'containers']),
@@ -100,7 +100,7 @@ test('image volumes are meant only where the target says so, whatever containers
   assert.deepEqual(changed({ volumes: true, containers: ['web'] }), [web, volume]);
 });
 
-test('two targets that mean a container and a volume of its name change both', () => {
+test('two targets that select a container and a volume of its name change both', () => {
   const { targets } = plan([withVolume({ web: currentImage })], { targets: [webDeployment, { ...webDeployment, volumes: true }] });
   assert.deepEqual(
     targets.map(({ changes }) => changes.map(({ container }) => container)),
@@ -108,7 +108,7 @@ test('two targets that mean a container and a volume of its name change both', (
   );
 });
 
-test('a workload with nothing but a volume of the image is up to date by it, and without the permission says what to write', () => {
+test('a workload with only an image volume is up to date by it, and without volumes: true the message says what to write', () => {
   const only = [withVolume({ web: 'busybox:1' }, 'models')];
   assert.equal(plan(only, { targets: [{ ...webDeployment, volumes: true }] }).targets[0]?.problem, undefined);
   const problemOf = (workloads: Workload[], parts: object = {}) =>
@@ -119,7 +119,7 @@ test('a workload with nothing but a volume of the image is up to date by it, and
   assert.equal(problemOf([workloadOf({ web: 'busybox:1' })], { volumes: true }), `${none}, and no image volume of it`);
 });
 
-test('of hundreds of targets a message names the first ones', () => {
+test('a message about hundreds of targets names the first ones', () => {
   const workloads = Array.from({ length: 300 }, (_, index) => workloadNamed(`w${index}`, { uses: 'web' }));
   const planned = plan(workloads, { targets: [selectorTarget({ uses: 'web' })] });
   const applied = planned.targets.flatMap(({ target, changes }) => changes.map((change) => ({ ...change, workload: target })));

@@ -71,7 +71,7 @@ test('a container of another repository is never changed, and no container ever 
   );
 });
 
-test('never backwards: what is newer by the strategy, or a higher version where versions are wanted, stays', () => {
+test('nothing is downgraded: an image that is newer by the strategy, or a higher version where versions are compared, stays', () => {
   fc.assert(
     fc.property(input, ({ images, spec, tag, digest, hasApplied }) => {
       const after = carryOut(images, spec, { tag, digest }, hasApplied);
@@ -87,7 +87,7 @@ test('never backwards: what is newer by the strategy, or a higher version where 
   );
 });
 
-test('what was applied is up to date: the same plan made again changes nothing', () => {
+test('an applied plan is up to date: the same plan again changes nothing', () => {
   fc.assert(
     fc.property(input, ({ images, spec, tag, digest, hasApplied }) => {
       const once = carryOut(images, spec, { tag, digest }, hasApplied);
@@ -97,7 +97,7 @@ test('what was applied is up to date: the same plan made again changes nothing',
   );
 });
 
-test('candidates in any order end at the greatest', () => {
+test('candidates in any order lead to the greatest', () => {
   const versions = fc.uniqueArray(fc.constantFrom('1.0.0', '1.2.3', '1.10.0', '3.1.4'), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(versions, (order) => {

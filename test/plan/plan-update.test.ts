@@ -115,7 +115,7 @@ for (const [name, [runs, choice, becomes, spec = semverSpec, when = 'at first']]
   });
 }
 
-test('every container of the repository is planned, at its place; others are not looked at', () => {
+test('every container of the repository is planned, at its index, and others are ignored', () => {
   const workload = workloadOf({
     proxy: 'envoyproxy/envoy:v1.30.0',
     web: `${image}:1.2.3`,
@@ -132,7 +132,7 @@ test('every container of the repository is planned, at its place; others are not
   );
 });
 
-test('the text form that the workload used is kept', () => {
+test('the notation of the image in the workload is kept', () => {
   const nginx = specOf({ repository: { registry: 'docker.io', path: 'library/nginx' } });
   const names = ['nginx', 'library/nginx', 'docker.io/nginx', 'index.docker.io/library/nginx'];
   for (const name of names) {
@@ -141,13 +141,13 @@ test('the text form that the workload used is kept', () => {
   }
 });
 
-test('the name of an alias is unchanged, too', () => {
+test('the name of an alias is kept, too', () => {
   const aliases = new Map([['registry.internal:5000', 'registry.example.com']]);
   const [target] = plan(workloadOf({ web: 'registry.internal:5000/shop/web:1.2.3' }), { tag: '1.3.0' }, { aliases }).targets;
   assert.equal(target?.changes[0]?.to, 'registry.internal:5000/shop/web:1.3.0');
 });
 
-test('only the containers that are named are looked at, and each of them has to be there', () => {
+test('only the named containers are considered, and each of them has to exist', () => {
   const workload = workloadOf({ web: `${image}:1.2.3`, worker: `${image}:1.2.3`, proxy: 'envoyproxy/envoy:v1.30.0' });
   const named = (...containers: string[]) =>
     plan(workload, { tag: '1.3.0' }, { spec: specOf({ targets: [{ ...webDeployment, containers }] }) });
@@ -163,7 +163,7 @@ test('only the containers that are named are looked at, and each of them has to 
   assert.match(some.problem.message, /no container "proxy" or "missing" that runs registry\.example\.com\/shop\/web/);
 });
 
-test('a target that cannot be changed has the reason', () => {
+test('a target that cannot be changed has a reason', () => {
   const problem = { reason: 'TargetKindUnknown', message: 'install it' } as const;
   const [unknown] = plan(workloadOf({ web: `${image}:1.2.3` }), { tag: '1.3.0' }, { kindProblem: () => problem }).targets;
   assert.deepEqual([unknown?.problem, unknown?.changes], [problem, []]);

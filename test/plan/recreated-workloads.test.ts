@@ -32,7 +32,7 @@ const holdsFor = (isSo: (entry: HistoryEntry) => boolean, entry: Partial<History
   [formerDeployment, thisDeployment, webDeployment].map((identity) => isSo(entryOf({ ...entry, ...identity })));
 const ofThisOne = [false, true, true];
 
-test('it is held, and taken for rewritten by admission, only after a change of its own', () => {
+test('a recreated workload is held, or taken for rewritten by admission, only after a change of its own', () => {
   const byHand = { image: `${image}:1.2.3`, imageOwner: 'helm-v0-by-hand' };
   assert.deepEqual(
     holdsFor((entry) => evaluateGuards({ runs: byHand, status: { history: [entry] } }, held).blocked?.reason === 'Held'),
@@ -46,7 +46,7 @@ test('it is held, and taken for rewritten by admission, only after a change of i
   );
 });
 
-test('what was changed in this very reconcile was changed on the one that was there then', () => {
+test('a change in this reconcile was made to the workload that existed then', () => {
   const changes = [formerDeployment, thisDeployment].map((workload) => {
     const applied = [{ workload, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` }];
     return lastChange({ target: webDeployment, workload: workloadOf({ web: `${image}:1.2.3` }) }, 'web', contextOf({ applied }));
@@ -54,7 +54,7 @@ test('what was changed in this very reconcile was changed on the one that was th
   assert.deepEqual([changes[0], changes[1]?.image], [undefined, `${image}:1.3.0`]);
 });
 
-test('the policy starts over with it, whatever it runs', () => {
+test('the policy starts over with a recreated workload, whatever it runs', () => {
   const branch = `${image}:branch`;
   const workload = workloadOf({ web: branch });
   const startsOver = (entry: HistoryEntry) =>
@@ -63,7 +63,7 @@ test('the policy starts over with it, whatever it runs', () => {
   assert.equal(startsOver(entryOf({ name: 'other' })), false);
 });
 
-test('neither its rollout nor what failed before is anything that the policy did to it', () => {
+test('neither the rollout nor former failures of a recreated workload are attributed to the policy', () => {
   const running = changedWorkload(stuckRollout);
   assert.deepEqual(
     holdsFor((entry) => currentRollouts(rolloutOwnerOf({ history: [entry] }), viewOf(running)).length > 0),
@@ -75,7 +75,7 @@ test('neither its rollout nor what failed before is anything that the policy did
   );
 });
 
-test('that an image was put back is said of the workload where it was', () => {
+test('a rollback is reported for the workload where it happened', () => {
   const back = { from: `${image}:1.3.0`, to: `${image}:1.2.3`, trigger: 'Rollback', result: 'RolledOut' } as const;
   const rejected = [{ digest: entryOf().digest ?? '', reason: 'CrashLoop', at: changedAt }];
   const isSaid = (entry: HistoryEntry) => {
@@ -87,7 +87,7 @@ test('that an image was put back is said of the workload where it was', () => {
   assert.deepEqual(holdsFor(isSaid, back), ofThisOne);
 });
 
-test('the same change of another one is an entry of its own, even within the same second', () => {
+test('the same change of another workload is a separate entry, even within the same second', () => {
   const outcome: Outcome = { kind: 'updated', reason: 'Updated', message: '', tag: '1.3.0' };
   const change = { container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
   const written = (workload: WorkloadIdentity, history: readonly HistoryEntry[] = []) =>

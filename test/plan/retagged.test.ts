@@ -9,7 +9,7 @@ const latest = { tag: '1.3.0', digest: digestOf('a'), selectedAt: '2026-03-01T12
 const policy = policyOf({ status: { latest } });
 const moved = { announced: true, hint: { tag: '1.3.0', digest: digestOf('b') } };
 
-test('a tag that moved is told, with both digests', () => {
+test('a tag that moved is reported with both digests', () => {
   const outcome = noteRetagged(upToDate, policy, moved);
   assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'Retagged']);
   assert.ok(outcome.message.includes(digestOf('a')) && outcome.message.includes(digestOf('b')));
@@ -26,5 +26,5 @@ const rows: readonly (readonly [string, ...Parameters<typeof noteRetagged>])[] =
   ['what was changed', { ...upToDate, kind: 'updated', reason: 'Updated' }, policy, moved],
 ];
 for (const [name, ...input] of rows) {
-  test(`announced is ${name}: as it was`, () => assert.equal(noteRetagged(...input), input[0]));
+  test(`nothing is reported when ${name} is announced`, () => assert.equal(noteRetagged(...input), input[0]));
 }

@@ -48,7 +48,7 @@ const created = (days: Record<string, number>) =>
     strategy: strategies.newest(new Map(Object.entries(days).map(([tag, day]) => [tag, new Date(Date.UTC(2026, 2, day))]))),
   });
 
-test('it is replaced with every strategy', () => {
+test('an image that was rolled back to is replaced with every strategy', () => {
   assert.equal(planAfterRollback({}), `:latest@${b}`);
   assert.equal(planAfterRollback({}, specOf(), { tag: '1.3.0' }), ':1.3.0');
   assert.equal(planAfterRollback({}, specOf({ strategy: lastMatching('build-.*') }), { tag: 'build-2' }), ':build-2');
@@ -56,19 +56,19 @@ test('it is replaced with every strategy', () => {
   assert.equal(planAfterRollback({}, created({ latest: 1, later: 2 }), { tag: 'later' }), ':later');
 });
 
-test('where creation times decide and that of what runs is lost, nothing older than what was left comes', () => {
+test('where creation times decide and that of the running image is lost, nothing older than the image before is applied', () => {
   assert.equal(planAfterRollback({}, created({ earlier: 1, latest: 2 }), { tag: 'earlier' }), 'NotComparable');
   assert.equal(planAfterRollback({}, created({ latest: 2 }), { tag: 'latest' }), ':latest');
 });
 
-test('the workload remembers it where the history is too short, or names what admission made of it', () => {
+test("the workload's annotation is used where the history is too short, or holds what admission made of the image", () => {
   const others = Array.from({ length: 10 }, (_, index): HistoryEntry => ({ ...rollbackEntry, name: `other-${index}` }));
   assert.equal(planAfterRollback({ history: others }), 'NotComparable');
   assert.equal(planAfterRollback({ history: others, runs: { lastUpdate: remembered } }), `:latest@${b}`);
   assert.equal(planAfterRollback({ runs: { image: `${rollbackEntry.to}@${a}` } }), `:latest@${b}`);
 });
 
-test('what somebody else put there, or the policy by another change, is not', () => {
+test('an image that somebody else or another change of the policy deployed is not replaced', () => {
   const rows: Parameters<typeof planAfterRollback>[0][] = [
     { runs: { image: `${image}:branch`, imageOwner: 'kubectl-edit' } },
     { history: [{ ...rollbackEntry, trigger: 'Webhook' }] },

@@ -16,7 +16,7 @@ const policies = [
   policyOf({ name: 'g', spec: specOf({ suspended: true }) }),
 ];
 
-test('policies that share repository, access and interval share the poll; those that are suspended or cannot be understood have none', () => {
+test('policies with the same repository, access and interval share a poll, and suspended or invalid ones have none', () => {
   const duePolls = createDuePolls(({ namespace }, { repository }) =>
     namespace === 'ops' ? { ...repository, access: access('creds') } : repository,
   );
@@ -31,13 +31,13 @@ test('policies that share repository, access and interval share the poll; those 
   );
 });
 
-test('each once, however many intervals have passed, and none when no time has', () => {
+test('each poll is due once, however many intervals have passed, and never when no time has', () => {
   const duePolls = createDuePolls((_, { repository }) => repository);
   assert.equal(duePolls(policies, 0, 24 * hour).length, 3);
   assert.equal(duePolls(policies, 24 * hour, 24 * hour).length, 0);
 });
 
-test('a change of access does not lose a turn, and nobody is asked for the access of those whose turn it is not', () => {
+test('a change of access does not skip a poll, and access is resolved only for due polls', () => {
   const asked: string[] = [];
   let source: ImageSource = web;
   const duePolls = createDuePolls(({ name }) => {

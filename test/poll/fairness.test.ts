@@ -24,7 +24,7 @@ after(async () => {
   await redis.stop();
 });
 
-test('a registry whose lists never end takes its own places only: polls of another go on', async (t) => {
+test('a registry with endless lists occupies only its own slots, and polls of another continue', async (t) => {
   const never = Promise.withResolvers<undefined>();
   let [running, most] = [0, 0];
   const polled = new Set<string>();

@@ -23,7 +23,7 @@ function refusal(enter: () => unknown): number | undefined {
   }
 }
 
-test('so many polls of a host at once, and no more; another host has places of its own', () => {
+test('a host has a limited number of concurrent polls, and another host has slots of its own', () => {
   const { gate } = create();
   const [first] = [gate.enter('a', hour), gate.enter('a', hour)];
   assert.equal(
@@ -35,7 +35,7 @@ test('so many polls of a host at once, and no more; another host has places of i
   gate.enter('a', hour);
 });
 
-test('who finds no place comes again soon, as measured by his interval', () => {
+test('a poll without a free slot is retried soon, relative to its interval', () => {
   const { gate } = create({ slotsOf: () => 0 });
   assert.equal(
     refusal(() => gate.enter('a', 30_000)),
@@ -43,7 +43,7 @@ test('who finds no place comes again soon, as measured by his interval', () => {
   );
 });
 
-test('a host that asked to be left alone is, until then; afterwards its polls come spread', () => {
+test('a host that asked for a pause is not polled until it ends, and then its polls are spread', () => {
   const until = startTime + 120_000;
   for (const [random, expected] of [
     [0, until + 1_000],
@@ -67,7 +67,7 @@ test('a host that asked to be left alone is, until then; afterwards its polls co
   }
 });
 
-test('a host that fails is left alone for longer and longer, five minutes at most; one success ends it', () => {
+test('a host that fails is paused for longer and longer, up to five minutes, and one success ends it', () => {
   const { gate, clock } = create({ random: () => 1 });
   const pauses: number[] = [];
   for (let failures = 0; failures < 12; failures++) {

@@ -29,7 +29,7 @@ function putMany(world: World, specs: Record<string, Parameters<typeof specOf>[0
 
 const readyOf = (world: World, name: string) => world.statusOf(name).conditions?.find(({ type }) => type === 'Ready');
 
-test('what no webhook announced is found, and reconciled by its own job', async () => {
+test('an image that no webhook announced is found, and reconciled by its own job', async () => {
   const world = createWorld();
   await poll(world);
   const { namespace, name, uid } = policyOf();
@@ -46,7 +46,7 @@ test('what no webhook announced is found, and reconciled by its own job', async 
   assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0']);
 });
 
-test('a poll that is tried again finds something else: that is another job, and the same find is none', async () => {
+test('a retried poll that finds another image creates another job, and the same image creates none', async () => {
   const world = createWorld();
   await poll(world);
   await poll(world);
@@ -62,7 +62,7 @@ test('a poll that is tried again finds something else: that is another job, and 
   assert.deepEqual([ids.length, new Set(ids).size, ids[0]], [5, 4, ids[1]]);
 });
 
-test('an answer of the registry is as old as the question, however long the others took', async () => {
+test('an answer of the registry is as old as its request, however long the others took', async () => {
   const world = createWorld();
   putMany(world, { a: {}, b: {} });
   let now = startTime;
@@ -77,7 +77,7 @@ test('an answer of the registry is as old as the question, however long the othe
   assert.equal(world.requests.filter((request) => request === 'HEAD 1.3.0').length, 3, 'asked again by each');
 });
 
-test('nothing to do is reported, without a job', async () => {
+test('a poll with nothing to do is reported, without a job', async () => {
   const world = createWorld();
   setWorkload(world, { web: `${image}:1.3.0` });
   await poll(world);
@@ -86,7 +86,7 @@ test('nothing to do is reported, without a job', async () => {
   assert.equal(world.statusOf('web').lastCheckTime, '2026-03-01T12:00:00Z');
 });
 
-test('which prereleases a range admits is in the condition, whichever way the policy was reconciled', async () => {
+test('the condition says which prereleases a range admits, whichever way the policy was reconciled', async () => {
   const note = /; of prereleases, ">=1\.0\.0-0" admits only those of 1\.0\.0: .* prereleases: true$/;
   const world = createWorld();
   putMany(world, { web: { strategy: strategies.semver({ range: '>=1.0.0-0' }) } });
@@ -97,7 +97,7 @@ test('which prereleases a range admits is in the condition, whichever way the po
   assert.match(readyOf(world, 'web')?.message ?? '', note);
 });
 
-test('one list for many policies, and one question for the tag that they found', async () => {
+test('many policies share one list, and one request for the tag that they select', async () => {
   const world = createWorld();
   putMany(world, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`web-${index}`, {}])));
   await poll(world);
@@ -116,7 +116,7 @@ test('one list for many policies, and one question for the tag that they found',
   );
 });
 
-test('one question for many policies that follow a tag', async () => {
+test('many policies that follow a tag share one request', async () => {
   const world = createWorld();
   world.tags.set('latest', digestOf('d'));
   putMany(world, { a: latestSpec({ targets: [webDeployment] }), b: latestSpec({ targets: [webDeployment] }) });
@@ -132,7 +132,7 @@ test('one question for many policies that follow a tag', async () => {
   );
 });
 
-test('policies of another interval have a poll of their own', async () => {
+test('policies with another interval have a poll of their own', async () => {
   const world = createWorld();
   putMany(world, { hourly: {}, often: { pollIntervalMs: 60_000 } });
   await poll(world);
@@ -142,14 +142,14 @@ test('policies of another interval have a poll of their own', async () => {
   );
 });
 
-test('a repository that nobody watches any more costs no request', async () => {
+test('a repository that is no longer watched costs no request', async () => {
   const world = createWorld();
   world.policies.clear();
   await poll(world);
   assert.deepEqual([world.requests, world.jobs], [[], []]);
 });
 
-test('what the user must mend stalls the policy that it concerns', async () => {
+test('a problem that the user must fix stalls only the policy that has it', async () => {
   const world = createWorld();
   putMany(world, { builds: { strategy: lastMatching('build-.*') }, web: {} });
   await poll(world);
@@ -175,14 +175,14 @@ test('one policy whose tag cannot be read does not hold up the others', async ()
   assert.equal(readyOf(world, 'follows')?.reason, 'Retrying');
 });
 
-test('what passes by itself is thrown', async () => {
+test('a temporary error is thrown', async () => {
   const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
   const world = createWorld();
   await assert.rejects(poll(world, { listTags: () => Promise.reject(later) }), later);
   assert.deepEqual([world.jobs, readyOf(world, 'web')?.reason], [[], 'RegistryThrottled']);
 });
 
-test('a process that stops does not go through all policies', async () => {
+test('a stopping process does not process all policies', async () => {
   const world = createWorld();
   putMany(world, { a: {}, b: {} });
   const stopping = new AbortController();
@@ -194,7 +194,7 @@ test('a process that stops does not go through all policies', async () => {
   assert.deepEqual([readyOf(world, 'a')?.reason, readyOf(world, 'b')?.reason], ['Retrying', undefined]);
 });
 
-test('a tag that is gone: what runs is kept, one Event, and a condition until the registry holds something newer', async () => {
+test('a deleted tag keeps what runs, causes one Event, and a condition until the registry has something newer', async () => {
   const world = createWorld();
   const goneOf = () => world.statusOf('web').conditions?.find(({ type }) => type === 'TagGone');
   setWorkload(world, { web: `${image}:1.3.0` });
@@ -220,7 +220,7 @@ test('a tag that is gone: what runs is kept, one Event, and a condition until th
   assert.equal(goneOf(), undefined);
 });
 
-test('where the policy may go back, a deleted tag is replaced', async () => {
+test('a deleted tag is replaced where the policy may downgrade', async () => {
   const world = createWorld();
   putMany(world, { web: { allowDowngrade: true } });
   setWorkload(world, { web: `${image}:1.3.0` });
@@ -232,7 +232,7 @@ test('where the policy may go back, a deleted tag is replaced', async () => {
   );
 });
 
-test('a host that must be left alone is not asked, and nobody is told: the poll comes later', async () => {
+test('a paused host is not requested, and nothing is reported: the poll is postponed', async () => {
   const later = new WaitError('Retrying', new Date(startTime + 60_000), 'not now');
   const world = createWorld();
   const pollGate: PollGate = {
@@ -244,7 +244,7 @@ test('a host that must be left alone is not asked, and nobody is told: the poll 
   assert.deepEqual([world.requests, world.jobs, world.statusOf('web')], [[], [], {}]);
 });
 
-test('the gate hears what the registry failed with, and of nothing else', async () => {
+test('the gate is informed of failures of the registry only', async () => {
   const heard: unknown[] = [];
   const pollGate: PollGate = { enter: () => ({ leave: (failure) => void heard.push(failure) }) };
   const broken = new Error('500');

@@ -16,7 +16,7 @@ const find = (tag: string, { name = 'web', status = selected('1.0.0') } = {}): F
 const tell = (world: World, ...finds: Find[]) => reportUnannounced(finds, web, world.ports);
 const told = (world: World) => world.events.map(({ regarding, type, reason }) => [regarding.name, type, reason]);
 
-test('the third in a row is told, then the sixth, the twelfth and so on', async () => {
+test('the third unannounced image in a row is reported, then the sixth, the twelfth and so on', async () => {
   const world = createWorld();
   const toldAt: number[] = [];
   for (let count = 1; count <= 30; count++) {
@@ -75,7 +75,7 @@ for (const [name, one, counts] of [
   });
 }
 
-test('what was announced does not count', async () => {
+test('an announced image does not count', async () => {
   const world = createWorld();
   world.announced.add('1.3.0');
   await tell(world, find('1.3.0'), find('1.4.0'));

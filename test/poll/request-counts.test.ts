@@ -49,7 +49,7 @@ async function poll(host: string, { versions = 30, moving = 10, running = '1.0.0
   return { requests: requests.map(({ kind, status }) => `${kind} ${status}`), found: world.jobs.length };
 }
 
-test('a real registry: one list, however many policies; one question for each tag that is followed, or that was found', async () => {
+test('polling a real registry takes one list for all policies, and one request for each tag that is followed or found', async () => {
   for (const tag of ['1.0.0', '1.1.0', 'latest']) await pushImage({ host: real.host, repository: path, tag, content: tag });
   assert.deepEqual(await poll(real.host, { moving: 0 }), { requests: ['tags 200', 'manifest 200'], found: 30 });
   assert.deepEqual(await poll(real.host, { moving: 0, running: '1.1.0' }), { requests: ['tags 200'], found: 0 });
@@ -59,7 +59,7 @@ test('a real registry: one list, however many policies; one question for each ta
   assert.deepEqual(await poll(real.host, { versions: 0 }), { requests: ['manifest 200', 'manifest 200'], found: 10 });
 });
 
-test('many pages: each once', async () => {
+test('each of many pages is requested once', async () => {
   fake.setPageSize(10);
   for (let minor = 0; minor < 45; minor++) fake.setTag(path, `1.${minor}.0`, fakeImage('1'));
   assert.deepEqual(await poll(fake.host, { moving: 0, running: '1.44.0' }), {

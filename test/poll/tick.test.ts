@@ -52,7 +52,7 @@ const countByPath = (added: readonly { path: string }[]) => {
   return counts;
 };
 
-test('every repository once per interval, over restarts', async () => {
+test('every repository is polled once per interval, across restarts', async () => {
   const clock = createClock(50);
   await clock.tick();
   clock.added.length = 0;
@@ -66,7 +66,7 @@ test('every repository once per interval, over restarts', async () => {
   );
 });
 
-test('a wiped Redis: only what was due in the last moments, and afterwards each once per interval', async () => {
+test('after a wiped Redis only what was due in the last moments is polled, and then each once per interval', async () => {
   const clock = createClock(200);
   await clock.run(hour);
   clock.added.length = 0;
@@ -81,7 +81,7 @@ test('a wiped Redis: only what was due in the last moments, and afterwards each 
   );
 });
 
-test('after an outage: each once, spread', async () => {
+test('after an outage each poll happens once, spread', async () => {
   const clock = createClock(200);
   await clock.tick();
   clock.added.length = 0;
@@ -95,7 +95,7 @@ test('after an outage: each once, spread', async () => {
   assert.ok(atOnce < 20, `${atOnce} in the first ten seconds`);
 });
 
-test('however the clock jumps and ticks are lost: nobody twice in one tick, and all of them once the clock runs again', async () => {
+test('clock jumps and lost ticks cause no double poll within a tick, and all polls happen once the clock runs again', async () => {
   const jump = fc.record({
     ms: fc.oneof(fc.integer({ min: -10 * hour, max: 10 * hour }), fc.constantFrom(0, tickMs, -tickMs, 60_000, -60_000)),
     what: fc.constantFrom('jump', 'restart', 'wipe'),
@@ -123,7 +123,7 @@ test('however the clock jumps and ticks are lost: nobody twice in one tick, and 
   );
 });
 
-test('replicas whose clocks differ by less than a minute do not look at the same time twice', async () => {
+test('replicas whose clocks differ by less than a minute do not poll for the same time twice', async () => {
   const clock = createClock(100);
   await clock.tick();
   clock.added.length = 0;
@@ -137,7 +137,7 @@ test('replicas whose clocks differ by less than a minute do not look at the same
   assert.ok([...countByPath(clock.added).values()].every((count) => count === 1));
 });
 
-test('a tick whose polls were not stored is done again', async () => {
+test('a tick whose polls were not stored is repeated', async () => {
   let isAway = false;
   const kept = createClock(1);
   const { addPolls } = kept.ports;
@@ -152,7 +152,7 @@ test('a tick whose polls were not stored is done again', async () => {
   assert.equal(kept.added.length, 1);
 });
 
-test('replicas whose clocks differ by 90 s: one clock, that of Redis, says whose turn it is', async (t) => {
+test('with replicas whose clocks differ by 90 s, only the clock of Redis decides what is due', async (t) => {
   const redis = await startRedis();
   const connection = connectWorker(redis.url);
   t.after(async () => {

@@ -26,7 +26,7 @@ async function start(t: TestContext) {
   return { redis, connection, full, log: createEventLog(connection, '{p}', ({ message }) => full.push(message)) };
 }
 
-test('the oldest records are forgotten with their places in the indexes, also in a Redis that is full', { timeout: 60_000 }, async (t) => {
+test('the oldest records are deleted with their index entries, even in a full Redis', { timeout: 60_000 }, async (t) => {
   const { redis, connection, log, full } = await start(t);
   for (let index = 0; index < 10; index++) await log.matched(push(index), ['shop/web']);
   await connection.config('SET', 'maxmemory', '1');
@@ -54,7 +54,7 @@ test('the oldest records are forgotten with their places in the indexes, also in
   assert.deepEqual(await connection.keys('{p}:event*'), ['{p}:events:registries']);
 });
 
-test('pushes that nobody watches take no more room than the last thousand and some', { timeout: 60_000 }, async (t) => {
+test('unwatched pushes take no more space than about the last thousand', { timeout: 60_000 }, async (t) => {
   const { connection, log } = await start(t);
   for (let start = 0; start < 3_000; start += 100) {
     await Promise.all(Array.from({ length: 100 }, (_, index) => log.unwatched(push(start + index), new Date())));

@@ -21,7 +21,7 @@ const push = (registry: string, index: number): PushEvent => ({
 });
 const pushes = (registry: string, count: number) => Array.from({ length: count }, (_, index) => push(registry, index));
 
-test('hundreds of repositories of registries that hang take no place from those of another', async (t) => {
+test('hundreds of repositories of hanging registries take no slot from those of another', async (t) => {
   const redis = await startRedis();
   const [hanging, alsoHanging, healthy] = await Promise.all([startFakeRegistry(), startFakeRegistry(), startFakeRegistry()]);
   const never = new Promise(() => {});

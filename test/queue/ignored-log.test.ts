@@ -69,7 +69,7 @@ const push = (id: string, seconds: number) => ({
 
 const tagsOf = (records: readonly EventRecord[]) => records.map(({ event: { tag, id } }) => tag ?? id);
 
-test('what was ignored is an event with its reason, among the pushes, newest first', { timeout: 60_000 }, async (t) => {
+test('an ignored push is an event with its reason, among the pushes, newest first', { timeout: 60_000 }, async (t) => {
   const { log, read, reader, pushes } = await start(t);
   await pushes.matched(push('first', 1), ['shop/web']);
   await pushes.unwatched(push('third', 3), at(3));
@@ -104,7 +104,7 @@ test('what was ignored is an event with its reason, among the pushes, newest fir
   assert.deepEqual(tagsOf(await read({})), ['1.0.0', '1.0.0'], 'only who asks for what was ignored gets it');
 });
 
-test('the same thing once more is the same event, with how often and the time of the last', { timeout: 60_000 }, async (t) => {
+test('a repeated ignored push is the same event, with a count and the last time', { timeout: 60_000 }, async (t) => {
   const { log, read } = await start(t);
   for (const seconds of [1, 2, 3]) log.add(deliveryOf([noTag(), noTag(), pull('1')], { receivedAt: at(seconds) }));
   const countOf = async (reason: string) => {
@@ -118,20 +118,24 @@ test('the same thing once more is the same event, with how often and the time of
   assert.deepEqual(await countOf('OtherEvent'), [[3, at(3).toISOString()]]);
 });
 
-test('of one repository: by its full name, and where the sender names no registry by the path', { timeout: 60_000 }, async (t) => {
-  const { log, read } = await start(t);
-  log.add(deliveryOf([noTag('Shop/Web', 'full'), noTag('shop/other', 'other'), pull('path'), { reason: 'no name', code: 'Incomplete' }]));
-  log.add(deliveryOf([{ reason: 'a name that cannot be', repository: '../Shop', tag: 'odd', registry: 'r.example.com' }]));
-  await waitFor('the records', async () => (await read()).length === 5);
-  const of = async (repository: string) => tagsOf(await read({ ignored: true, repository })).sort();
-  assert.deepEqual(await of('r.example.com/shop/web'), ['full', 'path']);
-  assert.deepEqual(await of('other.example.com/shop/web'), ['path']);
-  assert.deepEqual(await of('r.example.com/shop/other'), ['other']);
-  assert.deepEqual(await of('r.example.com/shop'), []);
-});
+test(
+  'events of one repository are found by its full name, or by its path where the sender names no registry',
+  { timeout: 60_000 },
+  async (t) => {
+    const { log, read } = await start(t);
+    log.add(deliveryOf([noTag('Shop/Web', 'full'), noTag('shop/other', 'other'), pull('path'), { reason: 'no name', code: 'Incomplete' }]));
+    log.add(deliveryOf([{ reason: 'a name that cannot be', repository: '../Shop', tag: 'odd', registry: 'r.example.com' }]));
+    await waitFor('the records', async () => (await read()).length === 5);
+    const of = async (repository: string) => tagsOf(await read({ ignored: true, repository })).sort();
+    assert.deepEqual(await of('r.example.com/shop/web'), ['full', 'path']);
+    assert.deepEqual(await of('other.example.com/shop/web'), ['path']);
+    assert.deepEqual(await of('r.example.com/shop/other'), ['other']);
+    assert.deepEqual(await of('r.example.com/shop'), []);
+  },
+);
 
 test(
-  'the newest of each receiver and reason remain; pushes, other reasons and other receivers lose nothing',
+  'the newest of each receiver and reason are kept, and pushes, other reasons and other receivers lose nothing',
   { timeout: 60_000 },
   async (t) => {
     const { connection, log, read, pushes, dropped } = await start(t);
@@ -164,7 +168,7 @@ test(
   },
 );
 
-test('a flood costs next to nothing, here and in Redis, and what is dropped is counted', { timeout: 120_000 }, async (t) => {
+test('a flood costs almost nothing in this process and in Redis, and dropped entries are counted', { timeout: 120_000 }, async (t) => {
   const { connection, log, dropped, read } = await start(t, { flushMs: 50 });
   const commands = async () => Number(/total_commands_processed:(\d+)/.exec(await connection.info('stats'))?.[1]);
   const before = await commands();
@@ -183,7 +187,7 @@ test('a flood costs next to nothing, here and in Redis, and what is dropped is c
   assert.ok((dropped['prod rate'] ?? 0) + (dropped['prod redis'] ?? 0) >= deliveries - 1_000, JSON.stringify(dropped));
 });
 
-test('of a delivery with a thousand ignored entries, those that its answer lists are recorded', { timeout: 60_000 }, async (t) => {
+test('of a delivery with a thousand ignored entries, only those listed in its answer are recorded', { timeout: 60_000 }, async (t) => {
   const { log, dropped, read } = await start(t);
   log.add(deliveryOf(Array.from({ length: 1_000 }, (_, index) => noTag('shop/web', String(index)))));
   await log.stop();
@@ -192,7 +196,7 @@ test('of a delivery with a thousand ignored entries, those that its answer lists
 });
 
 test(
-  'a Redis that hangs: what comes is dropped and counted in bounded room, and later things are written again',
+  'while Redis hangs entries are dropped and counted in bounded memory, and later ones are written again',
   { timeout: 60_000 },
   async (t) => {
     const { redis, log, dropped, read } = await start(t);
@@ -226,14 +230,14 @@ test('nothing is written into a Redis that is nearly full or full', { timeout: 6
   await waitFor('the next to be written', async () => (await read()).length === 1);
 });
 
-test('the end of the process waits for what is noted', { timeout: 60_000 }, async (t) => {
+test('shutdown waits for the entries that are noted', { timeout: 60_000 }, async (t) => {
   const { log, read } = await start(t, { flushMs: 3_600_000 });
   log.add(deliveryOf([noTag()]));
   await log.stop();
   assert.equal((await read()).length, 1);
 });
 
-test('what was ignored announces nothing to polls', { timeout: 60_000 }, async (t) => {
+test('an ignored push does not count as an announcement for polls', { timeout: 60_000 }, async (t) => {
   const { connection, log, reader, read } = await start(t);
   log.add(deliveryOf([noTag('shop/web', '1.0.0')]));
   await waitFor('the record', async () => (await read()).length === 1);

@@ -35,7 +35,7 @@ async function start(t: TestContext, process: (job: PushJob) => void) {
   return { queue, connection, deliver };
 }
 
-test('completed jobs are kept for an hour: a delivery that is repeated within is known', async (t) => {
+test('completed jobs are kept for an hour, so that a repeated delivery is recognised', async (t) => {
   const found: string[] = [];
   const { queue, connection, deliver } = await start(t, ({ id }) => void found.push(id));
   const completed = async () => (await queue.getCompleted()).map(({ id = '' }) => id).toSorted((a, b) => a.localeCompare(b));
@@ -53,7 +53,7 @@ test('completed jobs are kept for an hour: a delivery that is repeated within is
   await waitFor('one to be done again', () => found.length === 4);
 });
 
-test('of failed jobs the last ten thousand are kept', async (t) => {
+test('the last ten thousand failed jobs are kept', async (t) => {
   const { queue, connection, deliver } = await start(t, () => {
     throw new Error('for good');
   });

@@ -20,7 +20,7 @@ after(async () => {
   await redis.stop();
 });
 
-test('an answer that came while this process was held up counts, however late it is read', async () => {
+test('an answer that arrived while this process was suspended counts, however late it is read', async () => {
   const single = client.set('a', '1');
   const together = client.multi().get('a').get('b').exec();
   holdUp(redis.port);
@@ -31,7 +31,7 @@ test('an answer that came while this process was held up counts, however late it
   ]);
 });
 
-test('of a Redis that hangs each command is rejected, and nothing else once it goes on', async () => {
+test('each command to a hanging Redis is rejected, and commands succeed again once it recovers', async () => {
   redis.freeze();
   await assert.rejects(client.set('a', '2'), { message: 'Command timed out' });
   await assert.rejects(client.multi().incr('b').exec(), { message: 'Command timed out' });
@@ -41,7 +41,7 @@ test('of a Redis that hangs each command is rejected, and nothing else once it g
   assert.equal(await next, '2');
 });
 
-test('of a Cluster as well, whichever of its nodes hangs', { timeout: 120_000 }, async (t) => {
+test('each command to a Cluster is rejected as well, whichever of its nodes hangs', { timeout: 120_000 }, async (t) => {
   // Nobody may take over from the node that hangs.
   const cluster = await startRedisCluster('{p}', { nodeTimeoutMs: 120_000 });
   const producer = connectProducer({ url: cluster.url, sentinels: [], cluster: true });

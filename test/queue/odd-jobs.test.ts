@@ -10,7 +10,7 @@ import type { TickJob } from '../../src/queue/producer.ts';
 import { startRedis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
-test('odd data of jobs fail like any job, pause, and are given up after a day; they neither stay in hand nor come back at once', async (t) => {
+test('jobs with malformed data fail like any job, wait, and are given up after a day, without blocking a worker or returning at once', async (t) => {
   const server = await startRedis();
   const redis = connectWorker(server.url);
   const errors: Error[] = [];

@@ -18,7 +18,7 @@ after(async () => {
 
 const none = { push: 0, policy: 0, poll: 0 };
 
-test('tells since when the next job of each queue waits', async () => {
+test('reports since when the next job of each queue has been waiting', async () => {
   const prefix = '{waiting}';
   let now = 1_000_000;
   const read = createWaitingReader({ redis: connection, prefix, now: () => now });

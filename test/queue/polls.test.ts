@@ -36,7 +36,7 @@ function start() {
   return { access, queue, queues: createWorkQueues(access, Date.now) };
 }
 
-test('a poll that is queued or waits is not queued again, whatever the number of turns', async () => {
+test('a poll that is queued or waits is not queued again, however often it is due', async () => {
   const { queue, queues } = start();
   const missed = Array.from({ length: 1_200 }, (_, index) => ({ job: pollOf(index), delayMs: index < 200 ? 0 : hour }));
   await queues.addPolls(missed);
@@ -45,7 +45,7 @@ test('a poll that is queued or waits is not queued again, whatever the number of
   assert.deepEqual(counts, { waiting: 200, delayed: 1_000 });
 });
 
-test('a poll that fails pauses no longer than its worker says for it', async (t) => {
+test('a failed poll waits no longer than its worker says', async (t) => {
   const { access, queue, queues } = start();
   await queues.addPolls([{ job: pollOf(1), delayMs: 0 }]);
   const worker = createWorker<PollJob>({

@@ -59,7 +59,7 @@ async function read(reader: EventReader, query: Parameters<EventReader['list']>[
 }
 const idsOf = (records: readonly EventRecord[]) => records.map(({ event }) => event.id);
 
-test('an event with all that became of it', async () => {
+test('an event contains all its results', async () => {
   const { log, reader } = start();
   const push = event('a', { digest: `sha256:${'1'.repeat(64)}`, pushedAt: '2026-03-01T11:59:59Z', replayOf: 'z' });
   await log.matched(push, ['shop/web', 'shop/api']);
@@ -77,7 +77,7 @@ test('an event with all that became of it', async () => {
   assert.equal(await reader.get('b'), undefined);
 });
 
-test('the newest first, watched, unwatched and queued ones together, each once', async () => {
+test('watched, unwatched and queued events are listed together, newest first, each once', async () => {
   const { log, reader, queue } = start();
   await log.matched(event('a', { seconds: 1 }), ['shop/web']);
   await log.unwatched(event('b', { seconds: 2, path: 'other/app' }), new Date(at));
@@ -94,7 +94,7 @@ test('the newest first, watched, unwatched and queued ones together, each once',
   assert.deepEqual(await read(reader, { repository: 'r.example.com/shop' }), []);
 });
 
-test('from any place on, also among those of one moment', async () => {
+test('a list can continue from any position, even among events of the same moment', async () => {
   const { log, reader } = start();
   const ids = Array.from({ length: 200 }, (_, index) => `e${String(index).padStart(3, '0')}`);
   for (const id of ids) await log.matched(event(id, { seconds: Math.floor(ids.indexOf(id) / 90) }), ['shop/web']);
@@ -107,7 +107,7 @@ test('from any place on, also among those of one moment', async () => {
   }
 });
 
-test('what no worker has told of is shown as the queue knows it', async (t) => {
+test("an event without a worker's record is shown as the queue knows it", async (t) => {
   const { reader, queue, access } = start();
   await queue.add([event('fails', { receivedAt: '2020-01-01T00:00:00.000Z' }), event('waits', { seconds: 1 })]);
   assert.equal((await reader.get('waits'))?.state, 'queued');
@@ -135,7 +135,7 @@ test('what no worker has told of is shown as the queue knows it', async (t) => {
   });
 });
 
-test('what is done is never told as queued: its record counts, and when that is forgotten nothing is known', async (t) => {
+test('a completed event is never shown as queued: its record counts, and when that is deleted nothing is known', async (t) => {
   const { log, reader, queue, access, prefix } = start();
   const worker = createWorker<PushJob>({
     access,
@@ -165,7 +165,7 @@ test('a result that is recorded before its push is not an event yet', async () =
   assert.equal((await reader.get('a'))?.state, 'queued');
 });
 
-test('one repository of a hundred thousand events: by its index', async (t) => {
+test('the events of one repository among a hundred thousand are found by its index', async (t) => {
   const { reader, prefix } = start();
   const repositories = 1_000;
   await fill(prefix, 100_000, repositories);

@@ -21,12 +21,12 @@ const policy = {
 const secrets = [{ namespace: 'shop', name: 'pull', namedBy: 'policy' }];
 const poll = { schema: 1, repository: { ...repository, access: { secrets } }, intervalMs: 60_000, receivedAt };
 
-test('jobs are read as they were written', () => {
+test('jobs are read back as they were written', () => {
   assert.deepEqual([readPushJob(push), readPolicyJob(policy), readPollQueueJob(poll)], [push, policy, poll]);
   assert.deepEqual(readPollQueueJob({ schema: 1 }), { schema: 1 });
 });
 
-test('what the former version wrote is read without what it decided', () => {
+test('jobs of the former version are read without its decisions', () => {
   const { resolved, resolvedAt, ...others } = { ...policy, resolved: { tag: '1.3.0', digest }, resolvedAt: receivedAt };
   assert.ok(resolved && resolvedAt);
   assert.deepEqual(readPolicyJob({ ...others, resolved, resolvedAt }), policy);
@@ -43,7 +43,7 @@ test('what the former version wrote is read without what it decided', () => {
 });
 
 const long = 'x'.repeat(100_000);
-describe('what nobody of us writes is refused, with its place:', () => {
+describe('a job that we did not write is refused, with the path of the problem:', () => {
   for (const [what, read, data, place] of [
     ['no object', readPushJob, 'push', ''],
     ['a tag that is none', readPushJob, { ...push, tag: '../../x' }, 'tag'],
@@ -73,7 +73,7 @@ describe('what nobody of us writes is refused, with its place:', () => {
     test(what, () => assert.throws(() => read(data), new RegExp(`^Error: the job cannot be read: ${place.replaceAll('.', '\\.')} `)));
   }
 
-  test('whatever it is, in no more than an error', () => {
+  test('with a short message, whatever it contains', () => {
     const read = [readPushJob, readPolicyJob, readPollQueueJob];
     const text = fc.constantFrom(...Object.keys(push), ...Object.keys(policy), ...Object.keys(poll));
     fc.assert(
@@ -102,12 +102,12 @@ describe('the record of an event', () => {
     return record;
   };
 
-  test('is read as it was written', () => {
+  test('is read back as it was written', () => {
     const record = readPush({ ...hash, 'policy:shop/web': JSON.stringify(result) });
     assert.deepEqual([record?.state, record?.event, record?.results.get('shop/web')], ['matched', { ...event, repository }, result]);
   });
 
-  test('that cannot be read is none, and what of it cannot be read is left out', () => {
+  test('is dropped when it cannot be read, and so are unreadable parts of it', () => {
     assert.equal(readHash({ ...hash, tag: '../x' }), undefined);
     assert.equal(readHash({ ...hash, receivedAt: 'soon' }), undefined);
     for (const policies of ['{', '5', '[1]', 'null', '{"length":3}']) assert.equal(readPush({ ...hash, policies })?.results.size, 0);
@@ -117,7 +117,7 @@ describe('the record of an event', () => {
 
   const ignored = { ...event, outcome: 'ignored', reason: 'NoTag', message: 'pushed by digest', count: '3', tag: 'a b' };
 
-  test('of what a receiver ignored: with any text for a name, but nothing that a terminal would obey', () => {
+  test('may have any text as a name, but no terminal control characters', () => {
     const record = readHash({ ...ignored, repository: '\u001b[2Jshop\u202e\n', registry: 'R' });
     assert.ok(record?.state === 'ignored');
     const { reason, message, registry, repository, tag, count } = record.event;

@@ -101,7 +101,7 @@ test('Sentinel: kill -9 of the master loses nothing that a replica had confirmed
   assert.equal((await look()).durabilityProblem, undefined);
 });
 
-test('Sentinel over TLS: asked over TLS, like the server that it names', { timeout: 240_000 }, async (t) => {
+test('Sentinel over TLS: Sentinels are connected over TLS, like the server that they name', { timeout: 240_000 }, async (t) => {
   const group = await startSecureRedis();
   const after = cleanerOf(t);
   after(() => group.stop());
@@ -114,7 +114,7 @@ test('Sentinel over TLS: asked over TLS, like the server that it names', { timeo
   await startWorker(after, place).done('secret');
 });
 
-test('Sentinel: workers that wait for jobs when the master freezes hear of those at the new one', { timeout: 240_000 }, async (t) => {
+test('Sentinel: workers that wait for jobs when the master freezes receive those at the new one', { timeout: 240_000 }, async (t) => {
   const group = await startRedisGroup();
   const after = cleanerOf(t);
   after(() => group.stop());
@@ -130,7 +130,7 @@ test('Sentinel: workers that wait for jobs when the master freezes hear of those
   await done('two', 'three');
 });
 
-test('Cluster: what the replica of our slot has confirmed outlives its node, and work goes on', { timeout: 240_000 }, async (t) => {
+test('Cluster: what the replica of our slot confirmed survives its node, and work continues', { timeout: 240_000 }, async (t) => {
   const cluster = await startRedisCluster(prefix);
   const after = cleanerOf(t);
   after(() => cluster.stop());
@@ -150,7 +150,7 @@ test('Cluster: what the replica of our slot has confirmed outlives its node, and
 const valkey = findOnPath(['valkey-server'], ['/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin']);
 const lacksValkey = valkey === undefined && 'there is no valkey-server on this machine';
 
-test('Valkey: what was acknowledged outlives kill -9, and workers go on', { timeout: 240_000, skip: lacksValkey }, async (t) => {
+test('Valkey: what was acknowledged survives kill -9, and workers continue', { timeout: 240_000, skip: lacksValkey }, async (t) => {
   const server = await startRedis({ command: valkey });
   const after = cleanerOf(t);
   after(() => server.stop());

@@ -28,14 +28,14 @@ function monitor(answers: (string | Error)[]) {
   return { look, told, reconnects, stop: () => watch.stop() };
 }
 
-test('one late answer of Redis turns nobody away', async () => {
+test('one late answer of Redis refuses no delivery', async () => {
   const { look, told, stop } = monitor([well, late, well, well]);
   assert.deepEqual([await look(), await look(), await look()], [true, true, true]);
   assert.deepEqual(told, [true]);
   stop();
 });
 
-test('two of them do, and so does a connection that is gone; until the next good answer', async () => {
+test('two late answers or a lost connection refuse deliveries until the next good answer', async () => {
   const { look, told, stop } = monitor([well, late, late, late, well, new Error('Connection is closed.'), well]);
   const looks = [];
   for (let count = 0; count < 6; count++) looks.push(await look());
@@ -44,7 +44,7 @@ test('two of them do, and so does a connection that is gone; until the next good
   stop();
 });
 
-test('a connection is made anew when two answers in a row are late, and as long as they are; not for one, nor for what explains itself', async () => {
+test('a connection is replaced for each late answer after the first in a row, and not for a single one or an error', async () => {
   const closed = new Error('Connection is closed.');
   const { look, reconnects, stop } = monitor([well, late, well, closed, well, late, late, late, late, well]);
   const counts = [];

@@ -42,7 +42,7 @@ async function startReplica(t: TestContext, settings: { concurrency?: number; re
   return { replica, enter: (host: string, signal?: AbortSignal) => limits.acquire({ host, what: 'HEAD', signal }) };
 }
 
-test('no more turns at once than allowed, whoever asks; a released one is free, and one that is not ends by itself', async (t) => {
+test('no more slots than allowed are held at once, and a slot that is not released expires', async (t) => {
   const connection = await connect(t);
   const [one, two] = [connection, await connect(t)].map((connection) => createRegistrySlots(connection, '{p}'));
   assert.ok(one && two);
@@ -61,7 +61,7 @@ test('no more turns at once than allowed, whoever asks; a released one is free, 
   await waitFor('the end of its turn', async () => (await two.take('killed', 'b', { concurrency: 1 }, times)).kind === 'start');
 });
 
-test('turns are spaced evenly, whoever asks; who would have to wait for long is told when', async (t) => {
+test('slots are spaced evenly across all callers, and a caller that would wait for long is told until when', async (t) => {
   const connection = await connect(t);
   const turns = createRegistrySlots(connection, '{p}');
   // One in 1000 s: however slow this machine is, the second one comes too early.
@@ -78,7 +78,7 @@ test('turns are spaced evenly, whoever asks; who would have to wait for long is 
   assert.ok((await connection.pttl('{p}:registry:slow:next')) > 0);
 });
 
-test('what nobody of us wrote into Redis keeps no registry from being asked', async (t) => {
+test('foreign data in Redis does not prevent requests to a registry', async (t) => {
   const connection = await connect(t);
   const turns = createRegistrySlots(connection, '{p}');
   const limits = { concurrency: 1, requestsPerSecond: 1_000 };
@@ -91,7 +91,7 @@ test('what nobody of us wrote into Redis keeps no registry from being asked', as
   }
 });
 
-test('replicas together keep the concurrency of a host that the configuration names; others cost no question', async (t) => {
+test('replicas together respect the configured concurrency of a host, and other hosts cost no command', async (t) => {
   const replicas = [await startReplica(t, { concurrency: 3 }), await startReplica(t, { concurrency: 3 })];
   let running = 0;
   let most = 0;
@@ -120,7 +120,7 @@ test('replicas together keep the concurrency of a host that the configuration na
   );
 });
 
-test('who gives up while all places are taken elsewhere leaves nothing behind', async (t) => {
+test('a caller that gives up while all slots are taken elsewhere leaves nothing behind', async (t) => {
   const [one, two] = [await startReplica(t, { concurrency: 1 }), await startReplica(t, { concurrency: 1 })];
   const visit = await one.enter('named-2.example.com');
   const controller = new AbortController();
@@ -133,7 +133,7 @@ test('who gives up while all places are taken elsewhere leaves nothing behind', 
   (await waitFor('a turn', () => two.enter('named-2.example.com'))).release(answered);
 });
 
-test('when Redis hangs or is away, the limits of the replica go on', async (t) => {
+test('when Redis hangs or is down, the limits of the replica still apply', async (t) => {
   const { enter, replica } = await startReplica(t, { concurrency: 1 }, connectProducer);
   redis.freeze();
   const first = await enter('named-3.example.com');

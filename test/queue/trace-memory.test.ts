@@ -17,7 +17,7 @@ after(async () => {
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-test('the trace of the newest change is known to all, by policy, and forgotten after a day', async () => {
+test('the trace of the newest change of a policy is available to all replicas, and expires after a day', async () => {
   const [writer, reader] = [createTraceMemory(redis, '{iw}'), createTraceMemory(redis, '{iw}')];
   await writer.remember('a', { traceparent: traceparent.replace('-01', '-00'), at: 1 });
   await writer.remember('a', { traceparent, at: 1_763_700_000_123 });

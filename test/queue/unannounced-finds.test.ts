@@ -41,7 +41,7 @@ function start() {
   return { prefix, create, finds: create(), log: createEventLog(connection, prefix, assert.fail), queue: createPushQueue(access, 0) };
 }
 
-test('counted by registry, each image once, whichever replica finds it', async () => {
+test('unannounced images are counted by registry, each once, whichever replica finds it', async () => {
   const { create } = start();
   const [one, two] = [create(), create()];
   assert.equal(await one.add(repository, { tag: '1.0.0' }, secondsLater(0)), 1);
@@ -58,7 +58,7 @@ test('counted by registry, each image once, whichever replica finds it', async (
   );
 });
 
-test('a push that is announced in between ends the row; one of another registry, an older one or a replay does not', async () => {
+test('an announced push resets the count, and one of another registry, an older one or a replay does not', async () => {
   const { finds, log } = start();
   await finds.add(repository, { tag: '1' }, secondsLater(10));
   await log.matched(
@@ -74,7 +74,7 @@ test('a push that is announced in between ends the row; one of another registry,
   assert.equal(await finds.add(repository, { tag: '3' }, secondsLater(30)), 1);
 });
 
-test('nothing of it stays for ever', async () => {
+test('the counts expire', async () => {
   const { finds, log, prefix } = start();
   await log.matched(event('a'), ['shop/web']);
   await finds.add(repository, { tag: '1' }, secondsLater(10));
@@ -82,7 +82,7 @@ test('nothing of it stays for ever', async () => {
     assert.ok((await connection.ttl(key)) > 0, key);
 });
 
-test('announced is what the audit record or the queue holds of the repository', async () => {
+test('an image counts as announced if the record or the queue contains it', async () => {
   const { finds, log, queue } = start();
   await log.matched(event('a', { digest: `sha256:${'1'.repeat(64)}` }), ['shop/web']);
   await log.unwatched(event('b', { tag: '2.0.0' }), new Date(at));

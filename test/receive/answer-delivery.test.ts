@@ -5,7 +5,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import { post, push } from './post.ts';
 import { startApp } from './start-app.ts';
 
-test('while Redis hangs, deliveries that would take too much memory are answered 503 at once; the others wait', async (t) => {
+test('while Redis hangs, deliveries that would use too much memory are answered 503 at once, and the others wait', async (t) => {
   const { promise: hang, resolve: goOn } = Promise.withResolvers<void>();
   const world = await startApp(t, {}, { storePushes: (events) => hang.then(() => events), confirmWithinMs: 600_000 });
   const body = JSON.stringify({ ...push(), padding: 'x'.repeat(1_000_000) });
@@ -25,7 +25,7 @@ test('while Redis hangs, deliveries that would take too much memory are answered
   assert.equal((await post(world, { body })).statusCode, 202, 'and there is room again');
 });
 
-test('thousands of small deliveries wait, few with many pushes do, and one of any size', () => {
+test('thousands of small deliveries can wait, few with many pushes, and one of any size', () => {
   const admitted = (size: Parameters<ReturnType<typeof boundWaiting>>[0]) => {
     const start = boundWaiting();
     let count = 0;

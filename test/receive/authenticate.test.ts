@@ -43,13 +43,13 @@ for (const [name, receiver, { token, header }, kind] of rows) {
   });
 }
 
-test('a bug in a proof is not taken for a refusal', async () => {
+test('a bug in a verifier is not taken for a refusal', async () => {
   const proofs: VerifyProof[] = [() => Promise.reject(new TypeError('x is not a function'))];
   const receiver = { provider: harbor, unauthenticated: false, secrets: () => [], proofs };
   await assert.rejects(authenticate({ headers: {}, body: Buffer.alloc(0) }, undefined, receiver), TypeError);
 });
 
-test('a large body is hashed with one secret at a time: others get their turn in between, and every secret is tried', async () => {
+test('a large body is hashed with one secret at a time: the event loop continues in between, and every secret is tried', async () => {
   const body = Buffer.alloc(1_048_576, ' ');
   const secrets = Array.from({ length: 16 }, (_, index) => `secret-${index}`);
   const receiver = { provider: ghcr, unauthenticated: false, secrets: () => secrets };

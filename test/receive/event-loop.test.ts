@@ -41,7 +41,7 @@ const strangers: [name: string, provider: Provider, request: Buffer, status: num
 ];
 
 for (const [name, provider, request, status] of strangers) {
-  test(`${provider.id}: less than 5 ms before it is known who sends, beside what the reading costs: ${name}`, async (t) => {
+  test(`${provider.id}: a request costs less than 5 ms besides its reading before it is known who sends: ${name}`, async (t) => {
     const { send } = await listen(t, { provider, secrets: () => ['one-secret', 'and-the-next'] });
     const ask = (bytes: Buffer, expected: number) => async () => {
       const answer = await send(bytes);
@@ -55,7 +55,7 @@ for (const [name, provider, request, status] of strangers) {
   });
 }
 
-test('a megabyte in chunks of one byte: refused after some hundred of them', async (t) => {
+test('a megabyte in chunks of one byte is refused after some hundred of them', async (t) => {
   const { send } = await listen(t, {});
   const chunks = Buffer.from(`${'1\r\na\r\n'.repeat(megabyte)}0\r\n\r\n`);
   const request = rawRequest(path, { 'transfer-encoding': 'chunked' }, chunks);
@@ -67,7 +67,7 @@ test('a megabyte in chunks of one byte: refused after some hundred of them', asy
   assert.ok(cost < 100, `${cost} ms`);
 });
 
-test('a body in the pieces that senders make is taken, whatever its size', async (t) => {
+test('a body in chunks of usual sizes is accepted, whatever its length', async (t) => {
   const { send } = await listen(t, { secrets: () => ['s3cret'] });
   for (const [size, piece] of [
     [400, 1],
@@ -82,7 +82,7 @@ test('a body in the pieces that senders make is taken, whatever its size', async
   }
 });
 
-test('a batch of junk of an authentic sender: 413 and a short answer', async (t) => {
+test('an authentic batch of junk gets 413 and a short answer', async (t) => {
   const { send } = await listen(t, { provider: acr, secrets: () => ['s3cret'] });
   for (const [name, body] of hostileBodies().filter(([each]) => /^(?:numbers|empty|small|arrays)/.test(each))) {
     let answer = '';

@@ -23,17 +23,17 @@ after(() => {
 
 const signal = () => AbortSignal.timeout(10_000);
 
-test('the text of an address on loopback', async () => assert.equal(await fetchText(`${origin}/keys`, signal()), '{"keys":[]}'));
+test('fetches the text of an address on loopback', async () => assert.equal(await fetchText(`${origin}/keys`, signal()), '{"keys":[]}'));
 
-test('redirects are not followed, and other answers are none', async () => {
+test('refuses redirects and unsuccessful answers', async () => {
   for (const path of ['/moved', '/nothing']) await assert.rejects(fetchText(`${origin}${path}`, signal()), FetchRefused);
 });
 
-test('no more than 512 kB', async () => assert.rejects(fetchText(`${origin}/large`, signal()), /larger than/));
+test('reads no more than 512 kB', async () => assert.rejects(fetchText(`${origin}/large`, signal()), /larger than/));
 
-test('no longer than the signal', async () => assert.rejects(fetchText(`${origin}/hangs`, AbortSignal.timeout(50))));
+test('stops with the signal', async () => assert.rejects(fetchText(`${origin}/hangs`, AbortSignal.timeout(50))));
 
-test('https elsewhere', async () => {
+test('requires https for other hosts', async () => {
   for (const url of ['http://example.com/keys', 'file:///etc/passwd', 'http://127.0.0.1.example.com/'])
     await assert.rejects(fetchText(url, signal()), /is not https/);
 });

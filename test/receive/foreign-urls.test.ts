@@ -7,7 +7,7 @@ import { providers } from '../../src/receive/providers/index.ts';
 import { readSamples } from './providers/read-samples.ts';
 import { startApp } from './start-app.ts';
 
-test('no address of a payload or a header is ever asked', { timeout: 60_000 }, async (t) => {
+test('no address in a payload or a header is ever requested', { timeout: 60_000 }, async (t) => {
   const asked: string[] = [];
   const canary = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);

@@ -4,7 +4,7 @@ import { startApp } from './start-app.ts';
 
 const origin = { 'webhook-request-origin': 'eventgrid.azure.net' };
 
-test('200: the origin may deliver, by POST, as often as the limit says when it asks', async (t) => {
+test('answers 200 to a handshake, allows the origin to POST, and states the rate limit when asked', async (t) => {
   const { app, stored } = await startApp(t, { requestsPerMinute: 120 });
   for (const url of ['/webhooks/prod', '/webhooks/prod/s3cret']) {
     const { statusCode, headers, body } = await app.inject({ method: 'OPTIONS', url, headers: origin });
@@ -29,7 +29,7 @@ const rows: [name: string, url: string, headers: Record<string, string>, status:
 ];
 
 for (const [name, url, headers, status] of rows) {
-  test(`${status}: ${name}`, async (t) => {
+  test(`answers ${status}: ${name}`, async (t) => {
     const { app } = await startApp(t);
     const response = await app.inject({ method: 'OPTIONS', url, headers });
     assert.equal(response.statusCode, status);
@@ -37,7 +37,7 @@ for (const [name, url, headers, status] of rows) {
   });
 }
 
-test('nothing of it is counted as a delivery, and no body is read', async (t) => {
+test('a handshake is not counted as a delivery, and its body is not read', async (t) => {
   const { app, metrics } = await startApp(t);
   await app.inject({ method: 'OPTIONS', url: '/webhooks/prod', headers: origin });
   assert.equal((await app.inject({ method: 'OPTIONS', url: '/webhooks/prod', headers: origin, body: '{}' })).statusCode, 413);

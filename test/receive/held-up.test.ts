@@ -11,7 +11,7 @@ import { startApp } from './start-app.ts';
 /** Longer than commands and answers are given here. */
 const tooLongMs = 500;
 
-test('202, though this process was held up for longer than it has: Redis has the push, and said so', async (t) => {
+test('answers 202 although this process was suspended beyond its deadline, if Redis confirmed the push', async (t) => {
   const redis = await startRedis();
   const connection = connectProducer(redis.url, 350);
   connection.on('error', () => undefined);

@@ -28,7 +28,7 @@ function start(answer: () => Promise<string>) {
   return Object.assign(world, { verify, keySet });
 }
 
-test('asked once for many who wait, then not again for ten minutes', async () => {
+test('the keys are requested once for many waiting callers, and then not for ten minutes', async () => {
   const world = start(() => Promise.resolve(old.jwks));
   assert.deepEqual(await Promise.all([world.verify(old), world.verify(old), world.verify(old)]), ['old', 'old', 'old']);
   world.at += 9 * minute;
@@ -36,7 +36,7 @@ test('asked once for many who wait, then not again for ten minutes', async () =>
   assert.equal(world.asked, 1);
 });
 
-test('refreshed without making a request wait', async () => {
+test('the keys are refreshed without making a request wait', async () => {
   const world = start(() => Promise.resolve(old.jwks));
   await world.verify(old);
   world.at += 11 * minute;
@@ -46,7 +46,7 @@ test('refreshed without making a request wait', async () => {
   assert.equal(world.asked, 2);
 });
 
-test('a new key is found at once; keys that nobody has are not asked for again and again', async () => {
+test('a new key is found at once, and unknown keys are not requested repeatedly', async () => {
   const world = start(() => Promise.resolve(old.jwks));
   await world.verify(old);
   await assert.rejects(world.verify(next), errors.JWKSNoMatchingKey);
@@ -58,7 +58,7 @@ test('a new key is found at once; keys that nobody has are not asked for again a
   assert.equal(world.asked, 2);
 });
 
-test('an outage: known keys are good for a day, unknown ones cannot be judged', async () => {
+test('during an outage known keys are valid for a day, and unknown ones cannot be verified', async () => {
   const world = start(() => Promise.resolve(old.jwks));
   await world.verify(old);
   world.answer = () => Promise.reject(new Error('connection refused'));
@@ -71,7 +71,7 @@ test('an outage: known keys are good for a day, unknown ones cannot be judged', 
   assert.match(world.problems[0] ?? '', /fetching the keys of https:\/\/issuer\.example\.com\/keys: connection refused/);
 });
 
-test('an outage from the start: asked again after two seconds, not for each request', async () => {
+test('after an outage at the start the keys are requested again after two seconds, not for each request', async () => {
   const world = start(() => Promise.reject(new Error('connection refused')));
   await world.keySet.warm();
   for (let request = 0; request < 5; request++) await assert.rejects(world.verify(old), ProofUnavailable);
@@ -86,7 +86,7 @@ for (const [name, text] of [
   ['no key set', '{}'],
   ['keys that are none', '{"keys":[1]}'],
 ] as const) {
-  test(`an answer that is ${name} is as good as none`, async () => {
+  test(`treats an answer that is ${name} like no answer`, async () => {
     const world = start(() => Promise.resolve(text));
     await assert.rejects(world.verify(old), ProofUnavailable);
     assert.equal(world.problems.length, 1);

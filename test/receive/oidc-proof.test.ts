@@ -19,7 +19,7 @@ function proof(options: Partial<Parameters<typeof createOidcProof>[0]> = {}) {
   return (token: string, scheme = 'Bearer') => verify({ headers: { authorization: `${scheme} ${token}` }, body: Buffer.alloc(0) });
 }
 
-test("Google's token is a proof, in both spellings of its name", async () => {
+test("accepts Google's token, in both spellings of its issuer", async () => {
   for (const iss of googleIssuers) assert.deepEqual(await proof()(await issuer.token({ ...claims, iss })), { kind: 'authentic' });
   assert.deepEqual(await proof()(await issuer.token(), 'bearer'), { kind: 'authentic' });
 });
@@ -43,18 +43,18 @@ const wrong: [name: string, payload: JWTPayload, why: RegExp][] = [
 ];
 
 for (const [name, payload, why] of wrong) {
-  test(`refused: ${name}`, async () => {
+  test(`refuses ${name}`, async () => {
     const verdict = await proof()(await issuer.token(payload));
     assert.equal(verdict.kind, 'refused');
     assert.match('why' in verdict ? verdict.why : '', why);
   });
 }
 
-test('clocks may differ a little', async () => {
+test('allows a small clock skew', async () => {
   assert.equal((await proof()(await issuer.token({ ...claims, exp: seconds - 5, iat: seconds + 5 }))).kind, 'authentic');
 });
 
-test('refused: what is no token, is signed by another, by nobody, or by a secret that everybody knows', async () => {
+test('refuses anything that is not a token, or is signed by another key, not at all, or with a well-known secret', async () => {
   const verify = proof();
   const [header = '', payload = '', signature = ''] = (await issuer.token()).split('.');
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -81,7 +81,7 @@ test('another issuer needs no e-mail unless one is configured', async () => {
   assert.equal((await verify(await issuer.token(anonymous))).kind, 'refused');
 });
 
-test('why it was refused never holds a part of the token', async () => {
+test('the reason for a refusal never contains a part of the token', async () => {
   const header = Buffer.from(JSON.stringify({ alg: 'RS256', kid: 'key-1', crit: ['hunter2'], hunter2: 1 })).toString('base64url');
   const [, payload, signature] = (await issuer.token()).split('.');
   for (const token of [await issuer.token({ ...claims, aud: 'hunter2' }, { typ: 'hunter2' }), `${header}.${payload}.${signature}`]) {
@@ -91,7 +91,7 @@ test('why it was refused never holds a part of the token', async () => {
   }
 });
 
-test('without the keys nothing is said', async () => {
+test('without the keys nothing is decided', async () => {
   const keySet = createKeySet({
     url,
     fetchText: () => Promise.reject(new Error('down')),
@@ -135,19 +135,19 @@ for (const [name, demanded, claim] of [
   ['an object', { nested: ['acme', '[object Object]'] }, 'nested'],
   ['what every object has', { constructor: ['Object'], toString: ['x'] }, 'constructor'],
 ] as const) {
-  test(`demanded claims: ${name}`, async () => {
+  test(`checks required claims: ${name}`, async () => {
     const verdict = await demands(demanded)(await issuer.token(job));
     if (claim === undefined) assert.deepEqual(verdict, { kind: 'authentic' });
     else assert.deepEqual([verdict.kind, 'claim' in verdict && verdict.claim], ['refused', claim]);
   });
 }
 
-test('demanded claims: a number that JSON cannot hold exactly is no value', async () => {
+test('a required claim with a number that JSON cannot represent exactly does not match', async () => {
   const verify = demands({ run_number: ['9007199254740992'] });
   assert.equal((await verify(await issuer.token({ ...job, run_number: 9_007_199_254_740_992 }))).kind, 'refused');
 });
 
-test('a refused claim is named, and its value is not', async () => {
+test('a refused claim is named without its value', async () => {
   const verdict = await demands({ repository_owner: ['hunter1'] })(await issuer.token({ ...job, repository_owner: 'hunter2' }));
   assert.ok(verdict.kind === 'refused');
   assert.match(verdict.why, /repository_owner/);

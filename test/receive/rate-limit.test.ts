@@ -11,7 +11,7 @@ async function passes(take: () => Promise<number>, requests: number): Promise<nu
   return answers.filter((seconds) => seconds === 0).length;
 }
 
-test('as many as allowed in a minute, and then the seconds until the next', async () => {
+test('as many requests as allowed pass in a minute, and then Retry-After is the seconds until the next', async () => {
   let now = at;
   const { count } = createRateLimit({ addToCount: createCounts(), now: () => now });
   for (let request = 0; request < 5; request++) assert.equal(await count('a', 5), 0);
@@ -27,7 +27,7 @@ for (const [limit, requests] of [
   [7, 20],
   [8_000, 24_000],
 ] as const) {
-  test(`three replicas share ${limit}: one after the other, each request of another`, async () => {
+  test(`three replicas share the limit of ${limit}, with requests one after the other and each at another replica`, async () => {
     const addToCount = createCounts();
     const replicas = Array.from({ length: 3 }, () => createRateLimit({ addToCount, now: () => at }));
     let passed = 0;
@@ -37,13 +37,13 @@ for (const [limit, requests] of [
   });
 }
 
-test('at once: exactly as many as allowed', async () => {
+test('exactly as many simultaneous requests as allowed pass', async () => {
   const { count } = createRateLimit({ addToCount: createCounts(), now: () => at });
   assert.equal(await passes(() => count('a', 100), 250), 100);
   assert.equal(await passes(() => count('b', 8_000), 20_000), 8_000);
 });
 
-test('far from the limit nobody is asked while a request waits', async () => {
+test('far from the limit no request waits for Redis', async () => {
   let asked = 0;
   const addToCount: AddToCount = () => {
     asked++;
@@ -54,7 +54,7 @@ test('far from the limit nobody is asked while a request waits', async () => {
   assert.equal(asked, 0);
 });
 
-test('many requests are told as one', async () => {
+test('many requests are counted in one command', async () => {
   const told: number[] = [];
   const { promise, resolve } = Promise.withResolvers<number>();
   const addToCount: AddToCount = (_receiver, _window, count) => {
@@ -72,7 +72,7 @@ for (const [name, addToCount] of [
   ['rejects', () => Promise.reject(new Error('connection is closed'))],
   ['hangs', () => new Promise<never>(() => undefined)],
 ] as const) {
-  test(`Redis ${name}: the own count is the measure`, async () => {
+  test(`the replica's own count applies when Redis ${name}`, async () => {
     const { count } = createRateLimit({ addToCount, now: () => at, patienceMs: 1 });
     assert.equal(await passes(() => count('a', 20), 30), 20);
     assert.equal(await passes(() => count('a', 20), 5), 0);

@@ -39,7 +39,7 @@ for (const [name, repositories, key, expected] of [
   test(name, () => assert.deepEqual(namesOf(key, repositories), expected));
 }
 
-test('a push that names no repository of a manager stays as it is', () => {
+test("a push without a manager's repository is unchanged", () => {
   const plain = { ...origin, repository: 'team/api' };
   assert.deepEqual(pulledNames(plain, { '*': 'x.example.com' }), [plain]);
 });
@@ -47,7 +47,7 @@ test('a push that names no repository of a manager stays as it is', () => {
 const data = { repo_key: 'docker-local', image_name: 'team/api', tag: '1.0.0', name: 'manifest.json', sha256: 'a'.repeat(64) };
 const body = JSON.stringify({ domain: 'docker', event_type: 'pushed', data, jpd_origin: 'https://acme.jfrog.io' });
 
-test('Artifactory: each name is a push of its own', async (t) => {
+test('each name of an Artifactory push is a push of its own', async (t) => {
   const repositories = { 'docker-local': ['acme.jfrog.io/docker', 'Docker.acme.com:443', 'alias.acme.com'] };
   const aliases = new Map([['alias.acme.com', 'docker.acme.com']]);
   const { app, stored } = await startApp(t, { provider: artifactory, repositories }, { aliases });
@@ -63,7 +63,7 @@ test('Artifactory: each name is a push of its own', async (t) => {
   );
 });
 
-test('Nexus: connectors of several repositories, behind one receiver', async (t) => {
+test('Nexus connectors of several repositories work behind one receiver', async (t) => {
   const repositories = { 'docker-hosted': 'nexus.example.com:8082', 'docker-dev': 'nexus.example.com:8083' };
   const { app, stored } = await startApp(t, { provider: nexus, repositories, unauthenticated: true });
   for (const repositoryName of ['docker-hosted', 'docker-dev', 'docker-other']) {

@@ -43,7 +43,7 @@ test('of bodies that take too much memory together the largest is answered 503, 
   for (const { socket } of strangers) socket.destroy();
 });
 
-test('what was read, refused or broken off takes no memory any more', async (t) => {
+test('a body that was read, refused or aborted uses no memory any more', async (t) => {
   const port = await listen(t, 1_000 * kib);
   const send = async () => {
     const { socket, answer } = await begin(t, port, 900 * kib);

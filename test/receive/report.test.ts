@@ -6,7 +6,7 @@ import { ProofUnavailable } from '../../src/receive/authenticate.ts';
 import { countOf, digest, post, push } from './post.ts';
 import { limits, startApp } from './start-app.ts';
 
-test('metrics: what was ignored and what was refused, by bounded reasons', async (t) => {
+test('metrics count ignored and refused deliveries, by bounded reasons', async (t) => {
   const world = await startApp(t, { requestsPerMinute: 6 }, { limits: { ...limits, bodyLimitBytes: 2_048 } });
   const { event_data: data, ...rest } = push();
   const resources = ['1.0', undefined, 'a b', `sha256-${'a'.repeat(64)}.sig`].map((tag) => ({ ...data.resources[0], tag }));
@@ -33,7 +33,7 @@ test('metrics: what was ignored and what was refused, by bounded reasons', async
   assert.match(text, /image_watcher_delivery_seconds_count\{receiver="prod",provider="harbor"\} 9/);
 });
 
-test('what is ignored is recorded of those who are let in only, and beside the answer', async (t) => {
+test('what is ignored is recorded of authenticated senders only, and does not delay the answer', async (t) => {
   const world = await startApp(t, { requestsPerMinute: 5 }, { refusal: () => 'Redis is full' });
   const { event_data: data, ...rest } = push();
   const pull = JSON.stringify({ ...push(), type: 'PULL_ARTIFACT' });
@@ -61,7 +61,7 @@ test('what is ignored is recorded of those who are let in only, and beside the a
   ]);
 });
 
-test('no secret is ever told: not in the log, not in metrics, not in an answer', async (t) => {
+test('no secret appears in the log, in metrics or in an answer', async (t) => {
   const secret = hashId(['a secret that looks like nothing else']);
   const worlds = [
     {},

@@ -107,42 +107,46 @@ function keysOf({ provider, headers, body }: Request): string[] {
 
 const samples = readSamples().filter(({ method, decision }) => method === 'POST' && decision === 'push');
 
-test('A, B and A again within a second, from every sender: the registry is read after each push', { timeout: 120_000 }, async (t) => {
-  const { worker, registry, reads, deliver, idle } = await start(t);
-  worker.start();
-  assert.deepEqual(new Set(samples.map(({ provider }) => provider)), new Set(providers.map(({ id }) => id)));
-  const announce = async (request: Request, holds: string) => {
-    registry.holds = holds;
-    reads.length = 0;
-    const ids = await deliver(request);
-    await idle();
-    return { ids, found: reads.map(({ found }) => found) };
-  };
-  for (const sample of samples) {
-    const name = `${sample.provider}, ${sample.name}`;
-    const [first, second, third] = [announcedAgain(sample), withDigest(announcedAgain(sample), 'b'), announcedAgain(sample)];
-    const seen = new Set<string>();
-    for (const [request, holds] of [
-      [first, 'A'],
-      [second, 'B'],
-      [third, 'A again'],
-    ] as const) {
-      const { ids, found } = await announce(request, holds);
-      assert.deepEqual(
-        found,
-        ids.map(() => holds),
-        `${name}: ${holds}`,
-      );
-      for (const id of ids) assert.ok(!seen.has(id), `${name}: ${holds} has an id of its own`);
-      for (const id of ids) seen.add(id);
+test(
+  'pushes of A, B and A again within a second, from every sender: the registry is read after each push',
+  { timeout: 120_000 },
+  async (t) => {
+    const { worker, registry, reads, deliver, idle } = await start(t);
+    worker.start();
+    assert.deepEqual(new Set(samples.map(({ provider }) => provider)), new Set(providers.map(({ id }) => id)));
+    const announce = async (request: Request, holds: string) => {
+      registry.holds = holds;
+      reads.length = 0;
+      const ids = await deliver(request);
+      await idle();
+      return { ids, found: reads.map(({ found }) => found) };
+    };
+    for (const sample of samples) {
+      const name = `${sample.provider}, ${sample.name}`;
+      const [first, second, third] = [announcedAgain(sample), withDigest(announcedAgain(sample), 'b'), announcedAgain(sample)];
+      const seen = new Set<string>();
+      for (const [request, holds] of [
+        [first, 'A'],
+        [second, 'B'],
+        [third, 'A again'],
+      ] as const) {
+        const { ids, found } = await announce(request, holds);
+        assert.deepEqual(
+          found,
+          ids.map(() => holds),
+          `${name}: ${holds}`,
+        );
+        for (const id of ids) assert.ok(!seen.has(id), `${name}: ${holds} has an id of its own`);
+        for (const id of ids) seen.add(id);
+      }
+      if (keysOf(sample).length === 0) continue;
+      const { ids, found } = await announce(first, 'B');
+      assert.deepEqual([found, ids.every((id) => seen.has(id))], [[], true], `${name}: a repeated delivery is known by its id`);
     }
-    if (keysOf(sample).length === 0) continue;
-    const { ids, found } = await announce(first, 'B');
-    assert.deepEqual([found, ids.every((id) => seen.has(id))], [[], true], `${name}: a repeated delivery is known by its id`);
-  }
-});
+  },
+);
 
-test('the same push of a sender without an id is one job until that starts, and another one after that', async (t) => {
+test('the same push of a sender without ids is one job until that starts, and another one afterwards', async (t) => {
   const { clock, redis, prefix, jobs, worker, reads, deliver, idle, hold } = await start(t);
   const quay = samples.find(({ provider }) => provider === 'quay') ?? assert.fail();
   const [first] = await deliver(quay);
@@ -166,7 +170,7 @@ test('the same push of a sender without an id is one job until that starts, and 
   assert.deepEqual(await redis.keys(`${prefix}:push:de:*`), [], 'nothing is left behind');
 });
 
-test('a job that is gone from Redis is nothing to be coalesced with', async (t) => {
+test('a push is not coalesced with a job that was deleted from Redis', async (t) => {
   const { redis, prefix, jobs, deliver } = await start(t);
   const quay = samples.find(({ provider }) => provider === 'quay') ?? assert.fail();
   const [first] = await deliver(quay);
@@ -176,7 +180,7 @@ test('a job that is gone from Redis is nothing to be coalesced with', async (t) 
   assert.equal(await jobs.getJobState(second ?? ''), 'waiting');
 });
 
-test('several pushes of one delivery, of which some wait and some have started', async (t) => {
+test('several pushes of one delivery are coalesced individually when some wait and some have started', async (t) => {
   const { jobs, worker, reads, deliver, idle, hold } = await start(t, 1);
   const of = (...tags: string[]): Request => ({
     provider: 'generic',

@@ -30,23 +30,27 @@ async function start(t: TestContext, listen: Record<string, unknown> = {}) {
   return { redis, service, deliver, stored };
 }
 
-test('a disk that takes a second now and then: every push is accepted, and the receiver stays ready', { timeout: 120_000 }, async (t) => {
-  const { redis, service, deliver, stored } = await start(t, { confirmWithin: '10s' });
-  const accepted: string[] = [];
-  for (const round of ['a', 'b', 'c']) {
-    // As when it waits for its disk, Redis does nothing else meanwhile.
-    const stall = askRedis(redis.port, 'DEBUG SLEEP 1');
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => deliver(`1.0.${index}-${round}`)));
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202]);
-    assert.equal((await fetch(`${service.operationsUrl}/readyz`)).status, 200);
-    accepted.push(...answers.flatMap(({ ids }) => ids));
-    assert.match(await stall, /\+OK/);
-  }
-  assert.equal(new Set(accepted).size, 60);
-  assert.deepEqual((await stored()).sort(), accepted.sort());
-});
+test(
+  'with a disk that occasionally takes a second every push is accepted, and the receiver stays ready',
+  { timeout: 120_000 },
+  async (t) => {
+    const { redis, service, deliver, stored } = await start(t, { confirmWithin: '10s' });
+    const accepted: string[] = [];
+    for (const round of ['a', 'b', 'c']) {
+      // As when it waits for its disk, Redis does nothing else meanwhile.
+      const stall = askRedis(redis.port, 'DEBUG SLEEP 1');
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => deliver(`1.0.${index}-${round}`)));
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202]);
+      assert.equal((await fetch(`${service.operationsUrl}/readyz`)).status, 200);
+      accepted.push(...answers.flatMap(({ ids }) => ids));
+      assert.match(await stall, /\+OK/);
+    }
+    assert.equal(new Set(accepted).size, 60);
+    assert.deepEqual((await stored()).sort(), accepted.sort());
+  },
+);
 
-test('what is ignored while Redis hangs is answered as always, and counted as not recorded', { timeout: 120_000 }, async (t) => {
+test('what is ignored while Redis hangs is answered as usual, and counted as not recorded', { timeout: 120_000 }, async (t) => {
   const { redis, service } = await start(t);
   const send = (name: string) => {
     const body = JSON.stringify({ ...push(), type: name });
@@ -70,7 +74,7 @@ test('what is ignored while Redis hangs is answered as always, and counted as no
 });
 
 test(
-  'a Redis that hangs: 503 when the time is over; it goes on by itself, and what is sent again is stored once',
+  'a hanging Redis causes 503 after the timeout and recovers by itself, and a repeated delivery is stored once',
   { timeout: 120_000 },
   async (t) => {
     const { redis, deliver, stored } = await start(t, { confirmWithin: '1s' });

@@ -33,7 +33,7 @@ async function dial(t: TestContext, port: number): Promise<Connection> {
 
 const deadline = { timeout: 30_000 };
 
-test('headers that never end: 408, and the connection with it', deadline, async (t) => {
+test('endless headers get 408 and close the connection', deadline, async (t) => {
   const { open } = await listen(t, { headersTimeoutMs: 100, requestTimeoutMs: 60_000 });
   const { socket, ended } = await open();
   socket.write('POST /webhooks/prod HTTP/1.1\r\nHost: a\r\n');
@@ -42,7 +42,7 @@ test('headers that never end: 408, and the connection with it', deadline, async 
   assert.match(await ended, /^HTTP\/1\.1 408 /);
 });
 
-test('a body that never ends: the same', deadline, async (t) => {
+test('an endless body gets 408 and closes the connection', deadline, async (t) => {
   const { open } = await listen(t, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
   const { socket, ended } = await open();
   socket.write('POST /webhooks/prod HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
@@ -51,20 +51,20 @@ test('a body that never ends: the same', deadline, async (t) => {
   assert.match(await ended, /^HTTP\/1\.1 408 /);
 });
 
-test('a connection that says nothing is ended', deadline, async (t) => {
+test('a silent connection is closed', deadline, async (t) => {
   const { open } = await listen(t, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
   const { ended } = await open();
   assert.doesNotMatch(await ended, /HTTP\/1\.1 2/);
 });
 
-test('headers over the limit: 431', deadline, async (t) => {
+test('headers over the limit get 431', deadline, async (t) => {
   const { open } = await listen(t, { maxHeaderBytes: 4_096 });
   const { socket, ended } = await open();
   socket.write(`POST /webhooks/prod HTTP/1.1\r\nHost: a\r\nX-A: ${'b'.repeat(5_000)}\r\n\r\n`);
   assert.match(await ended, /^HTTP\/1\.1 431 /);
 });
 
-test('connections over the limit are ended at once; the others go on', deadline, async (t) => {
+test('connections over the limit are closed at once, and the others continue', deadline, async (t) => {
   const { open } = await listen(t, { maxConnections: 1 });
   const first = await open();
   const second = await open();
@@ -73,7 +73,7 @@ test('connections over the limit are ended at once; the others go on', deadline,
   assert.match(await first.ended, /^HTTP\/1\.1 401 /);
 });
 
-test('a slow sender does not hold up the others', deadline, async (t) => {
+test('a slow sender does not delay the others', deadline, async (t) => {
   const { open, port } = await listen(t, {});
   const { socket } = await open();
   socket.write('POST /webhooks/prod HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n');

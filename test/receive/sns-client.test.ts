@@ -45,7 +45,7 @@ async function listen(
 const confirmationOf = (token: string) =>
   signer.signed({ ...notification, Type: 'SubscriptionConfirmation', Token: token, SubscribeURL: 'https://attacker.example.com/' });
 
-test('a confirmation over the rate limit of the receiver is answered 429, and nothing is asked of AWS', async (t) => {
+test('a confirmation over the rate limit of the receiver is answered 429, and sends no request to AWS', async (t) => {
   const world = await listen(t, { requestsPerMinute: 1 });
   assert.equal(await world.send(confirmationOf('first')), 200);
   assert.equal(await world.send(confirmationOf('second')), 429);
@@ -56,7 +56,7 @@ test('a confirmation over the rate limit of the receiver is answered 429, and no
   );
 });
 
-test('one that is sent again asks for nothing, unless AWS did not take it; and few are asked for in a minute', async (t) => {
+test('a repeated confirmation sends no request unless AWS rejected it, and requests per minute are limited', async (t) => {
   let answer: () => Promise<string> = () => Promise.reject(new Error('connection refused'));
   const world = await listen(t, { confirm: () => answer() });
   await world.send(confirmationOf('first'));
@@ -71,7 +71,7 @@ test('one that is sent again asks for nothing, unless AWS did not take it; and f
   assert.equal(world.confirmed.length, 7);
 });
 
-test('a confirmation that AWS never answers holds up no notification', async (t) => {
+test('a confirmation that AWS never answers delays no notification', async (t) => {
   const world = await listen(t, { confirm: () => new Promise<never>(() => undefined) });
   assert.equal(await world.send(confirmationOf('first')), 200);
   const event = { 'detail-type': 'ECR Image Action', source: 'aws.ecr', account: '123456789012', region: 'eu-west-1' };

@@ -44,7 +44,7 @@ const confirmation: Message = {
   SubscribeURL: 'https://attacker.example.com/?x=1',
 };
 
-test('notifications, of both versions, with and without a subject', async () => {
+test('accepts notifications of both versions, with and without a subject', async () => {
   const world = start();
   for (const SignatureVersion of ['1', '2'])
     for (const more of [{}, { Subject: 'a subject' }, { Subject: '' }, { Message: 'ünï\ncödé "\\"' }]) {
@@ -54,7 +54,7 @@ test('notifications, of both versions, with and without a subject', async () => 
   assert.deepEqual(world.confirmed, []);
 });
 
-test('a subscription of a configured topic is confirmed at an address that we make', async () => {
+test('a subscription of a configured topic is confirmed at an address that we construct', async () => {
   const world = start();
   assert.deepEqual(await world.judge(signer.signed(confirmation)), { kind: 'authentic' });
   assert.deepEqual(world.confirmed, [
@@ -66,7 +66,7 @@ test('a subscription of a configured topic is confirmed at an address that we ma
   assert.equal(world.confirmed.length, 1);
 });
 
-test('refused: any signed field that was changed', async () => {
+test('refuses a message with any signed field changed', async () => {
   const world = start();
   const signed = signer.signed({ ...notification, Subject: 'a' });
   for (const field of ['Message', 'MessageId', 'Subject', 'Timestamp']) {
@@ -77,7 +77,7 @@ test('refused: any signed field that was changed', async () => {
   assert.equal((await world.judge({ ...signed, Signature: 'not base64 !' })).kind, 'refused');
 });
 
-test('refused without asking anybody: other topics, other hosts, other files', async () => {
+test('refuses other topics, other hosts and other files without any request', async () => {
   const world = start();
   const file = 'SimpleNotificationService-0123456789abcdef0123456789abcdef.pem';
   const wrong: Message[] = [
@@ -105,7 +105,7 @@ test('refused without asking anybody: other topics, other hosts, other files', a
   assert.deepEqual(world.fetched, []);
 });
 
-test('less than 5 ms for any body, before anything is known of the sender', async () => {
+test('costs less than 5 ms for any body, before anything is known about the sender', async () => {
   const { publicKey } = new X509Certificate(signer.pem);
   const verify = createSnsProof({ topics: [topic], findSigningKey: () => Promise.resolve(publicKey), confirm: () => undefined });
   const message = { ...signer.signed(notification), MessageId: 'changed', MessageAttributes: { a: { Type: 'String', Value: 'b' } } };
@@ -120,13 +120,13 @@ test('less than 5 ms for any body, before anything is known of the sender', asyn
   }
 });
 
-test('refused: a message longer than any that tells of a push, though it is signed', async () => {
+test('refuses a signed message that is longer than any announcement of a push', async () => {
   const world = start();
   assert.deepEqual(await world.judge(signer.signed({ ...notification, Message: 'x'.repeat(60_000) })), { kind: 'authentic' });
   assert.equal((await world.judge(signer.signed({ ...notification, Message: 'x'.repeat(65_536) }))).kind, 'refused');
 });
 
-test('refused: certificates of others, of another time, of nobody', async () => {
+test('refuses certificates of other owners or outside their validity, and cannot decide without a certificate', async () => {
   const pems = [
     (await makeSigner({ name: 'www.amazonaws.com' })).pem,
     (await makeSigner({ name: 'sns.amazonaws.com.attacker.example.com', alternative: false })).pem,
@@ -142,7 +142,7 @@ test('refused: certificates of others, of another time, of nobody', async () => 
   assert.equal((await start().judge(other.signed(notification))).kind, 'refused');
 });
 
-test('names of other regions are signers too', async () => {
+test('accepts signers of other regions', async () => {
   for (const name of ['sns-cn-north-1.amazonaws.com.cn', 'sns-signing.ap-east-1.amazonaws.com', 'sns.eu-west-1.amazonaws.com']) {
     const own = await makeSigner({ name, alternative: false });
     const world = start({ fetchText: () => Promise.resolve(own.pem) });
@@ -150,7 +150,7 @@ test('names of other regions are signers too', async () => {
   }
 });
 
-test('an outage is no refusal, and is over when it is over; what AWS does not have is refused', async () => {
+test('an outage is temporary and not a refusal, and a certificate that AWS does not have is refused', async () => {
   let answer: () => Promise<string> = () => Promise.reject(new Error('connection refused'));
   const world = start({ fetchText: () => answer() });
   await assert.rejects(world.judge(signer.signed(notification)), ProofUnavailable);
@@ -165,7 +165,7 @@ test('an outage is no refusal, and is over when it is over; what AWS does not ha
   assert.equal((await world.judge(signer.signed(notification))).kind, 'authentic');
 });
 
-test('made-up file names cannot make us ask without end', async () => {
+test('made-up file names cannot cause endless requests', async () => {
   const world = start({ fetchText: () => Promise.reject(new FetchRefused('x', 404)) });
   let unavailable = 0;
   for (let index = 0; index < 100; index++) {
@@ -174,7 +174,7 @@ test('made-up file names cannot make us ask without end', async () => {
   assert.deepEqual([world.fetched.length, unavailable], [12, 88]);
 });
 
-test('made-up file names use up the share of whoever sends them, and of their topic: a certificate that was never had is asked for beside them', async () => {
+test('made-up file names use up the share of their sender and topic, and a new certificate is still requested', async () => {
   const signers = { here: certificateUrl, there: certificateUrl.replace('0123', 'abcd') };
   const world = start({
     fetchText: (url) => (Object.values(signers).includes(url) ? Promise.resolve(signer.pem) : Promise.reject(new FetchRefused(url, 404))),
@@ -196,7 +196,7 @@ test('made-up file names use up the share of whoever sends them, and of their to
   assert.deepEqual(await world.judge(other, amazon), { kind: 'authentic' });
 });
 
-test('however many names are made up, the genuine certificate keeps its place, and is asked for anew when it is time', async () => {
+test('however many names are made up, the genuine certificate stays cached, and is refreshed when due', async () => {
   const world = start({
     fetchText: (url) => (url === certificateUrl ? Promise.resolve(signer.pem) : Promise.reject(new FetchRefused(url, 404))),
   });
@@ -216,7 +216,7 @@ test('however many names are made up, the genuine certificate keeps its place, a
   assert.deepEqual([await judgeGenuine(), asked()], [{ kind: 'authentic' }, 2]);
 });
 
-test('a certificate that cannot be had anew is good for another day, is asked for at times, and counts no more when AWS has none', async () => {
+test('a certificate that cannot be refreshed is valid for another day, is retried, and is dropped when AWS has none', async () => {
   let answer: () => Promise<string> = () => Promise.resolve(signer.pem);
   const world = start({ fetchText: () => answer() });
   const judge = () => world.judge(signer.signed(notification));
@@ -237,7 +237,7 @@ test('a certificate that cannot be had anew is good for another day, is asked fo
   assert.equal((await judge()).kind, 'refused');
 });
 
-test('topics of all partitions, and what is none', () => {
+test('accepts topics of all partitions, and refuses invalid ones', () => {
   const hostOf = (arn: string) => parseTopic(arn)?.host;
   assert.equal(hostOf(topic), 'sns.eu-west-1.amazonaws.com');
   assert.equal(hostOf('arn:aws-cn:sns:cn-north-1:123456789012:t'), 'sns.cn-north-1.amazonaws.com.cn');

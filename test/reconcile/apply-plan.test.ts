@@ -32,7 +32,7 @@ for (const [maxParallel, expected] of [
   [undefined, 10],
   [50, 20],
 ] as const) {
-  test(`maxParallel ${maxParallel ?? 'unless given'}: ${expected} at the same time`, async () => {
+  test(`maxParallel ${maxParallel ?? 'by default'} allows ${expected} patches at the same time`, async () => {
     const world = createMany(maxParallel);
     let [running, most] = [0, 0];
     const gate = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ for (const [maxParallel, expected] of [
   });
 }
 
-test('what the API server refuses for one workload is the problem of that one, and is asked once', async () => {
+test('a refusal of the API server for one workload affects only that one, and is not retried', async () => {
   const world = createMany();
   let conflicts = 1;
   const patchImages: ReconcilePorts['patchImages'] = async (workload, ...patch) => {
@@ -65,7 +65,7 @@ test('what the API server refuses for one workload is the problem of that one, a
   assert.equal(world.requests.filter((request) => request === 'TRY w07').length, 1);
 });
 
-test('what passes by itself is tried again for those that failed only, and the others are told', async () => {
+test('a temporary error is retried only for the workloads that failed, and the results of the others are kept', async () => {
   const world = createMany();
   const broken = new Error('socket hang up');
   const later = new WaitError('Retrying', new Date(0), 'later');

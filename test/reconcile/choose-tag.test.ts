@@ -14,17 +14,17 @@ const candidates = (spec = specOf(), tags?: string[], announced?: string) => {
   return listCandidates(spec.strategy, spec.repository, list, new AbortController().signal, announced);
 };
 
-test('the tags that the policy may select', async () =>
+test('lists the tags that the policy may select', async () =>
   assert.deepEqual(await candidates(specOf(), ['1.0.0', '1.10.0', 'main']), ['1.0.0', '1.10.0']));
 
-test('what was announced, also when the registry does not list it yet', async () => {
+test('an announced tag counts even if the registry does not list it yet', async () => {
   assert.deepEqual(await candidates(specOf(), ['1.0.0'], '1.1.0'), ['1.0.0', '1.1.0']);
   assert.deepEqual(await candidates(specOf(), undefined, '1.1.0'), ['1.1.0']);
 });
 
 test('a mutable tag needs no list', async () => assert.deepEqual(await candidates(latestSpec()), ['latest']));
 
-test('nothing to choose from is for the user to mend, with an example', async () => {
+test('an empty selection is for the user to fix, with an example', async () => {
   const says = (reason: string, message: RegExp) => (error: unknown) =>
     error instanceof PermanentError && error.reason === reason && message.test(error.message);
   await assert.rejects(candidates(), says('RepositoryNotFound', /does not know registry\.example\.com\/shop\/web/));
@@ -35,7 +35,7 @@ test('nothing to choose from is for the user to mend, with an example', async ()
   );
 });
 
-test('which prereleases a range admits is told where it selects nothing', async () => {
+test('the message about an empty selection says which prereleases a range admits', async () => {
   const spec = specOf({ strategy: strategies.semver({ range: '>=1.0.0-0' }) });
   const message =
     /is the highest version in ">=1\.0\.0-0"; for example .*of prereleases, ">=1\.0\.0-0" admits only those of 1\.0\.0: .* prereleases: true$/;
@@ -43,7 +43,7 @@ test('which prereleases a range admits is told where it selects nothing', async 
     await assert.rejects(candidates(spec, [tag]), (error) => error instanceof PermanentError && message.test(error.message));
 });
 
-describe('patterns that are as large as they may be', () => {
+describe('patterns of the maximum size', () => {
   const strategy = filterTags(strategies.alphabetical(), { allow: '(?:[a-z]?){128}(?:[a-z0-9]{0,9}-?){28}' });
   const tagsOf = (count: number) => Array.from({ length: count }, (_, index) => `${'a'.repeat(100)}-${index}`);
   const choose = (count: number) => listCandidates(strategy, specOf().repository, async () => tagsOf(count), new AbortController().signal);
@@ -61,7 +61,7 @@ describe('patterns that are as large as they may be', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  test('are given up where the tags are too many, without comparing them all', async () => {
+  test('are aborted where there are too many tags, without comparing them all', async () => {
     const message = /the patterns of tags are too large for the 10000 tags of registry\.example\.com\/shop\/web: write smaller/;
     await assert.rejects(choose(10_000), { reason: 'InvalidTagPolicy', message });
   });

@@ -127,7 +127,7 @@ async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }:
   };
 }
 
-test('what does not consent changes nothing of what a policy does and is told', async () => {
+test('a workload without consent changes nothing about what a policy does and reports', async () => {
   await fc.assert(
     fc.asyncProperty(input, async (given) => {
       const policy = policyFor(given);

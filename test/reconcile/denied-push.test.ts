@@ -64,7 +64,7 @@ async function start(t: TestContext) {
   return { ...world, fake, state, attempt, perform, at, ready, resultOf };
 }
 
-test('it is tried again for as long as it lives, and shown as denied all the while; the last try says so for good', async (t) => {
+test('a denied push is retried as long as its job lives, is shown as denied meanwhile, and the last attempt records it as final', async (t) => {
   const { attempt, at, fake, ready, resultOf, events } = await start(t);
   for (let now = 0; now < 24 * 3_600;) {
     at(now);
@@ -81,7 +81,7 @@ test('it is tried again for as long as it lives, and shown as denied all the whi
   assert.deepEqual([ready(), resultOf('push-1')?.kind, resultOf('push-1')?.reason], ['RegistryDenied', 'stalled', 'RegistryDenied']);
 });
 
-test('it takes effect when the registry gives access again', async (t) => {
+test('a denied push takes effect when the registry grants access again', async (t) => {
   const { attempt, at, state, images, ready, resultOf } = await start(t);
   at((await attempt()) ?? assert.fail());
   state.isDenied = false;
@@ -89,7 +89,7 @@ test('it takes effect when the registry gives access again', async (t) => {
   assert.deepEqual([images(), ready(), resultOf('push-1')?.kind], [[`${image}:1.3.0`], 'UpToDate', 'updated']);
 });
 
-test('a change of credentials is a try at once; what the push finds then is done', async (t) => {
+test('a change of credentials triggers an attempt at once, whose result is applied', async (t) => {
   const { attempt, at, state, images, policies, ports, perform } = await start(t);
   for (let tries = 0; tries < 8; tries++) at((await attempt()) ?? assert.fail());
   const next = (await attempt()) ?? assert.fail();
@@ -104,7 +104,7 @@ test('a change of credentials is a try at once; what the push finds then is done
   assert.equal(await attempt(), undefined);
 });
 
-test('10,000 pushes of a policy are one request each time; the 32 newest wait, the others end as denied', async (t) => {
+test('10,000 pushes of a policy cost one request per attempt: the 32 newest wait, and the others end as denied', async (t) => {
   const { attempt, at, fake, state, resultOf, images } = await start(t);
   let left = Array.from({ length: 10_000 }, (_, index) => ({ id: `push-${index}`, receivedAt: heardAfter(index / 100 - 100) }));
   const round = async (seconds: number) => {
@@ -131,7 +131,7 @@ test('10,000 pushes of a policy are one request each time; the 32 newest wait, t
   assert.deepEqual([left.length, resultOf(newest[0] ?? '')?.kind, images()], [0, 'updated', [`${image}:1.3.0`]]);
 });
 
-test('a policy that others flood with tags it does not select, or that was deleted, keeps no more', async (t) => {
+test('a policy that was flooded with tags it does not select, or was deleted, keeps no more pushes', async (t) => {
   const { attempt, at, policies, resultOf } = await start(t);
   for (let index = 0; index < 40; index++) {
     await attempt({ id: `push-${index}`, receivedAt: heardAfter(-40 + index) });
@@ -144,7 +144,7 @@ test('a policy that others flood with tags it does not select, or that was delet
   assert.equal(resultOf('push-39')?.kind, 'waiting', 'no policy is there to say more');
 });
 
-test('several policies with the same access share the request; each is shown as denied and tried again', async (t) => {
+test('several policies with the same access share the request, and each is shown as denied and retried', async (t) => {
   const world = await start(t);
   const { attempt, perform, jobs, fake, state, put, images, statusOf } = world;
   const names = ['web', 'b', 'c', 'd'];
@@ -166,7 +166,7 @@ test('several policies with the same access share the request; each is shown as 
   assert.deepEqual(images(), [`${image}:1.3.0`]);
 });
 
-test('what comes again by itself, or by its user, asks in any case and is not tried again', async (t) => {
+test('a reconcile that recurs by itself or was requested by its user always asks the registry, and is not retried', async (t) => {
   const { perform, ready, fake } = await start(t);
   const { namespace, name, uid } = policyOf();
   const job = { schema: 1, policy: { namespace, name, uid }, cause: 'x', receivedAt: heardAfter(0) } as const;
@@ -176,7 +176,7 @@ test('what comes again by itself, or by its user, asks in any case and is not tr
   }
 });
 
-test('an image that waited for its age is tried again as well', async (t) => {
+test('an image that waited for its minimum age is retried as well', async (t) => {
   const { perform, put, at, state, images, statusOf } = await start(t);
   const { namespace, name, uid } = policyOf();
   const until = heardAfter(-1);

@@ -35,7 +35,7 @@ function start(t: TestContext, ports: Partial<EnqueuerPorts> = {}) {
 
 const policies = (count: number) => Array.from({ length: count }, (_, index) => policyOf({ name: `p${index}` }));
 
-test('jobs of one moment go together, each once; who sleeps is left alone', async (t) => {
+test('jobs of the same moment are added together, each once, and policies without a need get none', async (t) => {
   const { enqueuer, batches, pass } = start(t);
   for (const policy of [...policies(2), ...policies(3), policyOf({ name: 'content', status: { observedGeneration: 1 } })])
     enqueuer.consider(policy);
@@ -46,7 +46,7 @@ test('jobs of one moment go together, each once; who sleeps is left alone', asyn
   assert.equal(batches.length, 1);
 });
 
-test('what a policy waits for is a delayed job, beside its reconcile', async (t) => {
+test('a wait of a policy is a delayed job, in addition to its reconcile', async (t) => {
   const jobs: PolicyJob[] = [];
   const { enqueuer, pass } = start(t, { addPolicyJobs: async (added) => void jobs.push(...added) });
   const waiting = { tag: '1.4.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' };
@@ -58,7 +58,7 @@ test('what a policy waits for is a delayed job, beside its reconcile', async (t)
   );
 });
 
-test('a sweep of many goes in parts', async (t) => {
+test('a resync of many policies is added in parts', async (t) => {
   const { enqueuer, batches, pass } = start(t, { policies: () => policies(1_200) });
   enqueuer.resync();
   while (new Set(batches.flat()).size < 1_200) await pass(0);
@@ -66,7 +66,7 @@ test('a sweep of many goes in parts', async (t) => {
   assert.ok(batches.every(({ length }) => length <= 500));
 });
 
-test('a policy that cannot be judged holds up no other', async (t) => {
+test('a policy that cannot be evaluated does not delay the others', async (t) => {
   const targetState: EnqueuerPorts['targetState'] = (_, { namespace }) => {
     if (namespace === 'odd') throw new Error('odd');
     return { since: 0 };
@@ -78,7 +78,7 @@ test('a policy that cannot be judged holds up no other', async (t) => {
   assert.deepEqual([batches, errors.length], [[['p0', 'p1']], 1]);
 });
 
-test('policies that take long to judge hold up nobody: the event loop goes on after each few, and what is judged goes to Redis', async (t) => {
+test('policies that are slow to evaluate do not block the event loop, and results are sent to Redis meanwhile', async (t) => {
   const now = () => {
     const end = performance.now() + 15;
     while (performance.now() < end);
@@ -93,7 +93,7 @@ test('policies that take long to judge hold up nobody: the event loop goes on af
   assert.deepEqual(batches, [['p0'], ['p1'], ['p2']]);
 });
 
-test('what Redis did not take is kept, with what came meanwhile', async (t) => {
+test('jobs that Redis did not accept are kept, together with those that arrive meanwhile', async (t) => {
   let away = true;
   const taken: string[] = [];
   const addPolicyJobs = async (jobs: readonly PolicyJob[]) => {
@@ -113,7 +113,7 @@ test('what Redis did not take is kept, with what came meanwhile', async (t) => {
   assert.deepEqual(taken, ['p0', 'p1']);
 });
 
-test('what comes while Redis is asked is not forgotten', async (t) => {
+test('a request that arrives during a write to Redis is not lost', async (t) => {
   const stored = Promise.withResolvers<void>();
   const batches: string[][] = [];
   const addPolicyJobs = async (jobs: readonly PolicyJob[]) => {
@@ -132,7 +132,7 @@ test('what comes while Redis is asked is not forgotten', async (t) => {
   assert.deepEqual(batches, [['p0'], ['p1']]);
 });
 
-test('a new workload is reconciled again when its policy selects another image, for a minute', async (t) => {
+test('a new workload is reconciled again for a minute when its policy selects another image', async (t) => {
   const jobs: PolicyJob[] = [];
   let now = 0;
   const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w' });
@@ -165,7 +165,7 @@ test('a new workload is reconciled again when its policy selects another image, 
   assert.equal(jobs.length, 1, 'later, a change by hand would be undone');
 });
 
-test('a new workload is reconciled with the policy as it is by then', async (t) => {
+test('a new workload is reconciled with the current policy', async (t) => {
   const jobs: PolicyJob[] = [];
   const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w' });
   const selecting = (tag: string) => policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' } } });
@@ -182,7 +182,7 @@ test('a new workload is reconciled with the policy as it is by then', async (t) 
   );
 });
 
-test('once stopped, nothing is added', async (t) => {
+test('nothing is added after the stop', async (t) => {
   const { enqueuer, batches, pass } = start(t);
   for (const policy of policies(2)) enqueuer.consider(policy);
   enqueuer.stop();

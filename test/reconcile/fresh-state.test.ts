@@ -22,14 +22,14 @@ function policyIn(world: World) {
   return policy;
 }
 
-test('a replica that has not seen the policy yet asks for it', async () => {
+test('a replica that has not seen the policy yet reads it', async () => {
   const world = createWorld();
   await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, findPolicy: () => undefined });
   assert.deepEqual(world.requests, ['GET policy web', 'LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
   assert.equal(world.statusOf('web').observedGeneration, 1);
 });
 
-test('a replica that has seen an older generation asks for the newer one', async () => {
+test('a replica that has seen an older generation reads the newer one', async () => {
   const world = createWorld();
   const older = policyOf({ spec: specOf({ targets: [] }) });
   world.put(policyOf({ generation: 2 }));
@@ -39,7 +39,7 @@ test('a replica that has seen an older generation asks for the newer one', async
   assert.equal(world.statusOf('web').observedGeneration, 2);
 });
 
-test('what the cache learns meanwhile counts more than what was read', async () => {
+test('an update that reaches the cache meanwhile counts more than what was read', async () => {
   const world = createWorld();
   const job = jobOf(world);
   const read = policyIn(world);
@@ -53,7 +53,7 @@ test('what the cache learns meanwhile counts more than what was read', async () 
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('a policy that is deleted while its tags are listed changes nothing any more', async () => {
+test('a policy that is deleted while its tags are listed changes nothing', async () => {
   const world = createWorld();
   const { listTags } = world.ports;
   const deleting: typeof listTags = (...args) => {
@@ -64,7 +64,7 @@ test('a policy that is deleted while its tags are listed changes nothing any mor
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('a policy that is really gone ends the job', async () => {
+test('a job of a deleted policy ends', async () => {
   const world = createWorld();
   const job = jobOf(world);
   world.policies.clear();
@@ -72,7 +72,7 @@ test('a policy that is really gone ends the job', async () => {
   assert.deepEqual(world.requests, ['GET policy web']);
 });
 
-test('a replica that has not seen the target yet asks for it', async () => {
+test('a replica that has not seen the target yet reads it', async () => {
   const world = createWorld();
   const conditions = [{ type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: '' }] as const;
   world.put(policyOf({ status: { observedGeneration: 1, conditions } }));
@@ -83,20 +83,20 @@ test('a replica that has not seen the target yet asks for it', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a replica that has seen it all asks nobody', async () => {
+test('a replica with a current cache reads nothing', async () => {
   const world = createWorld();
   await processPolicyJob(jobOf(world), contextOf(), world.ports);
   assert.equal(world.requests[0], 'LIST shop/web');
 });
 
-test('a failure to catch up is recorded, and tried again', async () => {
+test('a failure to read the current state is recorded, and retried', async () => {
   const away = new Error('ECONNREFUSED');
   const world = createWorld({ findPolicy: () => undefined, readPolicy: () => Promise.reject(away) });
   await assert.rejects(processPolicyJob({ ...jobOf(world), eventId: 'push-1' }, contextOf(), world.ports), away);
   assert.equal(world.results.get('push-1 shop/web')?.kind, 'retrying');
 });
 
-test('a replica that has not seen yet which Secrets there are waits for its own watch', async () => {
+test('a replica that has not listed the Secrets yet waits for its own watch', async () => {
   const world = createWorld();
   world.put(policyOf({ status: stalledStatus('RegistryDenied') }));
   const job = neededReconcile(policyIn(world), world.ports, now, () => 'new');

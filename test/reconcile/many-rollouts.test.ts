@@ -74,7 +74,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
 }
 const key = (name: string) => `Deployment/shop/${name}`;
 
-test('all come out: Ready then, told in one sentence, with ten names and numbers for the rest', async () => {
+test('when all rollouts complete the policy is Ready, with one message of ten names and a number for the rest', async () => {
   const world = await changedWorld();
   assert.deepEqual([world.running('1.3.0').length, world.status().rollouts?.progressing], [size, size]);
   assert.equal(world.ready()?.reason, 'Progressing');
@@ -101,7 +101,7 @@ test('all come out: Ready then, told in one sentence, with ten names and numbers
   assert.deepEqual([world.requests, world.events, world.ready()?.reason], [[], [], 'UpToDate']);
 });
 
-test('one fails, none of those in the history: it is put back with the word of its pod, the others stay', async () => {
+test("when a rollout fails that is not in the history, it is rolled back with its pod's message, and the others stay", async () => {
   const world = await changedWorld();
   assert.ok(world.status().history?.every((entry) => entry.name !== broken));
   world.become({ updated: 1 }, () => true);
@@ -125,7 +125,7 @@ test('one fails, none of those in the history: it is put back with the word of i
   assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledBack');
 });
 
-test('all fail: all are put back, some at a time, however little the history holds', async () => {
+test('when all rollouts fail all are rolled back, some at a time, however little the history holds', async () => {
   const world = await changedWorld();
   const givenUp = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
   world.become({ updated: 1, givenUp }, () => true);
@@ -136,7 +136,7 @@ test('all fail: all are put back, some at a time, however little the history hol
   assert.deepEqual(world.requests.filter((request) => request.startsWith('PATCH')).length, 2 * size, 'each once there and once back');
 });
 
-test('Hold: what failed stays and is counted, whether the history has room for it or not', async () => {
+test('with Hold failed rollouts stay and are counted, whether the history has room for them or not', async () => {
   const world = await changedWorld('Hold');
   const givenUp = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
   world.become({ updated: 1, givenUp }, ({ name }) => name.endsWith('7'));
@@ -147,7 +147,7 @@ test('Hold: what failed stays and is counted, whether the history has room for i
   assert.deepEqual([world.ready()?.reason, world.status().history?.length], ['RolloutFailed', 10]);
 });
 
-test('a crash before the status: every change is found on its workload, with what ran before', async () => {
+test('after a crash before the status every change is found on its workload, with what ran before', async () => {
   const world = await changedWorld();
   const { history: _, lastAppliedTag: __, ...lost } = world.status();
   world.put(policyOf({ ...world.policies.get('shop/web'), status: lost }));
@@ -156,7 +156,7 @@ test('a crash before the status: every change is found on its workload, with wha
   assert.deepEqual(world.running('1.2.3'), [broken]);
 });
 
-test('what a human puts in the place of one of them is held, although the history has no room for it', async () => {
+test('a manual change of one of them is held, although the history has no room for it', async () => {
   const world = await changedWorld();
   const found = world.workloads.get(key(broken));
   assert.ok(found);

@@ -44,10 +44,10 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
 ];
 
 for (const [name, policy, cause] of rows) {
-  test(`${name}: ${cause ?? 'sleeps'}`, () => assert.equal(causeOf(policy), cause));
+  test(`the cause of a reconcile: ${name}: ${cause ?? 'none'}`, () => assert.equal(causeOf(policy), cause));
 }
 
-test('a status that speaks of what is gone, or of one that was there before, is written anew; once for each state', () => {
+test('a status about a deleted target, or a former one of the same name, is rewritten once for each state', () => {
   const says = (state: Partial<ContainerState>) =>
     policyOf({ status: { ...settled, targets: [{ ...webDeployment, container: 'web', state: 'UpToDate', ...state }] } });
   const cause = (policy: ImagePolicy, found?: Workload, view: Partial<NeedsView> = {}) =>
@@ -66,11 +66,11 @@ test('a status that speaks of what is gone, or of one that was there before, is 
   assert.equal(cause(suspended, workload), undefined);
 });
 
-test('a target that is still missing wakes nobody', () => {
+test('a target that is still missing causes no reconcile', () => {
   assert.equal(neededReconcile(policyOf({ status: stalledStatus('TargetNotFound') }), viewWith(undefined), now), undefined);
 });
 
-test('replicas that see the same make the same job; another state of the target is another cause', () => {
+test('replicas that see the same state create the same job, and another state of the target is another cause', () => {
   const policy = policyOf({
     spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }),
     status: stalledStatus('ContainerNotFound'),
@@ -86,12 +86,12 @@ test('replicas that see the same make the same job; another state of the target 
   assert.notEqual(causeOf(policy), causeOf(policy, { ...workload, generation: 8 }));
 });
 
-test('an annotation of consent wakes, also where it does not count up the generation', () => {
+test('a consent annotation causes a reconcile, even where it does not increment the generation', () => {
   const policy = policyOf({ status: stalledStatus('NoConsent') });
   assert.equal(causeOf(policy, { ...workload, allowPoliciesFrom: 'shop' }), 'targets:1:2026-01-01T00:00:00Z:w:7:shop');
 });
 
-test('a policy that was denied wants a look for each state of its Secrets', () => {
+test('a denied policy is reconciled for each state of its Secrets', () => {
   const versions = (text: string) => (policy: ImagePolicy) => neededReconcile(policy, viewWith(workload), now, () => text);
   const denied = policyOf({ status: stalledStatus('RegistryDenied') });
   const job = versions('shop/creds@1')(denied);
@@ -103,7 +103,7 @@ test('a policy that was denied wants a look for each state of its Secrets', () =
   assert.equal(versions('a')(policyOf({ status: settled })), undefined);
 });
 
-test('a changed workload finds its policies', () => {
+test('a changed workload causes a reconcile of its policies', () => {
   const index = createTargetIndex();
   const worker = { ...webDeployment, name: 'worker' };
   const names = (ref = webDeployment) => index.policiesOf(ref, () => true).map(({ name }) => name);
@@ -118,7 +118,7 @@ test('a changed workload finds its policies', () => {
   assert.deepEqual([names(), names(worker)], [[], []]);
 });
 
-test('a changed workload finds the policies whose selectors match it, in its kind and namespace only', () => {
+test('a changed workload causes a reconcile of the policies whose selectors match it, in its kind and namespace only', () => {
   const index = createTargetIndex();
   const selecting = (name: string, ...values: string[]) =>
     policyOf({
@@ -138,7 +138,7 @@ test('a changed workload finds the policies whose selectors match it, in its kin
   assert.deepEqual([names({ uses: 'web' }), names({ uses: 'redis' })], [['b'], ['a']]);
 });
 
-test('policies that may not see a changed workload are not found for it, and cost one question however many they are', () => {
+test('policies that may not see a changed workload are not enqueued, and cost one check however many they are', () => {
   const index = createTargetIndex();
   const targets = Array.from({ length: 64 }, (_, place) => ({
     kind: 'Deployment',
@@ -166,14 +166,14 @@ const kinds: [name: string, state: TargetState, cause: string | undefined][] = [
 ];
 
 for (const [name, state, cause] of kinds) {
-  test(`stalled by the kind of a target, which is ${name}: ${cause ?? 'sleeps'}`, () => {
+  test(`a policy stalled by the kind of a target, which is ${name}: ${cause ?? 'is not reconciled'}`, () => {
     const view: NeedsView = { ...viewWith(workload), targetState: () => state };
     for (const reason of ['TargetKindUnknown', 'TargetKindForbidden'])
       assert.equal(neededReconcile(policyOf({ status: stalledStatus(reason) }), view, now)?.cause, cause);
   });
 }
 
-test('stalled by too many kinds: when that is over, also to hear that the kind is unknown', () => {
+test('a policy stalled by too many kinds is reconciled when that is over, even to report that the kind is unknown', () => {
   const causeWith = (state: TargetState) =>
     neededReconcile(policyOf({ status: stalledStatus('TooManyKinds') }), { ...viewWith(workload), targetState: () => state }, now)?.cause;
   const problem = (reason: Reason): TargetState => ({ problem: { reason, message: '' } });
@@ -183,7 +183,7 @@ test('stalled by too many kinds: when that is over, also to hear that the kind i
   assert.equal(causeWith({ since: 5 }), 'kinds:1:5');
 });
 
-test('a policy that is too many since an older one names more kinds shows it', () => {
+test('a policy that exceeds the limit because an older one names more kinds is reconciled to show it', () => {
   const view: NeedsView = { ...viewWith(workload), targetState: () => ({ problem: { reason: 'TooManyKinds', message: '' } }) };
   const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), view, now)?.cause;
   const status = { observedGeneration: 1 };
@@ -192,7 +192,7 @@ test('a policy that is too many since an older one names more kinds shows it', (
   assert.equal(cause({ status: stalledStatus('TooManyKinds') }), undefined);
 });
 
-test('a spec that the configuration of today allows, or does not allow any more, is told anew', () => {
+test("a spec that today's configuration newly allows or forbids is evaluated again", () => {
   const denied = { problem: { reason: 'FieldNotAllowed', message: 'no' } } as const;
   const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), viewWith(workload), now)?.cause;
   const ready = { observedGeneration: 1 };
@@ -203,7 +203,7 @@ test('a spec that the configuration of today allows, or does not allow any more,
   assert.equal(cause({ spec: { problem: { reason: 'InvalidPolicy', message: 'no' } }, status: ready }), undefined);
 });
 
-test('of hundreds of targets a cause has a fixed length', () => {
+test('the cause for hundreds of targets has a fixed length', () => {
   const targets = Array.from({ length: 200 }, (_, index) => ({ ...webDeployment, name: `w${index}` }));
   const cause = causeOf(policyOf({ spec: specOf({ targets }), status: stalledStatus('ContainerNotFound') }), {
     ...workload,
@@ -236,7 +236,7 @@ const newTargets: [name: string, policy: ImagePolicy, runs: string, cause: strin
 ];
 
 for (const [name, policy, runs, cause] of newTargets) {
-  test(`a new target that ${name}: ${cause ?? 'sleeps'}`, () => {
+  test(`a new target that ${name}: ${cause ?? 'is not reconciled'}`, () => {
     const ports = {
       ...viewWith(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
       aliases: new Map(),
@@ -249,7 +249,7 @@ for (const [name, policy, runs, cause] of newTargets) {
   });
 }
 
-test('a kind that came, but may not be watched, is no longer reported as unknown', () => {
+test('a kind that was installed but may not be watched is no longer reported as unknown', () => {
   const causeWith = (stalled: string, found: Reason) => {
     const targetState = () => ({ problem: { reason: found, message: '' } });
     return neededReconcile(policyOf({ status: stalledStatus(stalled) }), { ...viewWith(workload), targetState }, now)?.cause;

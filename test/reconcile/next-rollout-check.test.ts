@@ -80,15 +80,15 @@ const rows: [name: string, policy: ImagePolicy, workload: Workload | undefined, 
 ];
 
 for (const [name, policy, workload, expected, seconds] of rows) {
-  test(`a change ${name}: ${expected}`, () => assert.equal(nextCheck(policy, workload, seconds), expected));
+  test(`the next check of a change ${name}: ${expected}`, () => assert.equal(nextCheck(policy, workload, seconds), expected));
 }
 
-test('a policy that says "Progressing" although nothing is any more wants to be put right', () => {
+test('a policy that says "Progressing" without any rollout is corrected', () => {
   const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: '' }] as const;
   assert.equal(nextCheck(policyWith({ result: 'RolledOut' }, 'Rollback', { conditions }), changedWorkload(rolledOut)), 'now');
 });
 
-test('replicas that see the same make the same job; what was done without effect is tried again under another name', () => {
+test('replicas that see the same state create the same job, and a check without effect is repeated under another name', () => {
   const causeAt = (seconds: number, workload = changedWorkload(rolledOut)) =>
     rolloutJob(policyWith(), viewOf(workload), afterChange(seconds))?.cause;
   assert.equal(causeAt(100), causeAt(101));
@@ -98,7 +98,7 @@ test('replicas that see the same make the same job; what was done without effect
   assert.notEqual(causeAt(1, changedWorkload()), causeAt(6, changedWorkload()));
 });
 
-test('several rollouts: the one that wants it first', () => {
+test('of several rollouts the one that is due first decides', () => {
   const other = entryOf({ name: 'worker', at: '2026-03-01T11:59:57Z' });
   const targets = [webDeployment, { ...webDeployment, name: 'worker' }];
   const policy = policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entryOf(), other] } });

@@ -81,7 +81,7 @@ function runningOf(world: World): { tag: string; digest?: string } {
   return { tag, ...(digest !== undefined && { digest }) };
 }
 
-test('never backwards, whatever comes in whatever order: what ranks equal stays, unless a later one is pushed', async () => {
+test('nothing is downgraded in whatever order pushes arrive: an image of equal rank stays unless a later one is pushed', async () => {
   await fc.assert(
     fc.asyncProperty(input, async ({ family, steps, first, ...rest }) => {
       const { strategy, tags } = families[family] ?? assert.fail();

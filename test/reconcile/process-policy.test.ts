@@ -19,14 +19,14 @@ const job: PolicyJob = {
 };
 const key = 'push-1 shop/web';
 
-describe('what this process has asked the registry for all jobs of a push', () => {
+describe('an answer that this process got from the registry for all jobs of a push', () => {
   const start = (askedAt = startTime, cause = job.cause) => {
     const world = createWorld();
     world.ports.sharedAnswers.remember(cause, specOf().repository, { tag: '1.3.0', digest: digestOf('b') }, askedAt);
     return world;
   };
 
-  test('is believed in the first try only', async () => {
+  test('is used in the first attempt only', async () => {
     const first = start();
     await processPolicyJob(job, contextOf({ failures: 0 }), first.ports);
     assert.deepEqual([first.requests, first.images()], [['PATCH web'], [`${image}:1.3.0`]]);
@@ -40,13 +40,13 @@ describe('what this process has asked the registry for all jobs of a push', () =
     ['when the clock was set back', start(startTime + 3_000)],
     ['of another push', start(startTime, 'push:push-0')],
   ] as const) {
-    test(`is not believed ${what}`, async () => {
+    test(`is not used ${what}`, async () => {
       await processPolicyJob(job, contextOf(), world.ports);
       assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
     });
   }
 
-  test('is not told on behalf of others', async () => {
+  test('is not reported on behalf of other policies', async () => {
     const world = start();
     const access = { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] };
     await processPolicyJob(job, contextOf(), { ...world.ports, sourceOf: (_, spec) => ({ ...spec.repository, access }) });
@@ -54,8 +54,8 @@ describe('what this process has asked the registry for all jobs of a push', () =
   });
 });
 
-describe('who can write to Redis', () => {
-  test('chooses no digest: what a job says of it is not read', async () => {
+describe('a writer to Redis', () => {
+  test('cannot choose a digest, because it is not read from a job', async () => {
     const world = createWorld();
     world.put(policyOf({ spec: specOf({ pin: 'Digest' }) }));
     const evil = { tag: '1.3.0', digest: digestOf('e') };
@@ -64,7 +64,7 @@ describe('who can write to Redis', () => {
     assert.deepEqual([world.requests, world.images()], [['HEAD 1.3.0', 'PATCH web'], [`${image}:1.3.0@${digestOf('b')}`]]);
   });
 
-  test('answers nothing that nobody has asked, so that it is still done when somebody asks', async () => {
+  test('cannot answer a request that nobody has made, so that a later one is still processed', async () => {
     const world = createWorld();
     const { hint: _, eventId: __, ...bare } = job;
     const actions = { rollbackTo: 'previous', requestedAt: 'now' };
@@ -73,7 +73,7 @@ describe('who can write to Redis', () => {
     assert.deepEqual([lastHandledRequest, lastHandledRollback], [undefined, undefined]);
   });
 
-  test('does not have the registry asked for years by a time to come', async () => {
+  test('cannot cause requests to a registry for years with a time in the future', async () => {
     const world = createWorld();
     const announced = { ...job, receivedAt: '2099-01-01T00:00:00.000Z', hint: { tag: '1.3.0', digest: digestOf('e') } };
     await processPolicyJob(announced, contextOf(), world.ports);
@@ -81,7 +81,7 @@ describe('who can write to Redis', () => {
   });
 });
 
-test('without a hint the whole repository is looked at', async () => {
+test('without a hint all tags are considered', async () => {
   const world = createWorld();
   const { hint: _, eventId: __, ...bare } = job;
   await processPolicyJob({ ...bare, source: 'PolicyChange', cause: 'generation:1' }, contextOf(), world.ports);
@@ -89,7 +89,7 @@ test('without a hint the whole repository is looked at', async () => {
   assert.deepEqual([world.results.size, world.statusOf('web').observedGeneration], [0, 1]);
 });
 
-test('a policy that was deleted: the push has an ending all the same', async () => {
+test('the push for a deleted policy still gets a result', async () => {
   const world = createWorld();
   world.policies.clear();
   await processPolicyJob(job, contextOf(), world.ports);
@@ -98,7 +98,7 @@ test('a policy that was deleted: the push has an ending all the same', async () 
   assert.deepEqual(world.events, []);
 });
 
-test('a failure is recorded and thrown; the status hears of it when it lasts', async () => {
+test('a failure is recorded and thrown, and written to the status when it lasts', async () => {
   const broken = new Error('asking the registry', { cause: new Error('502') });
   const world = createWorld({ headManifest: () => Promise.reject(broken) });
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 1 }), world.ports), broken);
@@ -114,13 +114,13 @@ test('a failure is recorded and thrown; the status hears of it when it lasts', a
   );
 });
 
-test('the last failure is final', async () => {
+test('the failure of the last attempt is final', async () => {
   const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 99, isLastTry: true }), world.ports));
   assert.equal(world.results.get(key)?.kind, 'failed');
 });
 
-test('a wait is told at once', async () => {
+test('a wait is reported at once', async () => {
   const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
   const world = createWorld({ headManifest: () => Promise.reject(later) });
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), later);
@@ -133,7 +133,7 @@ test('a wait is told at once', async () => {
   assert.equal(world.statusOf('web').waiting, undefined);
 });
 
-test('a wait of a moment for a registry is not worth a write to the status, but recorded', async () => {
+test('a short wait for a registry is recorded, but not written to the status', async () => {
   const soon = new WaitError('RegistryBusy', new Date(startTime + 4_999), 'too many wait');
   const world = createWorld({ headManifest: () => Promise.reject(soon) });
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), soon);
@@ -141,7 +141,7 @@ test('a wait of a moment for a registry is not worth a write to the status, but 
   assert.deepEqual(world.statusOf('web'), createWorld().statusOf('web'));
 });
 
-test('a failure that cannot be reported is still the failure', async () => {
+test('a failure that cannot be reported is still thrown', async () => {
   const broken = new Error('502');
   const { eventLog } = createWorld().ports;
   const away = () => Promise.reject(new Error('Redis is away'));
@@ -153,7 +153,7 @@ test('a failure that cannot be reported is still the failure', async () => {
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), world.ports), broken);
 });
 
-test('an ending that was not recorded is no ending: the job is done once more, and changes nothing twice', async () => {
+test('a result that was not recorded repeats the job, which changes nothing twice', async () => {
   const { eventLog } = createWorld().ports;
   let away = true;
   const world = createWorld({
@@ -169,7 +169,7 @@ test('an ending that was not recorded is no ending: the job is done once more, a
   );
 });
 
-test('a crash between the patch and the status: the next look writes the history', async () => {
+test('after a crash between the patch and the status, the next reconcile writes the history', async () => {
   const world = createWorld();
   const crashed = { ...world.ports, writeStatus: () => Promise.reject(new Error('killed')) };
   await assert.rejects(processPolicyJob({ ...job, receiver: 'prod' }, contextOf(), crashed), /killed/);
@@ -183,7 +183,7 @@ test('a crash between the patch and the status: the next look writes the history
   assert.deepEqual([trigger?.event, trigger?.receiver, latest?.tag], ['push-1', 'prod', '1.3.0']);
 });
 
-test('what is written ahead of a rollback does not wait for other images, what tells of it does', async () => {
+test('the status before a rollback is not deferred behind other image changes, and the report after it is', async () => {
   const world = createWorld();
   await processPolicyJob(job, contextOf(), world.ports);
   const policy = world.policies.get('shop/web');

@@ -7,7 +7,7 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, startTime, neededReconcile } from './world.ts';
 
-test('a repository that nobody watches: recorded, no request', async () => {
+test('a push of an unwatched repository is recorded without a request', async () => {
   const world = createWorld();
   await processPush(pushOf({ repository: { registry: 'registry.example.com', path: 'shop/web-admin' } }), contextOf(), world.ports);
   assert.deepEqual([world.unwatched, world.matched.size, world.requests, world.jobs], [['push-1'], 0, [], []]);
@@ -30,7 +30,7 @@ test('a push that changes nothing is logged once, with its reason', async () => 
   }
 });
 
-test('nobody wants it: not believed while the API server does not tell of changes', async () => {
+test('a push without a policy is not final while the watch of the API server is stale', async () => {
   for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
     const world = createWorld({ isWatching: () => false });
     await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
@@ -38,7 +38,7 @@ test('nobody wants it: not believed while the API server does not tell of change
   }
 });
 
-test('nobody wants it, while the API server does not tell: asked again after as long as it waits already, from 1 to 5 s', async () => {
+test('a push without a policy is retried while the watch is stale, after as long as it has waited, from 1 to 5 s', async () => {
   const pauses: number[] = [];
   for (const ageMs of [-3_000, 0, 3_000, 60_000]) {
     const world = createWorld({ isWatching: () => false });
@@ -51,13 +51,13 @@ test('nobody wants it, while the API server does not tell: asked again after as 
   assert.deepEqual(pauses, [1_000, 1_000, 3_000, 5_000]);
 });
 
-test('somebody wants it: done, whether the API server tells of changes or not', async () => {
+test('a push with a policy is processed whether the watch is stale or not', async () => {
   const world = createWorld({ isWatching: () => false });
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('one policy: the job does the work itself, and ends when everything is confirmed', async () => {
+test('for one policy the job does the work itself, and ends when everything is confirmed', async () => {
   const world = createWorld();
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -77,7 +77,7 @@ test('one policy: the job does the work itself, and ends when everything is conf
   assert.deepEqual([trigger?.source, trigger?.receiver, trigger?.event], ['Webhook', 'prod', 'push-1']);
 });
 
-test('a push does not stand for the look at all tags that a new policy wants, however early it comes', async () => {
+test('a push does not replace the reconcile of all tags that a new policy needs, however early it arrives', async () => {
   const world = createWorld();
   const wanted = () => neededReconcile(world.policies.get('shop/web') ?? policyOf(), world.ports, new Date(startTime));
   world.tags.set('1.4.0', digestOf('c'));
@@ -90,14 +90,14 @@ test('a push does not stand for the look at all tags that a new policy wants, ho
   assert.equal(wanted(), undefined);
 });
 
-test('delivered twice, it changes once', async () => {
+test('a push that is delivered twice changes the workload once', async () => {
   const world = createWorld();
   await processPush(pushOf(), contextOf(), world.ports);
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
 });
 
-test('a tag that was pushed again under a policy that pins tags: told, without another request', async () => {
+test('a tag that was pushed again under a policy that pins tags is reported without another request', async () => {
   const world = createWorld();
   await processPush(pushOf(), contextOf(), world.ports);
   const before = world.requests.length;
@@ -109,14 +109,14 @@ test('a tag that was pushed again under a policy that pins tags: told, without a
   assert.equal(latest?.digest, digestOf('b'), 'what nobody checked is not written down');
 });
 
-test('one policy that does not want the tag: the result says why', async () => {
+test('the result says why the only policy does not select the tag', async () => {
   const world = createWorld();
   await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
   assert.deepEqual([world.results.get('push-1 shop/web')?.reason, world.requests], ['NotSelected', []]);
   assert.deepEqual(world.statusOf('web'), {});
 });
 
-test('several policies: one question to the registry, one job for each that wants the tag', async () => {
+test('several policies share one request to the registry, and get a job each if they select the tag', async () => {
   const world = createWorld();
   const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
   world.policies.clear();
@@ -141,7 +141,7 @@ test('several policies: one question to the registry, one job for each that want
   assert.equal(world.matched.get('push-1')?.length, 21);
 });
 
-test('200 policies: one request for a push in a process, and one for each of the jobs that another process does', async () => {
+test('200 policies cost one request for a push in this process, and one for each job that another process does', async () => {
   const world = createWorld();
   world.policies.clear();
   world.put(...Array.from({ length: 200 }, (_, index) => policyOf({ name: `web-${index}` })));
@@ -156,7 +156,7 @@ test('200 policies: one request for a push in a process, and one for each of the
   assert.deepEqual([heads(), world.images()], [2, [`${image}:1.3.0`]]);
 });
 
-test('who does not want the tag holds up nobody who does', async () => {
+test('policies that do not select the tag do not delay those that do', async () => {
   const world = createWorld();
   world.put(policyOf({ name: 'follows', spec: latestSpec() }), policyOf({ name: 'other' }));
   const jobs: string[] = [];
@@ -166,14 +166,14 @@ test('who does not want the tag holds up nobody who does', async () => {
   assert.deepEqual(jobs.toSorted(), ['other', 'web']);
 });
 
-test('several policies, and none wants the tag: no request, no job', async () => {
+test('a tag that none of several policies selects costs no request and no job', async () => {
   const world = createWorld();
   world.put(policyOf({ name: 'other' }));
   await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
   assert.deepEqual([world.requests, world.jobs, world.results.size], [[], [], 2]);
 });
 
-test('several policies, and the registry fails: each asks for itself', async () => {
+test('when the registry fails for several policies, each asks for itself', async () => {
   const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
   world.put(policyOf({ name: 'other', spec: specOf({ targets: [{ ...webDeployment, name: 'other' }] }) }));
   await processPush(pushOf(), contextOf(), world.ports);
@@ -183,7 +183,7 @@ test('several policies, and the registry fails: each asks for itself', async () 
   );
 });
 
-test('a push whose record or jobs were not stored is tried again', async () => {
+test('a push whose record or jobs were not stored is retried', async () => {
   const away = new Error('Redis is away');
   const world = createWorld({ addPolicyJobs: () => Promise.reject(away) });
   world.put(policyOf({ name: 'other' }));
@@ -194,7 +194,7 @@ test('a push whose record or jobs were not stored is tried again', async () => {
   await assert.rejects(processPush(pushOf(), contextOf(), forgetful), away);
 });
 
-test('a mutable tag that was pushed twice ends at the digest that the registry holds', async () => {
+test('a mutable tag that was pushed twice is updated to the digest in the registry', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   for (const letter of ['d', 'e']) {
@@ -204,7 +204,7 @@ test('a mutable tag that was pushed twice ends at the digest that the registry h
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
 });
 
-test('a mutable tag, when the answer to the first push arrives after the second push was applied', async () => {
+test('a mutable tag is right even when the answer for the first push arrives after the second was applied', async () => {
   const answer = Promise.withResolvers<{ digest: string }>();
   let requests = 0;
   const world = createWorld({

@@ -40,7 +40,7 @@ const byName: Record<string, [spec: Partial<PolicySpec>, tags?: Tags]> = {
   'semver, pinned by digest': [{ pin: 'Digest' }],
 };
 for (const [what, [spec, tags]] of Object.entries(byName)) {
-  test(`${what}: the best that is an image is selected, whatever else is better`, async () => {
+  test(`${what}: the best image is selected, even if something better is not an image`, async () => {
     const world = start(spec, tags);
     const outcome = await reconcile(world);
     const [, b = '1.0.2'] = tags ?? [];
@@ -48,7 +48,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
     assert.ok(world.images()[0]?.startsWith(`${image}:${b}`), world.images().join());
   });
 
-  test(`${what}: a push of what is no image changes nothing, and says what it is`, async () => {
+  test(`${what}: a push of something that is not an image changes nothing, and the result says what it is`, async () => {
     const world = start(spec, tags);
     const [, , c = '1.0.3'] = tags ?? [];
     const outcome = await reconcile(world, { hint: { tag: c, digest: digestOf('c') }, announced: true });
@@ -61,7 +61,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
   });
 }
 
-test('a mutable tag that becomes something else changes nothing', async () => {
+test('a mutable tag that becomes something other than an image changes nothing', async () => {
   const world = start({ strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest' });
   world.tags.set('latest', digestOf('c'));
   setWorkload(world, { web: `${image}:latest@${digestOf('a')}` });
@@ -73,7 +73,7 @@ test('a mutable tag that becomes something else changes nothing', async () => {
 for (const [what, [spec, tags]] of Object.entries(byName)) {
   // Of artifacts no creation time is known.
   const isByTime = what === 'newest';
-  test(`${what}: what only image volumes hold need ${isByTime ? '' : 'not '}be able to run`, async () => {
+  test(`${what}: content for image volumes alone need ${isByTime ? '' : 'not '}be runnable`, async () => {
     const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
     const targets = [{ ...webDeployment, volumes: true }];
     const volumes = [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }];
@@ -91,7 +91,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
     }
   });
 
-  test(`${what}: what a container runs beside them must be`, async () => {
+  test(`${what}: content that a container runs too must be runnable`, async () => {
     const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
     const world = start({ ...spec, targets: [{ ...webDeployment, volumes: true }] }, tags);
     setWorkload(world, { web: `${image}:${a}` }, { volumes: [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }] });
@@ -103,7 +103,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
   });
 }
 
-test('a poll finds what only image volumes hold', async () => {
+test('a poll finds content for image volumes alone', async () => {
   const world = start({ targets: [{ ...webDeployment, volumes: true }] }, ['1.0.2', '1.0.1', '1.0.3']);
   setWorkload(world, { web: 'busybox:1' }, { volumes: [{ name: 'volumes/web', image: `${image}:1.0.2`, index: 0 }] });
   const { repository, pollIntervalMs: intervalMs } = specOf();
@@ -111,20 +111,20 @@ test('a poll finds what only image volumes hold', async () => {
   assert.equal(world.jobs.length, 1);
 });
 
-test('what would change nothing is not asked what it is', async () => {
+test('the type of a candidate that would change nothing is not requested', async () => {
   const world = start();
   setWorkload(world, { web: `${image}:1.0.3` });
   assert.equal((await reconcile(world, {}, { whyNoImage: async () => assert.fail('asked') })).reason, 'UpToDate');
 });
 
-test('many that are no image do not keep the best image from being found', async () => {
+test('many tags that are not images do not hide the best image', async () => {
   const world = start();
   for (let patch = 10; patch < 60; patch++) world.tags.set(`1.0.${patch}`, digestOf('c'));
   assert.equal((await reconcile(world)).kind, 'updated');
   assert.deepEqual(world.images(), [`${image}:1.0.2`]);
 });
 
-test('a hundred that are no image are enough', async () => {
+test('the search stops after a hundred tags that are not images', async () => {
   const world = start();
   for (let patch = 10; patch < 300; patch++) world.tags.set(`1.0.${patch}`, digestOf('c'));
   const outcome = await reconcile(world);
@@ -133,21 +133,21 @@ test('a hundred that are no image are enough', async () => {
   assert.equal(world.requests.filter((request) => request.startsWith('HEAD')).length, 100);
 });
 
-test('newest: what is no image does not use up the reads of a look', async () => {
+test('newest: a tag that is not an image does not use up the reads of a reconcile', async () => {
   const world = start({ strategy: strategies.newest() });
   for (let index = 0; index < 250; index++) world.tags.set(`chart-${index}`, digestOf('c'));
   assert.equal((await reconcile(world)).kind, 'updated');
   assert.deepEqual(world.images(), [`${image}:1.0.2`]);
 });
 
-test('newest: of thousands that are no image a bounded number is read in a look, and the rest later', async () => {
+test('newest: of thousands of tags that are not images a bounded number is read in a reconcile, and the rest later', async () => {
   const world = start({ strategy: strategies.newest() });
   for (let index = 0; index < 1_000; index++) world.tags.set(`zz-${index}`, digestOf('c'));
   await reconcile(world).catch(() => {});
   assert.equal(world.requests.filter((request) => request.startsWith('HEAD')).length, 400);
 });
 
-test('a poll does not find what is no image, and no webhook is missed', async () => {
+test('a poll does not find tags that are not images, and reports no missed webhook', async () => {
   const world = start({}, ['1.0.2', '1.0.1', '1.0.3']);
   const job = {
     schema: 1,

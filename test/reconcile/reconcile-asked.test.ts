@@ -24,7 +24,7 @@ async function start(actions: PolicyActions): Promise<World> {
 
 const jobsOf = (world: World) => neededReconciles(policyIn(world), world.ports, new Date(world.ports.now()));
 
-test('a release of long ago does not hide that the target is resumed', async () => {
+test('a release from long ago does not prevent the target from being resumed', async () => {
   const world = await start({ release: '2026-01-01T00:00:00Z' });
   setWorkload(world, { web: `${image}:1.3.0` }, { paused: true });
   world.tags.set('1.3.1', digestOf('c'));
@@ -36,7 +36,7 @@ test('a release of long ago does not hide that the target is resumed', async () 
   );
 });
 
-test('a rollback that was taken back, or replaced, before its turn came is not done', async () => {
+test('a requested rollback that was withdrawn or replaced before its turn is not done', async () => {
   for (const later of [{}, { rollbackTo: '1.2.2' }]) {
     const world = await start({ rollbackTo: '1.2.3' });
     const [job] = jobsOf(world);

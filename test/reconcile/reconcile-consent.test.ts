@@ -31,14 +31,14 @@ const runsThere = (world: World, runsImage: string) => setWorkload(world, { web:
 const stalled = { type: 'Stalled', status: 'True', reason: 'NoConsent', message: '' } as const;
 const running = (world: World) => world.workloads.get('Deployment/ops/web')?.containers[0]?.image;
 
-test('the target lets it: asked before the patch, and its Namespace is not', async () => {
+test('the target consents: it is read before the patch, and its Namespace is not', async () => {
   const world = start({ onTarget: 'shop' });
   const outcome = await reconcile(world);
   assert.deepEqual([outcome.kind, outcome.legacy, running(world)], ['updated', [], `${image}:1.3.0`]);
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'GET web', 'PATCH web']);
 });
 
-test('the Namespace lets it', async () => {
+test('the Namespace consents', async () => {
   const world = start({ onNamespace: '*' });
   assert.equal((await reconcile(world)).kind, 'updated');
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'GET web', 'GET namespace ops', 'PATCH web']);
@@ -74,7 +74,7 @@ test('without consent the outcome and the requests are the same, whatever the ta
   }
 });
 
-test('a selector tells nothing of those that have not consented, not even how many there are', async () => {
+test('a selector reveals nothing about workloads that have not consented, not even their number', async () => {
   const selected = { kind: 'Deployment', namespace: 'ops', selector: { matchLabels: { uses: 'web' } } };
   const select = (count: number, more: Partial<Workload> = {}) => {
     const world = start({ spec: specOf({ targets: [selected] }) });
@@ -99,7 +99,7 @@ test('a selector tells nothing of those that have not consented, not even how ma
   assert.doesNotMatch(JSON.stringify(outcome), /w[0-9]/);
 });
 
-test('a consent that was withdrawn counts, although the cache still has it: nothing is told of the target', async () => {
+test('a withdrawn consent counts although the cache still has it, and nothing about the target is revealed', async () => {
   const world = start({ onTarget: 'shop' });
   const cached = world.workloads.get('Deployment/ops/web');
   setWorkload(world, { web: `${image}:1.2.3` }, { namespace: 'ops' });
@@ -108,7 +108,7 @@ test('a consent that was withdrawn counts, although the cache still has it: noth
   assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
 
-test('a consent of the Namespace that was withdrawn counts, although the watch has not told it yet', async () => {
+test('a withdrawn consent of the Namespace counts, although the watch has not delivered it yet', async () => {
   const world = start({ onNamespace: 'shop' });
   let known: string | null = 'shop';
   const readNamespaceConsent = async () => (known = null);
@@ -117,7 +117,7 @@ test('a consent of the Namespace that was withdrawn counts, although the watch h
   assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
 
-test('a consent withdrawn, or a policy suspended, while signatures are verified counts: a slow registry buys no patch', async () => {
+test('a consent withdrawn or a policy suspended while signatures are verified counts: a slow registry permits no patch', async () => {
   const spec = specOf({ targets: [target], verification: { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] }, minAgeMs: 1 });
   const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: '2026-01-01T00:00:00Z' };
   const during = (world: World, happens: () => void) =>
@@ -148,7 +148,7 @@ test('a consent withdrawn, or a policy suspended, while signatures are verified 
   assert.ok(!asked(suspended));
 });
 
-test('a Namespace that may not be read is a missing consent; one that cannot be read is asked again', async () => {
+test('a Namespace that may not be read is a missing consent, and one that cannot be read is retried', async () => {
   const denied = new PermanentError('NoConsent', 'grant the verb "get" on "namespaces"');
   const world = start({ onNamespace: 'shop' });
   const outcome = await reconcile(world, { readNamespaceConsent: () => Promise.reject(denied) });
@@ -158,7 +158,7 @@ test('a Namespace that may not be read is a missing consent; one that cannot be 
   await assert.rejects(reconcile(world, { readNamespaceConsents: () => Promise.reject(away) }), away);
 });
 
-test('legacy leaves a policy its one Deployment where nobody has answered, with a warning, and nothing else', async () => {
+test('legacy leaves a policy its single Deployment where nobody has answered, with a warning, and nothing else', async () => {
   const former = { legacyTarget: target };
   const legacy = { crossNamespace: 'legacy' } as const;
   const world = start(former);
@@ -190,7 +190,7 @@ test('the configuration decides before the owners', async () => {
   for (const world of [denied, allowed]) assert.ok(!world.requests.includes('GET namespace ops'));
 });
 
-test('neither changes of what is not seen nor its rollouts make a job; a consent does, each time that it comes', async () => {
+test('neither changes nor rollouts of an invisible workload create a job, and each new consent does', async () => {
   const world = start({ status: { ...stalledStatus('NoConsent'), history: [] } });
   const jobs = () => {
     const policy = world.policies.get('shop/web');
@@ -222,7 +222,7 @@ test('neither changes of what is not seen nor its rollouts make a job; a consent
   assert.notEqual(jobs()[0], consented[0]);
 });
 
-test('one refusal does not hold up the other targets', async () => {
+test('one refusal does not delay the other targets', async () => {
   const world = start({ spec: specOf({ targets: [target, webDeployment] }) });
   setWorkload(world, { web: `${image}:1.2.3` });
   const outcome = await reconcile(world);
@@ -230,7 +230,7 @@ test('one refusal does not hold up the other targets', async () => {
   assert.deepEqual([running(world), world.images()], [`${image}:1.2.3`, [`${image}:1.3.0`]]);
 });
 
-test('what is read for the consent shows that another replica was faster: the registry is asked again', async () => {
+test('when the object read for the consent shows that another replica was faster, the registry is asked again', async () => {
   const world = start({ onTarget: '*', spec: latestSpec({ targets: [target] }) });
   const cached = world.workloads.get('Deployment/ops/web');
   setWorkload(world, { web: `${image}:latest@${digestOf('e')}` }, { namespace: 'ops', allowPoliciesFrom: '*' });

@@ -19,27 +19,27 @@ function start(): World {
 const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
   reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
 
-test('back, when the best of all tags is an older one', async () => {
+test('the image is downgraded when the best of all tags is an older one', async () => {
   const world = start();
   world.tags.delete('1.3.0');
   const outcome = await reconcile(world);
   assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['updated', '1.2.3', [`${image}:1.2.3`]]);
 });
 
-test('not back, because somebody pushed an older tag again', async () => {
+test('the image is not downgraded when somebody pushes an older tag again', async () => {
   const world = start();
   const outcome = await reconcile(world, { hint: { tag: '1.2.3', digest: digestOf('a') }, announced: true });
   assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['unchanged', '1.3.0', [`${image}:1.3.0`]]);
 });
 
-test('forward to what was announced, also when the registry does not list it yet', async () => {
+test('the image is updated to an announced tag, even if the registry does not list it yet', async () => {
   const world = start();
   const hint = { tag: '1.4.0', digest: digestOf('f') };
   const outcome = await reconcile(world, { hint, announced: true }, { headManifest: async () => ({ digest: digestOf('f') }) });
   assert.deepEqual([outcome.kind, world.images()], ['updated', [`${image}:1.4.0`]]);
 });
 
-test('somebody else changed what runs since the registry was asked: it is asked again', async () => {
+test('when somebody else changed the image since the registry was asked, it is asked again', async () => {
   const world = start();
   world.tags.delete('1.3.0');
   let conflicts = 1;
@@ -53,7 +53,7 @@ test('somebody else changed what runs since the registry was asked: it is asked 
   assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['unchanged', '1.5.0', [`${image}:1.5.0`]]);
 });
 
-test('simultaneous pushes end at the highest, whichever answer comes first', async () => {
+test('simultaneous pushes lead to the highest, whichever answer arrives first', async () => {
   const world = start();
   const versions = ['1.5.0', '1.10.0', '1.4.0'];
   for (const version of versions) world.tags.set(version, digestOf('f'));
@@ -61,7 +61,7 @@ test('simultaneous pushes end at the highest, whichever answer comes first', asy
   assert.deepEqual(world.images(), [`${image}:1.10.0`]);
 });
 
-test('a followed tag needs no list', async () => {
+test('a mutable tag needs no list', async () => {
   const world = start();
   world.put(policyOf({ spec: latestSpec({ allowDowngrade: true }) }));
   world.tags.set('latest', digestOf('d'));

@@ -39,7 +39,7 @@ const push = (world: World, tag: string, digest: string) => {
 const conditionsOf = (world: World) => world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 const reasonsOf = (world: World) => world.events.map(({ reason, regarding }) => `${regarding.kind} ${reason}`);
 
-test('dry run: the plan is in the status and in one Event, and nothing is written', async () => {
+test('dry run: the plan is written to the status and one Event, and nothing else is written', async () => {
   const world = start({ mode: 'DryRun' });
   await push(world, '1.3.0', b);
   await push(world, '1.3.0', b);
@@ -52,7 +52,7 @@ test('dry run: the plan is in the status and in one Event, and nothing is writte
   assert.deepEqual(reasonsOf(world), ['ImagePolicy DryRun']);
 });
 
-test('approval: what is pending is what is approved, and a newer push takes its place', async () => {
+test('approval: the pending candidate is what is approved, and a newer push replaces it', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: b });
@@ -73,14 +73,14 @@ test('approval: what is pending is what is approved, and a newer push takes its 
   assert.equal(await requestAction(world, { approve: `1.4.0@${c}` }), false);
 });
 
-test('approval: an older push does not take the place of what is pending', async () => {
+test('approval: an older push does not replace the pending candidate', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.4.0', c);
   await push(world, '1.3.0', b);
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.4.0', digest: c });
 });
 
-test('approval: what was approved has moved, and is not applied', async () => {
+test('approval: an approved tag that has moved is not applied', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   world.tags.set('1.3.0', c);
@@ -89,7 +89,7 @@ test('approval: what was approved has moved, and is not applied', async () => {
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: c });
 });
 
-test('approval: a failure keeps what is pending', async () => {
+test('approval: a failure keeps the pending candidate', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   const ports = { ...world.ports, headManifest: () => Promise.reject(new Error('ECONNRESET')) };
@@ -97,7 +97,7 @@ test('approval: a failure keeps what is pending', async () => {
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: b });
 });
 
-test('window: an update waits for the next one, with a delayed job, and is applied then', async () => {
+test('window: an update waits for the next window with a delayed job, and is applied then', async () => {
   let at = startTime;
   const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
   const world = start({ windows }, { now: () => at });
@@ -121,7 +121,7 @@ test('window: an update waits for the next one, with a delayed job, and is appli
   assert.deepEqual([world.statusOf('web').waiting, conditionsOf(world)], [undefined, ['Ready=True UpToDate']]);
 });
 
-test('held: what a human put back stays until there is something newer, or it is released', async () => {
+test('held: a manual rollback stays until there is something newer or it is released', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   const byHand = () =>
@@ -139,7 +139,7 @@ test('held: what a human put back stays until there is something newer, or it is
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
 });
 
-test('held: a release for a time to come is told at once, may be moved, and lets go at its time', async () => {
+test('held: a release at a future time is reported at once, may be moved, and takes effect then', async () => {
   let at = startTime;
   const world = start({}, { now: () => at });
   await push(world, '1.3.0', b);
@@ -165,7 +165,7 @@ test('held: a release for a time to come is told at once, may be moved, and lets
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
 });
 
-test('reverted: a GitOps tool is not fought, and a release tries once more', async () => {
+test('reverted: a GitOps tool is not fought, and a release causes one more attempt', async () => {
   let at = startTime;
   const world = start({}, { now: () => at });
   const changes = () => world.requests.filter((request) => request.startsWith('PATCH')).length;
@@ -183,7 +183,7 @@ test('reverted: a GitOps tool is not fought, and a release tries once more', asy
   assert.deepEqual([changes(), world.images()], [3, [`${image}:1.3.0`]]);
 });
 
-test('rewritten: what admission makes of the image is not asked for again', async () => {
+test('rewritten: what admission makes of the image is not requested again', async () => {
   const world = start();
   const { patchImages } = world.ports;
   const rewriting = {
@@ -205,7 +205,7 @@ test('rewritten: what admission makes of the image is not asked for again', asyn
   );
 });
 
-test('a crash between the patch and the status holds nothing', async () => {
+test('held: a crash between the patch and the status does not hold a container', async () => {
   const world = start();
   const broken = { ...world.ports, writeStatus: () => Promise.reject(new Error('killed')) };
   world.tags.set('1.3.0', b);
@@ -215,7 +215,7 @@ test('a crash between the patch and the status holds nothing', async () => {
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
 });
 
-test('rollback: the image before comes back, and neither a look nor a push brings back what was left', async () => {
+test('rollback: the former image is restored, and neither a reconcile nor a push brings back the one that was left', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   assert.ok(await requestAction(world, { rollbackTo: 'previous' }));
@@ -236,7 +236,7 @@ test('rollback: the image before comes back, and neither a look nor a push bring
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });
 
-test('rollback: released, the policy goes on as before', async () => {
+test('rollback: after a release the policy continues as before', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   await requestAction(world, { rollbackTo: '1.2.3' });
@@ -244,7 +244,7 @@ test('rollback: released, the policy goes on as before', async () => {
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
 });
 
-test('rollback: a crash between the patch and the status does not let the next look bring it back', async () => {
+test('rollback: a crash between the patch and the status does not let the next reconcile undo it', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
@@ -263,7 +263,7 @@ test('rollback: a crash between the patch and the status does not let the next l
   assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.2.3`], 'previous']);
 });
 
-test('rollback: also outside of windows and without approval, but not in a dry run', async () => {
+test('rollback: works outside windows and without approval, but not in a dry run', async () => {
   const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
   const world = start();
   await push(world, '1.3.0', b);
@@ -277,7 +277,7 @@ test('rollback: also outside of windows and without approval, but not in a dry r
   assert.deepEqual(dry.images(), [`${image}:1.3.0`]);
 });
 
-test('rollback: what cannot be done is answered, with the reason', async () => {
+test('rollback: an impossible request is answered with the reason', async () => {
   for (const [rollbackTo, why] of [
     ['previous', /holds no earlier image/],
     ['9.9.9', /the registry holds no .*9\.9\.9/],
@@ -291,7 +291,7 @@ test('rollback: what cannot be done is answered, with the reason', async () => {
   }
 });
 
-test('a request is answered by a look, whatever it finds', async () => {
+test('a request is answered by a reconcile, whatever it finds', async () => {
   const world = start();
   assert.ok(await requestAction(world, { requestedAt: 'now' }));
   assert.deepEqual([world.images(), world.statusOf('web').lastHandledRequest], [[`${image}:1.3.0`], 'now']);
@@ -305,7 +305,7 @@ test('a request is answered by a look, whatever it finds', async () => {
   assert.deepEqual([missing.statusOf('web').lastHandledRequest, conditionsOf(missing)?.[1]], ['again', 'Stalled=True TargetNotFound']);
 });
 
-test('a replica that has not seen the annotation yet asks for it', async () => {
+test('a replica that has not seen the annotation yet reads it', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   const older = policyIn(world);
@@ -316,7 +316,7 @@ test('a replica that has not seen the annotation yet asks for it', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('paused: nothing is changed until it is resumed, and that wakes the policy', async () => {
+test('paused: nothing is changed until it is resumed, which enqueues the policy', async () => {
   const world = start();
   setWorkload(world, { web: `${image}:1.2.3` }, { paused: true });
   await push(world, '1.3.0', b);

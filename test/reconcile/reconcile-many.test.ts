@@ -7,7 +7,7 @@ import { digestOf, policyOf, specOf, webDeployment, workloadOf } from '../model/
 import { rolloutOf } from '../rollout/rollout-samples.ts';
 import { contextOf, createWorld, image, pushOf, startTime } from './world.ts';
 
-test('reverted: a GitOps tool that puts back thirty workloads is not fought either', async () => {
+test('reverted: a GitOps tool that reverts thirty workloads is not fought either', async () => {
   let at = startTime;
   const world = createWorld({ now: () => at });
   const labels = { app: 'web' };

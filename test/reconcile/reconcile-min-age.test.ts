@@ -46,7 +46,7 @@ function policy(world: World) {
   return found;
 }
 
-test('a push waits: in the status, in the conditions and in its result, and its job is over', async () => {
+test('a young image is pending in the status, the conditions and the result of the push, whose job completes', async () => {
   const { world, push, waits, conditions } = start();
   await push('1.3.0', 'b');
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
@@ -65,7 +65,7 @@ test('a push waits: in the status, in the conditions and in its result, and its 
   assert.deepEqual(world.requests, ['HEAD 1.3.0']);
 });
 
-test('when its time has come it is applied, and nothing waits any more', async () => {
+test('a pending image is applied when it is old enough, and nothing is pending afterwards', async () => {
   const { world, at, push, ring, waits, conditions } = start();
   await push('1.3.0', 'b');
   at(30);
@@ -75,7 +75,7 @@ test('when its time has come it is applied, and nothing waits any more', async (
   assert.equal(world.statusOf('web').history?.[0]?.trigger, 'WaitOver');
 });
 
-test('newer pushes do not take its place; they start when it is through', async () => {
+test('newer pushes do not replace the pending image, and start to wait when it was applied', async () => {
   const { world, at, push, ring, waits } = start();
   await push('1.3.0', 'b');
   at(10);
@@ -94,7 +94,7 @@ test('newer pushes do not take its place; they start when it is through', async 
   assert.deepEqual([world.images(), waits()], [[`${image}:1.5.0`], undefined]);
 });
 
-test('a push costs one question more while another image waits', async () => {
+test('a push costs one more request while another image is pending', async () => {
   const { world, push } = start();
   await push('1.3.0', 'b');
   world.requests.length = 0;
@@ -106,7 +106,7 @@ for (const [name, prepare] of [
   ['was deleted', (world: World) => world.tags.delete('1.3.0')],
   ['moved to another image', (world: World) => world.tags.set('1.3.0', digestOf('e'))],
 ] as const) {
-  test(`what ${name} loses its place to the next that comes`, async () => {
+  test(`a pending image that ${name} is replaced by the next one`, async () => {
     const { world, at, push, waits } = start();
     await push('1.3.0', 'b');
     at(10);
@@ -116,7 +116,7 @@ for (const [name, prepare] of [
   });
 }
 
-test('pushed again with another digest, the tag starts again', async () => {
+test('a tag that is pushed again with another digest starts to wait again', async () => {
   const { at, push, waits } = start();
   await push('1.3.0', 'b');
   at(10);
@@ -124,7 +124,7 @@ test('pushed again with another digest, the tag starts again', async () => {
   assert.equal(waits(), '1.3.0 MinAge until minute 40');
 });
 
-test('what was deleted is not applied, and nothing else is there: nothing waits', async () => {
+test('a deleted tag is not applied, and nothing is pending without another one', async () => {
   const { world, at, push, ring, waits, conditions } = start();
   await push('1.3.0', 'b');
   world.tags.delete('1.3.0');
@@ -133,7 +133,7 @@ test('what was deleted is not applied, and nothing else is there: nothing waits'
   assert.deepEqual([world.images(), waits(), conditions()], [[`${image}:1.2.3`], undefined, ['Ready=True UpToDate']]);
 });
 
-test('what somebody deployed by hand meanwhile does not wait', async () => {
+test('an image that somebody deployed manually meanwhile does not wait', async () => {
   const { world, at, push, ring, waits } = start();
   await push('1.3.0', 'b');
   setWorkload(world, { web: `${image}:1.4.0` });
@@ -143,7 +143,7 @@ test('what somebody deployed by hand meanwhile does not wait', async () => {
   assert.deepEqual([world.images(), waits()], [[`${image}:1.4.0`], undefined]);
 });
 
-test('what happens to the policy meanwhile does not take the place', async () => {
+test('changes of the policy meanwhile do not replace the pending image', async () => {
   const { world, push, waits } = start();
   await push('1.3.0', 'b');
   await push('1.0.0', 'e');
@@ -156,14 +156,14 @@ test('what happens to the policy meanwhile does not take the place', async () =>
   assert.equal(waits(), '1.3.0 MinAge until minute 30');
 });
 
-test('an older tag that is pushed while something waits is unchanged, and the policy still waits', async () => {
+test('a push of an older tag is unchanged while something is pending, and the policy still waits', async () => {
   const { world, push, conditions } = start();
   await push('1.3.0', 'b');
   await push('1.0.0', 'e');
   assert.deepEqual([world.results.get('push-1.0.0 shop/web')?.kind, conditions()?.[0]], ['unchanged', 'Ready=False MinAge']);
 });
 
-test('the first image of a policy waits as well; what runs already does not', async () => {
+test('the first image of a policy waits as well, and the running one does not', async () => {
   const { world, waits, conditions } = start();
   const look = () =>
     processPolicyJob(
@@ -178,7 +178,7 @@ test('the first image of a policy waits as well; what runs already does not', as
   assert.equal(waits(), '1.2.3 MinAge until minute 30');
 });
 
-test('found by a poll, it waits; and the next polls leave it waiting', async () => {
+test('an image found by a poll waits, and the next polls leave it pending', async () => {
   const { world, at, waits } = start();
   world.tags.set('1.3.0', digestOf('b'));
   const poll = async (minutes: number) => {
@@ -195,7 +195,7 @@ test('found by a poll, it waits; and the next polls leave it waiting', async () 
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
 });
 
-test('a shorter minAge counts from the first sight; without one nothing waits', async () => {
+test('a shorter minAge counts from the first sight, and without one nothing waits', async () => {
   for (const [spec, minutes] of [
     [{ minAgeMs: 10 * minute }, 10],
     [{}, 1],
@@ -216,7 +216,7 @@ test('a shorter minAge counts from the first sight; without one nothing waits', 
   }
 });
 
-test('a mutable tag is applied when it did not move for so long', async () => {
+test('a mutable tag is applied when it has not moved for the minimum age', async () => {
   const { world, at, push, ring, waits } = start(latestSpec({ minAgeMs: 30 * minute }));
   setWorkload(world, { web: `${image}:latest@${digestOf('a')}` });
   await push('latest', 'b');
@@ -228,7 +228,7 @@ test('a mutable tag is applied when it did not move for so long', async () => {
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('c')}`]);
 });
 
-test('back to what ran before, it is not young again', async () => {
+test('an image that ran before is not young again', async () => {
   const { world, at, push, ring, waits } = start();
   await push('1.3.0', 'b');
   at(30);
@@ -239,7 +239,7 @@ test('back to what ran before, it is not young again', async () => {
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
 });
 
-test('with allowDowngrade, what waits does not take back what somebody deployed', async () => {
+test('with allowDowngrade a pending image does not undo a manual change', async () => {
   const { world, at, push, ring, waits } = start({ allowDowngrade: true });
   await push('1.3.0', 'b');
   world.tags.set('1.4.0', digestOf('c'));
@@ -249,7 +249,7 @@ test('with allowDowngrade, what waits does not take back what somebody deployed'
   assert.deepEqual([world.images(), waits()], [[`${image}:1.4.0`], undefined]);
 });
 
-test('a delayed job for a wait that is over asks nobody', async () => {
+test('a delayed job for a wait that is over sends no request', async () => {
   const { world, at, push } = start();
   await push('1.3.0', 'b');
   const job = waitJob(policy(world));
@@ -262,14 +262,14 @@ test('a delayed job for a wait that is over asks nobody', async () => {
   assert.deepEqual([world.images(), world.requests], [[`${image}:1.2.3`], ['GET policy web']]);
 });
 
-test('a delayed job that runs too early waits on', async () => {
+test('a delayed job that runs too early waits again', async () => {
   const { at, push, ring } = start();
   await push('1.3.0', 'b');
   at(29);
   await assert.rejects(ring(), (error) => error instanceof WaitError && error.until.getTime() === startTime + 30 * minute);
 });
 
-test('a replica whose cache is behind rings all the same', async () => {
+test('a replica whose cache lags behind still schedules the delayed job', async () => {
   const { world, at, push } = start();
   const before = policy(world);
   await push('1.3.0', 'b');

@@ -41,14 +41,14 @@ const reconcileJob = (world: World) =>
     world.ports,
   );
 
-test('of all tags the one whose image was created last', async () => {
+test('the tag whose image was created last is selected', async () => {
   const world = start({ a: 1, b: 3, c: 2 });
   await reconcileJob(world);
   assert.deepEqual(world.images(), [`${image}:b`]);
   assert.deepEqual(world.statusOf('web').latest?.createdAt, '2026-03-03T00:00:00.000Z');
 });
 
-test('what is no candidate by its name is not asked', async () => {
+test('a tag that is not a candidate by its name is not requested', async () => {
   const world = start({ 'main-a': 1, 'pr-7': 3, 'main-b': 2 }, { strategy: filterTags(strategies.newest(), { allow: 'main-.*' }) });
   await reconcileJob(world);
   assert.deepEqual(world.images(), [`${image}:main-b`]);
@@ -66,7 +66,7 @@ test('a push costs one HEAD and one image, never a list, once it is known what r
   }
 });
 
-test('after a restart the status tells of what was selected: no request more', async () => {
+test('after a restart the status provides the creation time of the selection, without another request', async () => {
   const world = start({ a: 1, b: 2 });
   await reconcileJob(world);
   putTag(world, 'c', 2, 3);
@@ -77,7 +77,7 @@ test('after a restart the status tells of what was selected: no request more', a
   assert.deepEqual([outcome.kind, world.requests], ['updated', ['HEAD c', 'READ 2', 'PATCH web']]);
 });
 
-test('a push of what was created before what runs changes nothing', async () => {
+test('a push of an image created before the running one changes nothing', async () => {
   const world = start({ a: 5, b: 2 });
   const outcome = await reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true });
   assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'OlderThanRunning']);
@@ -93,20 +93,20 @@ test('a tag that moves to a newer image is followed where digests are pinned', a
   assert.deepEqual(world.images(), [`${image}:main@${digestOf('7')}`]);
 });
 
-test('an image that does not say when it was created is ignored, and says so', async () => {
+test('an image without a creation time is ignored, and the result says so', async () => {
   const world = start({ a: 1, b: undefined });
   const outcome = await reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true });
   assert.deepEqual([outcome.kind, outcome.reason], ['ignored', 'NotSelected']);
   assert.match(outcome.message, /does not say when it was created/);
 });
 
-test('a repository of which no image says it stalls the policy, with an example', async () => {
+test('a repository without any creation time stalls the policy, with an example', async () => {
   const outcome = await reconcile(start({ a: undefined, b2: undefined }));
   assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NoMatchingTag']);
   assert.match(outcome.message, /none of the 2 tags .* was created last; for example the image of "b2" does not say/);
 });
 
-test('what runs is gone from the registry: never back, however often and by whomever it is looked at', async () => {
+test('a running image that was deleted from the registry is never downgraded, however often and by whomever it is reconciled', async () => {
   const world = start({ a: 5, b: 2 });
   await reconcileJob(world);
   assert.equal(world.statusOf('web').latest?.tag, 'a');
@@ -124,7 +124,7 @@ test('what runs is gone from the registry: never back, however often and by whom
   assert.deepEqual(world.images(), [`${image}:c`]);
 });
 
-test('what runs is gone and was never selected: nobody can compare it, and the reason is told', async () => {
+test('a running image that was deleted and never selected cannot be compared, and the reason is reported', async () => {
   const world = start({ a: 5, b: 2 });
   world.tags.delete('a');
   world.put(policyOf({ spec: specOf({ strategy: strategies.newest() }), status: { history: appliedOnce('z') } }));
@@ -133,7 +133,7 @@ test('what runs is gone and was never selected: nobody can compare it, and the r
   assert.match(outcome.message, /of "a" it is not known when it was created/);
 });
 
-test('of a large repository so many are read in each reconcile, the likely newest first, and the next one goes on', async () => {
+test('of a large repository a bounded number of images is read in each reconcile, the likely newest first, and the next one continues', async () => {
   const world = start({ 'build-1': 1 });
   for (let build = 2; build <= 250; build++) {
     const digest = `sha256:${String(build).padStart(64, '0')}`;
@@ -162,7 +162,7 @@ test('policies of one repository share what was read a moment ago', async () => 
   assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD a', 'HEAD c', 'PATCH other']);
 });
 
-test('one broken image does not hold up the others; all of them do', async () => {
+test('one broken image does not prevent the selection of others, and only broken images do', async () => {
   const world = start({ a: 1, b: 3, c: 2 });
   const broken = new Error('500');
   const readImage: ReconcilePorts['readImage'] = (source, reference, signal) =>
@@ -173,7 +173,7 @@ test('one broken image does not hold up the others; all of them do', async () =>
   await assert.rejects(reconcile(world, {}, { readImage: () => Promise.reject(broken), tagMemory: createTagMemory() }), broken);
 });
 
-test('what runs cannot be read: tried again, rather than taken for old', async () => {
+test('a running image that cannot be read is retried, not taken for old', async () => {
   const world = start({ a: 5, b: 2 });
   const broken = new Error('500');
   const readImage: ReconcilePorts['readImage'] = (source, reference, signal) =>
@@ -183,7 +183,7 @@ test('what runs cannot be read: tried again, rather than taken for old', async (
   assert.deepEqual(world.images(), [`${image}:a`]);
 });
 
-test('back by creation time, where that is allowed', async () => {
+test('an older image by creation time is applied where downgrades are allowed', async () => {
   const world = start({ a: 5, b: 2 }, { allowDowngrade: true });
   await reconcileJob(world);
   world.tags.delete('a');

@@ -6,7 +6,7 @@ import { processPush } from '../../src/reconcile/process-push.ts';
 import { digestOf, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf } from './world.ts';
 
-test('a push of an older tag that one target wants leaves what waits for the others', async () => {
+test('a push of an older tag that one target needs keeps what is pending for the others', async () => {
   const world = createWorld();
   const behind = { ...webDeployment, name: 'behind' };
   world.workloads.set(workloadKey(behind), workloadOf({ web: `${image}:1.0.0` }, { name: 'behind', uid: 'uid-of-behind' }));

@@ -22,14 +22,14 @@ function start(): World {
 const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
   reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
 
-test('a push of what has all of them costs one HEAD and one image', async () => {
+test('a push with all platforms costs one HEAD and one image', async () => {
   const world = start();
   const outcome = await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });
   assert.equal(outcome.kind, 'updated');
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'READ b', 'PATCH web']);
 });
 
-test('a push of what lacks one is ignored, and says what it has', async () => {
+test('a push that lacks a platform is ignored, and the result says what it has', async () => {
   const world = start();
   world.tags.set('1.4.0', digestOf('c'));
   const outcome = await reconcile(world, { hint: { tag: '1.4.0', digest: digestOf('c') }, announced: true });
@@ -38,7 +38,7 @@ test('a push of what lacks one is ignored, and says what it has', async () => {
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('the architectures first, the index last: the push of the index counts', async () => {
+test('when the architectures are pushed first and the index last, the push of the index counts', async () => {
   const world = start();
   world.tags.set('1.4.0', digestOf('c'));
   await processPush(pushOf({ id: 'first', tag: '1.4.0', digest: digestOf('c') }), contextOf(), world.ports);
@@ -49,7 +49,7 @@ test('the architectures first, the index last: the push of the index counts', as
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });
 
-test('announced without a digest, it is asked again while the index may be on its way', async () => {
+test('a push without a digest is checked again while its index may still be pushed', async () => {
   let at = startTime;
   const world = start();
   world.tags.set('1.4.0', digestOf('c'));
@@ -66,7 +66,7 @@ test('announced without a digest, it is asked again while the index may be on it
   assert.equal(given.reason, 'PlatformMissing');
 });
 
-test('what was asked for several policies at once is asked again by the one that wants platforms', async () => {
+test('an answer for several policies is requested again by the one that needs platforms', async () => {
   const world = start();
   world.tags.set('1.4.0', digestOf('d'));
   world.facts.set(digestOf('d'), { platforms: both });
@@ -78,7 +78,7 @@ test('what was asked for several policies at once is asked again by the one that
   assert.deepEqual([outcome.kind, outcome.digest], ['updated', digestOf('d')]);
 });
 
-test('a look at all takes the next best, and says what was passed over', async () => {
+test('a reconcile of all tags selects the next best image, and says what was skipped', async () => {
   const world = start();
   world.tags.set('1.5.0', digestOf('c'));
   const outcome = await reconcile(world);
@@ -88,7 +88,7 @@ test('a look at all takes the next best, and says what was passed over', async (
   assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.5.0', 'READ c', 'HEAD 1.3.0', 'READ b', 'PATCH web']);
 });
 
-test('what runs is never left for an older one, and needs no platform to stay', async () => {
+test('the running image is never replaced by an older one, and needs no platform to stay', async () => {
   const world = start();
   setWorkload(world, { web: `${image}:1.4.0` });
   world.tags.set('1.4.0', digestOf('c'));
@@ -97,7 +97,7 @@ test('what runs is never left for an older one, and needs no platform to stay', 
   assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['unchanged', '1.4.0', [`${image}:1.4.0`]]);
 });
 
-test('where none has them, the policy is stalled, after a bounded number of questions', async () => {
+test('a policy is stalled after a bounded number of requests if no image has the platforms', async () => {
   const world = start();
   world.put(policyOf({ spec: specOf({ platforms: ['linux/s390x'] }) }));
   setWorkload(world, { web: `${image}:0.1.0` });
@@ -108,7 +108,7 @@ test('where none has them, the policy is stalled, after a bounded number of ques
   assert.equal(world.requests.filter((request) => request.startsWith('HEAD')).length, 10);
 });
 
-test('a policy without platforms asks for none', async () => {
+test('a policy without platforms requests none', async () => {
   const world = start();
   world.put(policyOf({ spec: specOf({ targets: [webDeployment] }) }));
   await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });

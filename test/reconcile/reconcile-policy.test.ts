@@ -14,7 +14,7 @@ function reconcile(world: World, request: Partial<ReconcileRequest> = {}, ports:
   return reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
 }
 
-test('without a hint: the best of all tags', async () => {
+test('without a hint the best of all tags is selected', async () => {
   const world = createWorld();
   const outcome = await reconcile(world);
   assert.equal(outcome.kind, 'updated');
@@ -22,7 +22,7 @@ test('without a hint: the best of all tags', async () => {
   assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
 });
 
-test('with a hint: one question to the registry, one patch', async () => {
+test('with a hint one request and one patch are sent', async () => {
   const world = createWorld();
   const outcome = await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });
   assert.deepEqual([outcome.kind, outcome.tag, outcome.digest], ['updated', '1.3.0', digestOf('b')]);
@@ -50,7 +50,7 @@ test('a hint that changes nothing costs no request', async () => {
   assert.deepEqual(world.requests, []);
 });
 
-test('what the registry said a moment ago is not asked for again, unless it is of another tag', async () => {
+test('a recent answer of the registry is not requested again, unless it is about another tag', async () => {
   const world = createWorld();
   await reconcile(world, { hint: { tag: '1.3.0' }, announced: true, resolved: { tag: '1.2.9', digest: digestOf('c') } });
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
@@ -59,7 +59,7 @@ test('what the registry said a moment ago is not asked for again, unless it is o
   assert.deepEqual(other.requests, ['PATCH web']);
 });
 
-test('the registry is believed, not the hint', async () => {
+test("the registry's digest is used, not the hint's", async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   world.tags.set('latest', digestOf('d'));
@@ -68,7 +68,7 @@ test('the registry is believed, not the hint', async () => {
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('d')}`]);
 });
 
-test('a tag that the registry does not hold is applied by nobody', async () => {
+test('a tag that the registry does not hold is not applied', async () => {
   const world = createWorld();
   const hinted = await reconcile(world, { hint: { tag: '9.9.9' } });
   assert.deepEqual([hinted.kind, hinted.reason], ['ignored', 'TagNotFound']);
@@ -82,7 +82,7 @@ test('a tag that the registry does not hold is applied by nobody', async () => {
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('what the user must mend is a stalled policy', async () => {
+test('a problem that the user must fix stalls the policy', async () => {
   const cases: [reason: string, prepare: (world: World) => void, ports?: Partial<ReconcilePorts>][] = [
     ['InvalidPolicy', (world) => world.put(policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: 'broken' } } }))],
     ['RepositoryNotFound', () => undefined, { listTags: async () => undefined }],
@@ -108,14 +108,14 @@ test('what the user must mend is a stalled policy', async () => {
   }
 });
 
-test('what passes by itself is thrown', async () => {
+test('a temporary error is thrown', async () => {
   const later = new WaitError('RegistryThrottled', new Date(0), 'later');
   await assert.rejects(reconcile(createWorld(), {}, { listTags: () => Promise.reject(later) }), later);
   const broken = new Error('socket hang up');
   await assert.rejects(reconcile(createWorld(), {}, { patchImages: () => Promise.reject(broken) }), broken);
 });
 
-test('a deleted policy, or another one of its name, changes nothing', async () => {
+test('a deleted policy, or another one with its name, changes nothing', async () => {
   const world = createWorld();
   world.put(policyOf({ uid: 'created-anew' }));
   assert.equal((await reconcile(world)).reason, 'PolicyGone');
@@ -151,7 +151,7 @@ for (const [what, meanwhile, reason] of [
   });
 }
 
-test('a policy that is changed while the registry is asked, and still wants the tag, gets it', async () => {
+test('a policy that is changed during the request, and still selects the tag, is updated', async () => {
   const world = createWorld();
   let asked = 0;
   const headManifest = async () => {
@@ -162,7 +162,7 @@ test('a policy that is changed while the registry is asked, and still wants the 
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a policy that never stands still is tried again later', async () => {
+test('a policy that changes constantly is retried later', async () => {
   const world = createWorld();
   let generation = 1;
   const headManifest = async () => {
@@ -172,7 +172,7 @@ test('a policy that never stands still is tried again later', async () => {
   await assert.rejects(reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest }), /changed during 5 attempts in a row: its spec/);
 });
 
-test('conflict: the workload is read and planned again, and the higher version of somebody else stays', async () => {
+test('conflict: the workload is read and planned again, and a higher version set by somebody else stays', async () => {
   const world = createWorld();
   const outcome = await reconcile(
     world,
@@ -190,7 +190,7 @@ test('conflict: the workload is read and planned again, and the higher version o
   assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0', 'PATCH web', 'GET web']);
 });
 
-test('conflict: what was read is planned with, not the cache', async () => {
+test('conflict: the plan uses the object that was read, not the cache', async () => {
   const world = createWorld();
   const cached = workloadOf({ web: `${image}:1.2.3` });
   const outcome = await reconcile(
@@ -235,7 +235,7 @@ test('five conflicts in a row are a failure', async () => {
   assert.equal(conflicts, 5);
 });
 
-test('a conflict at one target does not undo or repeat the other', async () => {
+test('a conflict at one target neither undoes nor repeats the change of another', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }) }));
   setWorkload(world, { worker: `${image}:1.2.3` }, { name: 'worker' });
@@ -258,7 +258,7 @@ test('a conflict at one target does not undo or repeat the other', async () => {
   assert.equal(world.requests.filter((request) => request === 'PATCH web').length, 1);
 });
 
-test('simultaneous pushes of one policy: the highest wins, whichever answer comes first', async () => {
+test('simultaneous pushes of one policy lead to the highest, whichever answer arrives first', async () => {
   const world = createWorld();
   const versions = ['1.3.0', '1.5.0', '1.4.0', '1.10.0', '1.9.0'];
   for (const version of versions) world.tags.set(version, digestOf('f'));
@@ -266,7 +266,7 @@ test('simultaneous pushes of one policy: the highest wins, whichever answer come
   assert.deepEqual(world.images(), [`${image}:1.10.0`]);
 });
 
-test('a cache that lags behind our own patch does no harm', async () => {
+test('a cache that lags behind our own patch is harmless', async () => {
   const world = createWorld();
   const stale = workloadOf({ web: `${image}:1.2.3` });
   await reconcile(world, { hint: { tag: '1.3.0' } });
@@ -285,7 +285,7 @@ test('a cache that lags behind our own patch does no harm', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a mutable tag and a conflict: another replica may have had the newer answer, so the registry is asked again', async () => {
+test('a mutable tag is requested again after a conflict, because another replica may have had the newer answer', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   world.tags.set('latest', digestOf('d'));
@@ -302,7 +302,7 @@ test('a mutable tag and a conflict: another replica may have had the newer answe
   assert.deepEqual(world.requests, ['HEAD latest', 'GET web', 'HEAD latest']);
 });
 
-test('a mutable tag that nobody else touches costs one question', async () => {
+test('a mutable tag that nobody else changes costs one request', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   world.tags.set('latest', digestOf('d'));

@@ -16,7 +16,7 @@ function reconcileWithSecrets(secretVersions: () => string, isRefused = () => tr
   return reconcilePolicy(request, { ...ports, headManifest, secretVersions }, new AbortController().signal);
 }
 
-test('a refusal of credentials that were changed meanwhile is no outcome: it looks again', async () => {
+test('a refusal of credentials that have changed meanwhile is not a result: the reconcile repeats the request', async () => {
   let version = 1;
   const outcome = await reconcileWithSecrets(
     () => String(version),
@@ -25,12 +25,12 @@ test('a refusal of credentials that were changed meanwhile is no outcome: it loo
   assert.equal(outcome.kind, 'updated');
 });
 
-test('a refusal of those that there still are is one', async () => {
+test('a refusal of the current credentials is a result', async () => {
   const { kind, reason } = await reconcileWithSecrets(() => '1');
   assert.deepEqual([kind, reason], ['stalled', 'RegistryDenied']);
 });
 
-test('while they change again and again it comes back later', async () => {
+test('credentials that change again and again postpone the reconcile', async () => {
   let changes = 0;
   await assert.rejects(
     reconcileWithSecrets(() => String(changes++)),

@@ -11,7 +11,7 @@ const signal = new AbortController().signal;
 const suspended = policyOf({ spec: specOf({ suspended: true }) });
 const { namespace, name, uid } = suspended;
 
-test('nothing is looked at or changed, with a hint and without', async () => {
+test('a suspended policy requests and changes nothing, with a hint and without', async () => {
   const world = createWorld();
   world.put(suspended);
   for (const hint of [undefined, { tag: '1.3.0' }, { tag: 'main' }]) {
@@ -22,7 +22,7 @@ test('nothing is looked at or changed, with a hint and without', async () => {
   assert.deepEqual([world.requests, world.images()], [[], [`${image}:1.2.3`]]);
 });
 
-test('also where the spec has a problem: it is told, but the policy is not stalled', async () => {
+test('a suspended policy with an invalid spec reports the problem, but is not stalled', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: { problem: { reason: 'NotYetSupported', message: 'minAge' }, suspended: true } }));
   const outcome = await reconcilePolicy({ policy: { namespace, name, uid }, announced: false }, world.ports, signal);
@@ -30,7 +30,7 @@ test('also where the spec has a problem: it is told, but the policy is not stall
   assert.match(outcome.message, /spec\.suspend is false; then it will not act .*minAge/);
 });
 
-test('the push has its result, the policy its condition, and nobody an Event', async () => {
+test('the push gets a result, the policy a condition, and nobody an Event', async () => {
   const world = createWorld();
   world.put(suspended);
   await processPush(pushOf(), contextOf(), world.ports);
@@ -43,7 +43,7 @@ test('the push has its result, the policy its condition, and nobody an Event', a
   assert.deepEqual(world.events, []);
 });
 
-test('among several policies, the others go on; alone they cost no request', async () => {
+test('the other of several policies continue, and a suspended one alone costs no request', async () => {
   const world = createWorld();
   world.put(suspended, policyOf({ name: 'other' }), policyOf({ name: 'follows', spec: latestSpec({ suspended: true }) }));
   await processPush(pushOf(), contextOf(), world.ports);
@@ -57,7 +57,7 @@ test('among several policies, the others go on; alone they cost no request', asy
   assert.deepEqual([alone.requests, alone.jobs, alone.results.size], [[], [], 2]);
 });
 
-test('it is not polled', async () => {
+test('a suspended policy is not polled', async () => {
   let at = startTime;
   const world = createWorld({ now: () => at });
   world.put(suspended);

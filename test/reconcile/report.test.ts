@@ -25,7 +25,7 @@ async function report(world: World, outcome: Outcome, policy = policyOf()): Prom
 
 const eventsOf = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
 
-test('a change is an Event of the workload and one of the policy', async () => {
+test('a change is an Event on the workload and one on the policy', async () => {
   const world = createWorld();
   await report(world, updated);
   assert.deepEqual(eventsOf(world), [
@@ -37,7 +37,7 @@ test('a change is an Event of the workload and one of the policy', async () => {
   assert.deepEqual([kind, afterMs, changes], ['updated', 1_500, updated.changes]);
 });
 
-test('waiting is an Event when it begins, not each time', async () => {
+test('a wait is an Event when it begins, not each time', async () => {
   const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
   const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', pending: { next } };
   const begins = createWorld();
@@ -48,7 +48,7 @@ test('waiting is an Event when it begins, not each time', async () => {
   assert.deepEqual([eventsOf(lasts), lasts.results.get('push-1 shop/web')?.kind], [[], 'waiting']);
 });
 
-test('what two looks find at the same time is one Event', async () => {
+test('the same finding of two simultaneous reconciles is one Event', async () => {
   const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
   const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', pending: { next } };
   for (const outcome of [stalled, waiting]) {
@@ -60,7 +60,7 @@ test('what two looks find at the same time is one Event', async () => {
   }
 });
 
-test('stalled is an Event when it begins and when its reason changes, not each time', async () => {
+test('a stalled policy gets an Event when that begins and when its reason changes, not each time', async () => {
   const begins = createWorld();
   await report(begins, stalled);
   assert.deepEqual(eventsOf(begins), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
@@ -72,7 +72,7 @@ test('stalled is an Event when it begins and when its reason changes, not each t
   assert.deepEqual(eventsOf(changes), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
 });
 
-test('nothing to do is no Event', async () => {
+test('a reconcile without anything to do creates no Event', async () => {
   const world = createWorld();
   await report(world, { kind: 'unchanged', reason: 'UpToDate', message: 'already runs 1.3.0' });
   await report(world, { kind: 'ignored', reason: 'NotSelected', message: 'another branch' });

@@ -48,7 +48,7 @@ for (const [name, given, digest, requests] of rows) {
   test(name, async () => assert.deepEqual(await resolve(given), { digest, requests }));
 }
 
-test('who stops the process does not wait', async () => {
+test('the wait ends when the process stops', async () => {
   const stopping = new AbortController();
   const resolving = resolve({ answers: [before], signal: stopping.signal });
   stopping.abort(new Error('the process is stopping'));
@@ -70,7 +70,7 @@ for (const [name, elapsedMs, waitMs] of [
   });
 }
 
-test('who comes again after that believes the registry', async () => {
+test("a retry after the maximum wait uses the registry's answer", async () => {
   const patience = { announced: true, announcedAt: 0, signal: new AbortController().signal, now: () => 10_000 };
   const candidate = await resolveCandidate(web, { tag: '1.3.0', digest: announced }, async () => ({ digest: before }), patience);
   assert.deepEqual(candidate, { tag: '1.3.0', digest: before });

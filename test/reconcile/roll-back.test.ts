@@ -10,7 +10,7 @@ import { changedWorkload, entryOf, stuckRollout, image, withLastUpdate, watchedS
 import { changeTime, changedWorld, jobOf, reconcile, historyLines, eventLines } from './changed-world.ts';
 import { contextOf, type World } from './world.ts';
 
-test('a target in another namespace is neither rolled back nor spoken of without consent, also where that was withdrawn a moment ago', async () => {
+test('a target in another namespace is neither rolled back nor mentioned without consent, even one withdrawn a moment ago', async () => {
   const ops = { namespace: 'ops' };
   const world = changedWorld(changedWorkload(stuckRollout), { status: { history: [entryOf({ at: changeTime, ...ops })] } });
   const policy = world.policies.get('shop/web');
@@ -36,7 +36,7 @@ test('a target in another namespace is neither rolled back nor spoken of without
 
 const patchRequests = (world: World) => world.requests.filter((request) => request.startsWith('PATCH'));
 
-test('a policy that was changed meanwhile has the say: the rollback is left to the look that its change causes', async () => {
+test('a policy that was changed meanwhile decides: the rollback is left to the reconcile of its change', async () => {
   for (const spec of [watchedSpec('Hold'), watchedSpec('Rollback', { suspended: true }), undefined]) {
     const world = changedWorld(changedWorkload(stuckRollout));
     const job = jobOf(world);
@@ -54,7 +54,7 @@ test('a policy that was changed meanwhile has the say: the rollback is left to t
 
 const keys: Verification = { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] };
 
-test('a digest that only a workload claims is not rejected: what its tag points to is asked of the registry', async () => {
+test('a digest that only a workload claims is not rejected: the registry is asked where its tag points', async () => {
   const [known, claimed] = [digestOf('b'), digestOf('f')];
   const pinned = (workload: Workload) => ({
     ...workload,
@@ -75,7 +75,7 @@ test('a digest that only a workload claims is not rejected: what its tag points 
   }
 });
 
-test('what policy and owners say while signatures are verified counts: a slow registry buys no rollback', async () => {
+test('changes by policy and owners while signatures are verified count: a slow registry permits no rollback', async () => {
   const ops = { namespace: 'ops' };
   const start = (happens: (world: World) => void) => {
     const world: World = changedWorld(
@@ -112,7 +112,7 @@ test('what policy and owners say while signatures are verified counts: a slow re
   }
 });
 
-test('with verify, what ran before has to be signed: by its digest, or by what its tag points to now', async () => {
+test('with verify the former image has to be signed, by its digest or by what its tag points to now', async () => {
   const verified: string[] = [];
   const answers: Record<string, VerificationResult> = {
     [digestOf('a')]: { kind: 'verified', by: 'ours' },
@@ -154,7 +154,7 @@ test('with verify, what ran before has to be signed: by its digest, or by what i
   assert.equal(verified.length, 5, 'what is gone has no digest to ask for');
 });
 
-test('with verify, a tag that moves while its signature is read is not rolled back to', async () => {
+test('with verify a tag that moves while its signature is read is not rolled back to', async () => {
   const world = changedWorld(changedWorkload(stuckRollout));
   const policy = world.policies.get('shop/web');
   assert.ok(policy);

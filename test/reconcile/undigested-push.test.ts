@@ -38,7 +38,7 @@ for (const [name, status, running] of [
     `${image}:latest@${digestOf('c')}`,
   ],
 ] satisfies [string, PolicyStatus, string][]) {
-  test(`the registry still shows ${name}: it is asked again, until it shows the push`, async () => {
+  test(`the registry still shows ${name}: it is asked again until it shows the push`, async () => {
     const { world, deliver } = start({ behind: 2, status });
     setWorkload(world, { web: running });
     await deliver();
@@ -59,7 +59,7 @@ for (const [name, status, running] of [
   });
 }
 
-test('longer pauses are spent in the queue, and after ten seconds the registry is right', async () => {
+test("longer delays are spent in the queue, and after ten seconds the registry's answer is used", async () => {
   const shows = (agoMs: number) => {
     const { world, deliver } = start({ behind: Infinity, agoMs });
     setWorkload(world, { web: `${image}:latest@${old}` });
@@ -71,7 +71,7 @@ test('longer pauses are spent in the queue, and after ten seconds the registry i
   assert.deepEqual([countHeadRequests(world), world.results.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
 });
 
-test('what a poll finds is believed at once', async () => {
+test('an answer found by a poll is used at once', async () => {
   const { world, push } = start({ behind: Infinity });
   setWorkload(world, { web: `${image}:latest@${old}` });
   const { namespace, name, uid } = policyOf();
@@ -94,7 +94,7 @@ function startTwo(given: Parameters<typeof start>[0], images: readonly [string, 
   return { world, deliver, work, runOf };
 }
 
-test('several policies that all run what the registry still shows: it is asked again for all of them together', async () => {
+test('several policies that all run what the registry still shows: it is asked again once for all of them', async () => {
   const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${old}`]);
   await deliver();
   assert.equal(countHeadRequests(world), 3);
@@ -102,7 +102,7 @@ test('several policies that all run what the registry still shows: it is asked a
   assert.deepEqual([runOf('web'), runOf('other'), countHeadRequests(world)], [pinnedImage, pinnedImage, 3]);
 });
 
-test('several policies, of which one does not run it yet: that one goes on, the other asks again', async () => {
+test('of several policies one that does not run it yet continues, and the other asks again', async () => {
   const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${digestOf('c')}`]);
   await deliver();
   assert.equal(countHeadRequests(world), 1);

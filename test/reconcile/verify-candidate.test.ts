@@ -76,7 +76,7 @@ describe('a signed image', () => {
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 
-  test('that runs already is not verified', async () => {
+  test('is not verified if it runs already', async () => {
     const { world } = createVerifying({});
     setWorkload(world, { web: `${image}:1.3.0@${b}` });
     await reconcile(world);
@@ -84,7 +84,7 @@ describe('a signed image', () => {
     assert.deepEqual(conditions(world), ['Ready True UpToDate']);
   });
 
-  test('without verification in the policy, nothing is verified', async () => {
+  test('is not verified without verification in the policy', async () => {
     const { world } = createVerifying({});
     world.put(policyOf());
     await reconcile(world);
@@ -119,7 +119,7 @@ describe('an image that is not signed', () => {
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 
-  test('given up, it is deployed when a later look finds it signed', async () => {
+  test('is deployed after it was given up when a later reconcile finds it signed', async () => {
     const { world, results, time } = createVerifying({});
     time.now += minutes(6);
     await reconcile(world);
@@ -128,7 +128,7 @@ describe('an image that is not signed', () => {
     assert.deepEqual([world.images(), conditions(world)], [[`${image}:1.3.0@${b}`], ['Ready True UpToDate']]);
   });
 
-  test('another one is waited for although one was given up', async () => {
+  test('is waited for although another one was given up', async () => {
     const { world, time } = createVerifying({});
     time.now += minutes(6);
     await reconcile(world);
@@ -139,7 +139,7 @@ describe('an image that is not signed', () => {
   });
 });
 
-test('an image that is too young is not verified before its time has come', async () => {
+test('is not verified before it has reached its minimum age', async () => {
   const { world, time, results } = createVerifying({}, { minAgeMs: minutes(30) });
   await reconcile(world);
   assert.deepEqual(world.requests, ['HEAD 1.3.0']);
@@ -154,7 +154,7 @@ test('an image that is too young is not verified before its time has come', asyn
   assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
 });
 
-describe('what stalls at once', () => {
+describe('a policy is stalled at once by', () => {
   test('wrong signatures', async () => {
     const { world } = createVerifying({ [b]: { kind: 'invalid', why: 'a signature was made with another key' } });
     await reconcile(world);
@@ -171,8 +171,8 @@ describe('what stalls at once', () => {
   });
 });
 
-describe('nothing passes that was not verified', () => {
-  test('what is chosen again because the workload changed is verified, too', async () => {
+describe('no image is deployed that was not verified', () => {
+  test('another choice because the workload changed is verified, too', async () => {
     const { world, results } = createVerifying(
       { [b]: verified, [c]: { kind: 'invalid', why: 'forged' } },
       {},
@@ -192,7 +192,7 @@ describe('nothing passes that was not verified', () => {
     assert.deepEqual(conditions(world), ['Ready False SignatureInvalid', 'Stalled True SignatureInvalid']);
   });
 
-  test('what seemed to run already, and does not any more, is asked for and verified', async () => {
+  test('an image that seemed to run already, and no longer does, is requested and verified', async () => {
     // With pin: Tag a tag that runs is not asked for; while the policy waits for its turn, the workload is set back.
     const { world } = createVerifying({ [b]: { kind: 'invalid', why: 'forged' } }, { pin: 'Tag' });
     setWorkload(world, { web: `${image}:1.3.0` });
@@ -209,7 +209,7 @@ describe('nothing passes that was not verified', () => {
     assert.deepEqual([world.images(), conditions(world)[1]], [[`${image}:1.2.3`], 'Stalled True SignatureInvalid']);
   });
 
-  test('a tag that the registry does not hold any more is not deployed unverified', async () => {
+  test('a tag that the registry no longer holds is not deployed unverified', async () => {
     const { world } = createVerifying({ [b]: verified }, { pin: 'Tag' });
     setWorkload(world, { web: `${image}:1.3.0` });
     world.tags.delete('1.3.0');
@@ -223,7 +223,7 @@ describe('nothing passes that was not verified', () => {
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 
-  test('what runs first is not what is verified last: the digest of the plan is', async () => {
+  test('the digest of the plan is verified, not what ran at first', async () => {
     const { world } = createVerifying({ [a]: verified, [b]: verified });
     await reconcile(world, { hint: { tag: '1.2.3' } });
     assert.deepEqual(world.images(), [`${image}:1.2.3@${a}`]);

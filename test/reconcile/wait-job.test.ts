@@ -10,7 +10,7 @@ const pendingCandidate = { tag: '1.4.0', digest: digestOf('a'), until, reason: '
 const policyWithPending = (policy: Partial<ImagePolicy> = {}, other: object = {}) =>
   policyOf({ status: { waiting: { ...pendingCandidate, ...other } }, ...policy });
 
-test('rings when the wait is over, and belongs to that moment', () => {
+test('a delayed job runs when the wait is over, and belongs to that time', () => {
   assert.deepEqual(waitJob(policyWithPending()), {
     schema: 1,
     policy: { namespace: 'shop', name: 'web', uid: policyOf().uid },
@@ -22,11 +22,11 @@ test('rings when the wait is over, and belongs to that moment', () => {
   });
 });
 
-test('a job that is tried again at that time gets a minute before somebody else looks', () => {
+test('when the job itself is retried at that time, the delayed job runs a minute later', () => {
   assert.equal(waitJob(policyWithPending({}, { reason: 'RegistryThrottled' }))?.wait?.at, '2026-03-01T12:31:00.000Z');
 });
 
-test('the same wait is the same job, another one is another', () => {
+test('the same wait is the same job, and another wait is another job', () => {
   const id = (policy: ImagePolicy) => policyJobId(waitJob(policy) ?? { policy: policyOf(), cause: '' });
   assert.equal(id(policyWithPending({ generation: 2 })), id(policyWithPending()));
   assert.notEqual(id(policyWithPending({}, { until: '2026-03-01T12:31:00Z' })), id(policyWithPending()));
@@ -38,4 +38,4 @@ const policiesWithoutJob: [name: string, policy: ImagePolicy][] = [
   ['not understood', policyWithPending({ spec: { problem: { reason: 'InvalidPolicy', message: '' } } })],
   ['a time that is none', policyWithPending({}, { until: 'soon' })],
 ];
-for (const [name, policy] of policiesWithoutJob) test(`no wait: ${name}`, () => assert.equal(waitJob(policy), undefined));
+for (const [name, policy] of policiesWithoutJob) test(`has no delayed job: ${name}`, () => assert.equal(waitJob(policy), undefined));

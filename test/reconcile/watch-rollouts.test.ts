@@ -19,7 +19,7 @@ import {
 } from './changed-world.ts';
 import { contextOf, createWorld, pushOf, startTime, type World } from './world.ts';
 
-test('an update is not Ready before it is out', async () => {
+test('an update is not Ready before it is complete', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changedWorkload({ ...rolledOut, observedGeneration: 2 }, {}, '1.2.3'));
@@ -38,7 +38,7 @@ test('an update is not Ready before it is out', async () => {
   assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledOut');
 });
 
-test('a workload that nobody can watch is Ready at once, and it is said', async () => {
+test('a workload that cannot be watched is Ready at once, and the message says so', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changedWorkload({ haltedBecause: 'it is paused' }, {}, '1.2.3'));
@@ -53,7 +53,7 @@ test('a workload that nobody can watch is Ready at once, and it is said', async 
   assert.ok(eventLines(world).includes('RolloutNotWatched ImagePolicy') && eventLines(world).includes('RolloutNotWatched Deployment'));
 });
 
-test('out: told once, with the time since the push', async () => {
+test('a complete rollout is reported once, with the time since the push', async () => {
   const world = changedWorld(changedWorkload(rolledOut));
   const job = jobOf(world);
   for (let twice = 0; twice < 2; twice++) await processPolicyJob(job, contextOf(), world.ports);
@@ -70,7 +70,7 @@ test('out: told once, with the time since the push', async () => {
   );
 });
 
-test('under way: asks the pods, and comes again', async () => {
+test('a rollout in progress is checked by its pods, and again later', async () => {
   const world = changedWorld(changedWorkload());
   await reconcile(world);
   assert.deepEqual(world.requests, ['GET web', 'LIST pods of web']);
@@ -79,7 +79,7 @@ test('under way: asks the pods, and comes again', async () => {
   assert.ok(Date.parse(world.jobs[0]?.notBefore ?? '') > startTime);
 });
 
-test("failed: the image before is put back, the digest is rejected with the pod's own message, and what was put back is watched", async () => {
+test("a failed rollout is rolled back, its digest is rejected with the pod's own message, and the rollback is watched", async () => {
   const message = 'Back-off pulling image';
   const world = changedWorld(
     changedWorkload(),
@@ -108,7 +108,7 @@ test("failed: the image before is put back, the digest is rejected with the pod'
   assert.deepEqual(conditionLines(world), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
 });
 
-test('a rejected digest is not tried again; a newer one is', async () => {
+test('a rejected digest is not tried again, and a newer one is', async () => {
   const world = changedWorld(changedWorkload(stuckRollout));
   await reconcile(world);
   const again = (tag: string) =>
@@ -127,7 +127,7 @@ test('a rejected digest is not tried again; a newer one is', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('late: only with a new pod that had its time, and asked again until then', async () => {
+test('a rollout is late only with a new pod that had its time, and is checked again until then', async () => {
   const overdue = new Date(startTime - 700_000).toISOString();
   const pod = (startedAt: string) => ({ ...waitingPod('ContainerCreating'), startedAt });
   const rows: [pods: () => Promise<PodState[]>, results: string[]][] = [
@@ -144,7 +144,7 @@ test('late: only with a new pod that had its time, and asked again until then', 
   }
 });
 
-test('Hold: stops there; Ignore: only tells', async () => {
+test('Hold stops at a failed rollout, and Ignore only reports it', async () => {
   for (const [onFailure, conditions, rejected] of [
     ['Hold', ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed', 'Held=True RolloutFailed'], 1],
     ['Ignore', ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'], 0],
@@ -159,7 +159,7 @@ test('Hold: stops there; Ignore: only tells', async () => {
   }
 });
 
-test('somebody who changed the image meanwhile is left alone', async () => {
+test('a manual change of the image meanwhile is left alone', async () => {
   const world = changedWorld(changedWorkload(stuckRollout));
   const job = jobOf(world);
   const byHand = changedWorkload(
@@ -171,7 +171,7 @@ test('somebody who changed the image meanwhile is left alone', async () => {
   assert.equal(world.requests.includes('PATCH web'), false);
 });
 
-test('a conflict is looked at again', async () => {
+test('after a conflict the rollout is checked again', async () => {
   let conflicts = 0;
   const world = changedWorld(changedWorkload(stuckRollout));
   const patchImages: World['ports']['patchImages'] = async (...args) =>
@@ -180,7 +180,7 @@ test('a conflict is looked at again', async () => {
   assert.deepEqual(historyLines(world), ['Rollback Applied', 'Webhook RolledBack']);
 });
 
-test('what may not be put back stays, and it is said where everybody looks', async () => {
+test('an image that may not be rolled back stays, and conditions and Events say so', async () => {
   const refuse = async () => {
     throw new PermanentError('PatchRejected', 'the API server refuses the change');
   };
@@ -200,7 +200,7 @@ test('what may not be put back stays, and it is said where everybody looks', asy
   }
 });
 
-test('a crash after each step: the next look goes on', async () => {
+test('the next reconcile continues after a crash at each step', async () => {
   for (const dies of ['before the status', 'before the patch', 'after the patch'] as const) {
     const world = changedWorld(changedWorkload(stuckRollout));
     let writes = 0;
@@ -222,7 +222,7 @@ test('a crash after each step: the next look goes on', async () => {
   }
 });
 
-test('a kill between the patch and the status: found by what runs, with what ran before, and its digest when it fails', async () => {
+test('after a crash between the patch and the status a rollout is found by what runs, with what ran before, and its digest when it fails', async () => {
   const seen = {
     kind: 'Deployment',
     namespace: 'shop',
@@ -251,7 +251,7 @@ test('a kill between the patch and the status: found by what runs, with what ran
   );
 });
 
-test('a replica that is behind asks for what the other one saw', async () => {
+test('a replica that lags behind reads what the other one saw', async () => {
   const world = changedWorld(changedWorkload(rolledOut));
   const job = jobOf(world);
   const behind = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1 } });
@@ -264,7 +264,7 @@ test('a replica that is behind asks for what the other one saw', async () => {
   assert.deepEqual(historyLines(world), ['Webhook RolledOut']);
 });
 
-test('pods that may not be read do not hold up the rest', async () => {
+test('pods that may not be read do not delay the rest', async () => {
   const world = changedWorld(
     changedWorkload(stuckRollout),
     { onFailure: 'Hold' },

@@ -38,14 +38,14 @@ for (const url of allowed) {
   test(`${url} is allowed`, () => assert.equal(isForbiddenAddress(new URL(url).hostname), false));
 }
 
-test('a zone does not hide a link-local address', () => assert.equal(isForbiddenAddress('fe80::1%eth0'), true));
+test('a zone index does not hide a link-local address', () => assert.equal(isForbiddenAddress('fe80::1%eth0'), true));
 
 function resolve(answer: Parameters<Parameters<LookupFunction>[2]>): Promise<unknown[]> {
   const lookup = guardedLookup((_hostname, _options, callback) => callback(...answer));
   return new Promise((done) => lookup('registry.example.com', {}, (...result) => done(result)));
 }
 
-test('DNS answers that are fine pass as they are', async () => {
+test('harmless DNS answers are returned unchanged', async () => {
   assert.deepEqual(await resolve([null, '10.0.0.1', 4]), [null, '10.0.0.1', 4]);
   assert.deepEqual(await resolve([null, [{ address: '10.0.0.1', family: 4 }]]), [null, [{ address: '10.0.0.1', family: 4 }], undefined]);
 });
@@ -68,7 +68,7 @@ test('one metadata address among several is refused', async () => {
   assert.ok(error instanceof PermanentError);
 });
 
-test('a failed lookup stays a failed lookup', async () => {
+test('a failed lookup is returned as a failed lookup', async () => {
   const failure = new Error('ENOTFOUND');
   assert.equal((await resolve([failure, '', 0]))[0], failure);
 });

@@ -20,7 +20,7 @@ function source(first: Credential | undefined, renewed = first): CredentialSourc
   return offers;
 }
 
-test('bearer, anonymous: challenge, token, answer; then one request', async (t) => {
+test('anonymous bearer authentication takes challenge, token and answer, and then one request', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', digest);
   fake.requireBearer();
@@ -32,7 +32,7 @@ test('bearer, anonymous: challenge, token, answer; then one request', async (t) 
   assert.equal(fake.requests[1]?.authorization, undefined);
 });
 
-test('bearer with a credential: it goes to the token server only', async (t) => {
+test('a bearer credential is sent to the token server only', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);
   fake.requireBearer({ user: 'me', password: 'secret' });
@@ -42,7 +42,7 @@ test('bearer with a credential: it goes to the token server only', async (t) => 
   assert.deepEqual(authorizations, [undefined, `Basic ${btoa('me:secret')}`, 'Bearer token-1']);
 });
 
-test('warm tokens are used for tags too, but not for another repository', async (t) => {
+test('cached tokens are used for tags too, but not for another repository', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', digest);
   fake.setTag('team/other', '1', digest);
@@ -77,7 +77,7 @@ test('a token is renewed before it expires', async (t) => {
   assert.deepEqual(asked(fake).slice(1), [token, head]);
 });
 
-test('without expires_in a token lives a minute, and access_token is as good as token', async (t) => {
+test('a token without expires_in lives a minute, and access_token is accepted like token', async (t) => {
   let now = 0;
   const { fake, client, repository } = await startWorld(t, { now: () => now });
   fake.setTag('team/app', '1', digest);
@@ -90,7 +90,7 @@ test('without expires_in a token lives a minute, and access_token is as good as 
   assert.deepEqual(asked(fake), [token, head]);
 });
 
-test('a refused token is dropped and fetched once more', async (t) => {
+test('a refused token is discarded and requested once more', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', digest);
   fake.requireBearer();
@@ -101,7 +101,7 @@ test('a refused token is dropped and fetched once more', async (t) => {
   assert.deepEqual(asked(fake), [head, token, head]);
 });
 
-test('a registry that changes from bearer to basic is followed', async (t) => {
+test('a registry that switches from bearer to basic is followed', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);
   fake.requireBearer();
@@ -110,7 +110,7 @@ test('a registry that changes from bearer to basic is followed', async (t) => {
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
 
-test('a token server that is gone is forgotten, so that a moved one is found', async (t) => {
+test('a token server that no longer answers is forgotten, so that a moved one is found', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', digest);
   fake.requireBearer({ expiresIn: 0.001, realm: `http://${fake.host}/token?old` });
@@ -122,7 +122,7 @@ test('a token server that is gone is forgotten, so that a moved one is found', a
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
 
-test('a changed credential works at once: basic', async (t) => {
+test('a changed credential is used at once with basic authentication', async (t) => {
   const credentials = source({ ...me, password: 'old' }, me);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -132,7 +132,7 @@ test('a changed credential works at once: basic', async (t) => {
   assert.equal(credentials.refreshes, 1);
 });
 
-test('a changed credential works at once: bearer, where the token server refuses the old one', async (t) => {
+test('a changed credential is used at once with bearer authentication, when the token server refuses the old one', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, password: 'old' }, me) });
   fake.setTag('team/app', '1', digest);
   fake.requireBearer({ user: 'me', password: 'secret' });
@@ -140,7 +140,7 @@ test('a changed credential works at once: bearer, where the token server refuses
   assert.deepEqual(asked(fake), ['GET /v2/', token, token, head]);
 });
 
-test('a credential that appears is used', async (t) => {
+test('a credential that is added later is used', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(undefined, me) });
   fake.setTag('team/app', '1', digest);
   fake.requireBasic({ user: 'me', password: 'secret' });
@@ -148,7 +148,7 @@ test('a credential that appears is used', async (t) => {
   assert.deepEqual(asked(fake), [head, head]);
 });
 
-test('an identity token is exchanged', async (t) => {
+test('an identity token is exchanged for an access token', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, identityToken: 'id&entity' }) });
   fake.setTag('team/app', '1', digest);
   fake.requireBearer({ user: 'nobody', identityToken: 'id&entity' });
@@ -157,7 +157,7 @@ test('an identity token is exchanged', async (t) => {
   assert.equal(new URLSearchParams(fake.requests[1]?.body).get('scope'), 'repository:team/app:pull');
 });
 
-test('Azure lists tags for a token with metadata_read only: the scope of the challenge is asked for, the next time at once', async (t) => {
+test('for Azure, which lists tags only with metadata_read, the scope of the challenge is requested, and at once the next time', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);
   fake.setTag('team/other', '1', digest);
@@ -179,7 +179,7 @@ for (const [name, scopeFor] of [
   ['a longer name of the repository', (_: string, path: string) => `repository:docker-local/${path}:pull`],
   ['a scope of its own', () => 'aws'],
 ] as const) {
-  test(`a challenge with ${name} is answered with that`, async (t) => {
+  test(`follows a challenge with ${name}`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.setTag('team/app', '1', digest);
     fake.requireBearer({ scopeFor });
@@ -193,7 +193,7 @@ for (const [asks, scope] of [
   ['for the catalogue', 'registry:catalog:*'],
   ['for something odd', 'a b'],
 ] as const) {
-  test(`a challenge that asks ${asks} is answered with what is needed`, async (t) => {
+  test(`requests what is needed for a challenge that asks ${asks}`, async (t) => {
     const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
     fake.setTag('team/app', '1', digest);
     fake.requireBearer({ user: 'me', password: 'secret', scopeFor: () => scope });
@@ -204,7 +204,7 @@ for (const [asks, scope] of [
 }
 
 for (const status of [404, 405]) {
-  test(`an identity token that the token server does not take by POST (${status}) is sent by GET`, async (t) => {
+  test(`an identity token that the token server rejects by POST (${status}) is sent by GET`, async (t) => {
     const { fake, client, repository } = await startWorld(t, {
       credentials: source({ username: 'me', password: '', identityToken: 'id' }),
     });
@@ -217,7 +217,7 @@ for (const status of [404, 405]) {
   });
 }
 
-test('an identity token that the token server replaces is used from then on, for all repositories', async (t) => {
+test('an identity token that the token server replaces is used from then on for all repositories', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, identityToken: 'id' }) });
   const paths = ['team/app', 'team/two', 'team/three'];
   for (const path of paths) fake.setTag(path, '1', digest);
@@ -227,7 +227,7 @@ test('an identity token that the token server replaces is used from then on, for
   assert.deepEqual(sent, ['id', "id'", "id''"]);
 });
 
-test('tokens for several repositories at once are had with an identity token that is replaced meanwhile', async (t) => {
+test('tokens for several repositories can be obtained while the identity token is replaced', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, identityToken: 'id' }) });
   const paths = Array.from({ length: 8 }, (_, index) => `team/app-${index}`);
   for (const path of paths) fake.setTag(path, '1', digest);
@@ -236,7 +236,7 @@ test('tokens for several repositories at once are had with an identity token tha
   assert.ok(heads.every((found) => found?.digest === digest));
 });
 
-test('where the replaced identity token is refused, the one of the credential is tried', async (t) => {
+test('when the replaced identity token is refused, that of the credential is tried', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source({ ...me, identityToken: 'id' }) });
   fake.setTag('team/app', '1', digest);
   fake.setTag('team/two', '1', digest);
@@ -246,7 +246,7 @@ test('where the replaced identity token is refused, the one of the credential is
   assert.equal((await client.headManifest({ ...repository, path: 'team/two' }, '1'))?.digest, digest);
 });
 
-test('a registry that hides private repositories behind 404 is asked how to log in first', async (t) => {
+test('a registry that hides private repositories behind 404 is asked for its challenge first', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);
   fake.requireBasic({ user: 'me', password: 'secret' });
@@ -254,7 +254,7 @@ test('a registry that hides private repositories behind 404 is asked how to log 
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
 
-test('a registry without authentication is asked how to log in only once', async (t) => {
+test('a registry without authentication is asked for its challenge only once', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);
   await client.headManifest(repository, '1');
@@ -263,7 +263,7 @@ test('a registry without authentication is asked how to log in only once', async
   assert.ok(fake.requests.every(({ authorization }) => authorization === undefined));
 });
 
-test('403 with the same credential is permanent and says what the registry said', async (t) => {
+test("403 with the same credential is permanent, with the registry's message", async (t) => {
   const credentials = source(me);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.requireBearer();
@@ -280,7 +280,7 @@ test('403 with the same credential is permanent and says what the registry said'
   assert.equal(credentials.refreshes, 1);
 });
 
-test('a token server that refuses is permanent, and the message says why there was no credential', async (t) => {
+test('a refusal of the token server is permanent, and the message says why there was no credential', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(undefined) });
   fake.requireBearer({ user: 'me', password: 'secret' });
   await assert.rejects(client.headManifest(repository, '1'), (error) => {
@@ -302,7 +302,7 @@ const badTokens: [name: string, answer: { status?: number; body?: string; header
   ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, /: registry answered 302$/],
 ];
 for (const [name, answer, expected] of badTokens) {
-  test(`a token server that ${name} is a plain error: retry`, async (t) => {
+  test(`a token server that ${name} is a retryable error`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.requireBearer();
     fake.answerNext(answer, { path: '/token' });
@@ -317,7 +317,7 @@ test('a token server that throttles is waited for', async (t) => {
   await assert.rejects(client.headManifest(repository, '1'), (error) => error instanceof WaitError && error.until.getTime() === 31_000);
 });
 
-test('a challenge that nobody understands is a refusal', async (t) => {
+test('an unknown challenge is a refusal', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.answerNext({ status: 401, headers: { 'www-authenticate': 'Negotiate' } }, { times: 99 });
   await assert.rejects(client.headManifest(repository, '1'), { reason: 'RegistryDenied' });

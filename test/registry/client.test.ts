@@ -26,19 +26,19 @@ test('a real registry', async (t) => {
   t.after(() => client.close());
   const repository = { registry: host, path: 'team/app' };
 
-  await t.test('answers undefined for what does not exist', async () => {
+  await t.test('returns undefined for what does not exist', async () => {
     assert.equal(await client.headManifest(repository, '1.0.0'), undefined);
     assert.equal(await client.listTags(repository), undefined);
   });
 
-  await t.test('tells the digest of an image and of an index', async () => {
+  await t.test('returns the digest of an image and of an index', async () => {
     const image = await pushImage({ host, repository: 'team/app', tag: '1.0.0' });
     assert.deepEqual(await client.headManifest(repository, '1.0.0'), image);
     const index = await pushIndex({ host, repository: 'team/app', tag: '1.1.0' });
     assert.deepEqual(await client.headManifest(repository, '1.1.0'), index);
   });
 
-  await t.test('sees a tag that moved, in one request', async () => {
+  await t.test('notices a moved tag in one request', async () => {
     const moved = await pushImage({ host, repository: 'team/app', tag: '1.0.0', content: 'another' });
     requests.length = 0;
     assert.equal((await client.headManifest(repository, '1.0.0'))?.digest, moved.digest);
@@ -49,7 +49,7 @@ test('a real registry', async (t) => {
     assert.deepEqual((await client.listTags(repository))?.sort(), ['1.0.0', '1.1.0']);
   });
 
-  await t.test('tells the platforms of an image and of an index, and what they are made of', async () => {
+  await t.test('returns the platforms of an image and of an index, and the types of their parts', async () => {
     const image = await client.readImage(repository, '1.0.0');
     assert.deepEqual(image?.platforms, ['linux/amd64']);
     const index = await client.readImage(repository, '1.1.0');
@@ -75,7 +75,7 @@ test('a real registry', async (t) => {
     assert.ok(await client.headManifest(repository, '1.0.0'));
   });
 
-  await t.test('cannot be reached: an error that names what was done and the code', async () => {
+  await t.test('that is down is an error that names the request and the code', async () => {
     await registry.kill9();
     await assert.rejects(client.headManifest(repository, '1.0.0'), {
       name: 'Error',
@@ -114,7 +114,7 @@ test('a real registry with htpasswd', async (t) => {
     assert.deepEqual(kinds.slice(2), ['tags 200', 'manifest 404']);
   });
 
-  await t.test('refuses a wrong credential: permanent, with the source and the remedy', async () => {
+  await t.test('refuses a wrong credential permanently, with the source and the remedy', async () => {
     const { client } = clientWith({ ...right, password: 'wrong' });
     await assert.rejects(client.headManifest(repository, '1.0.0'), (error: Error) => {
       assert.ok(error instanceof PermanentError && error.reason === 'RegistryDenied');
@@ -170,7 +170,7 @@ test('a real registry with a token server', async (t) => {
     assert.match(tokens.requests.at(-1) ?? '', /service=test-registry&scope=repository%3Ateam%2Fapp%3Apull$/);
   });
 
-  await t.test('refuses one credential and takes the next, which comes first from then on', async () => {
+  await t.test('refuses one credential and accepts the next, which is tried first from then on', async () => {
     const { client, kinds } = clientWith(wrong, right);
     assert.ok(await client.headManifest(repository, '1.0.0'));
     assert.deepEqual(kinds, ['token 401', 'token 401', 'token 200', 'manifest 200']);
@@ -178,7 +178,7 @@ test('a real registry with a token server', async (t) => {
     assert.deepEqual(kinds.slice(4), ['manifest 200']);
   });
 
-  await t.test('refuses wrong credentials and anonymous access: permanent', async () => {
+  await t.test('refuses wrong credentials and anonymous access permanently', async () => {
     await assert.rejects(clientWith(wrong).client.headManifest(repository, '1.0.0'), {
       reason: 'RegistryDenied',
       message: new RegExp(

@@ -105,7 +105,7 @@ async function failureOf(ask: () => Promise<unknown>): Promise<Error> {
   return assert.fail('it was answered');
 }
 
-describe('the same is told of a host at a private address, whatever is there:', () => {
+describe('the message about a host at a private address is the same, whatever is there:', () => {
   for (const [what, open] of Object.entries(neighbours)) {
     test(what, async (t) => {
       const registry = `127.0.0.1:${await open(t)}`;
@@ -125,7 +125,7 @@ describe('the same is told of a host at a private address, whatever is there:', 
   }
 });
 
-test('a name is private where DNS says so', async (t) => {
+test('a name is private if DNS says so', async (t) => {
   const lookup: LookupFunction = (_name, { all }, callback) =>
     all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
   const registry = `innocent.example.com:${await closedPort()}`;
@@ -133,7 +133,7 @@ test('a name is private where DNS says so', async (t) => {
   assert.match(error.message, told);
 });
 
-test('a registry at a private address works without being named, and says that it holds no such tag, and whom it refuses', async (t) => {
+test('a registry at a private address works without being configured, and reports missing tags and refused credentials', async (t) => {
   const header = { 'docker-distribution-api-version': 'registry/2.0' };
   let status = 404;
   const port = await startTrusted(t, (_request, response) => response.writeHead(status, header).end());
@@ -163,5 +163,5 @@ for (const host of [
   test(`${host} is private`, () => assert.equal(isPrivateAddress(host), true));
 }
 for (const host of ['8.8.8.8', '172.32.0.1', '100.128.0.1', '[2606:4700::1]', 'registry-1.docker.io', 'local.example.com']) {
-  test(`${host} is not`, () => assert.equal(isPrivateAddress(host), false));
+  test(`${host} is not private`, () => assert.equal(isPrivateAddress(host), false));
 }

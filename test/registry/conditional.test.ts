@@ -38,7 +38,7 @@ function create(answers: readonly HttpAnswer[], limitBytes?: number) {
   return { asked, send };
 }
 
-test('not modified is the answer that was given before, also after a failure', async () => {
+test('304 returns the cached answer, even after a failure', async () => {
   const { asked, send } = create([
     answer(200, 'a', { etag: '"1"', link: '<next>' }),
     answer(304),
@@ -53,14 +53,14 @@ test('not modified is the answer that was given before, also after a failure', a
   assert.deepEqual(asked, [undefined, '"1"', '"1"', undefined, '"2"']);
 });
 
-test('a registry that gives no ETag is asked as before', async () => {
+test('a registry without ETags gets unconditional requests', async () => {
   const { asked, send } = create([answer(200, 'a'), answer(200, 'b')]);
   await send(source, request());
   assert.equal((await send(source, request())).body.toString(), 'b');
   assert.deepEqual(asked, [undefined, undefined]);
 });
 
-test('other pages and other people have answers of their own', async () => {
+test('other pages and other credentials have cached answers of their own', async () => {
   const { asked, send } = create([1, 2, 3].map((number) => answer(200, 'a', { etag: `"${number}"` })));
   await send(source, request());
   await send(source, request('/v2/team/app/tags/list?last=x'));
@@ -68,7 +68,7 @@ test('other pages and other people have answers of their own', async () => {
   assert.deepEqual(asked, [undefined, undefined, undefined]);
 });
 
-test('what is too much is forgotten, the oldest first', async () => {
+test('when the cache is full the oldest answers are evicted', async () => {
   const { asked, send } = create(
     ['aa', 'bb', 'cccc', 'x', 'y'].map((body, index) => answer(200, body, { etag: `"${index}"` })),
     7,
@@ -77,7 +77,7 @@ test('what is too much is forgotten, the oldest first', async () => {
   assert.deepEqual(asked, [undefined, undefined, undefined, undefined, '"1"']);
 });
 
-test('a client lists the same tags when none of its pages has changed', async (t) => {
+test('a client returns the same list of tags when none of its pages has changed', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ body: '{"tags":["a"]}', headers: { etag: '"1"', link: '<?last=a>; rel="next"' } });
   fake.answerNext({ body: '{"tags":["b"]}', headers: { etag: '"2"' } });

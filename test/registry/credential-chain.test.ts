@@ -33,7 +33,7 @@ function offers(...answers: (Credential | NoCredential | Error)[]): CredentialSo
   return Object.assign(() => list, { reads });
 }
 
-test('what the registry refuses is followed by the next; what worked is the only request from then on', async (t) => {
+test('a refused credential is followed by the next, and one that worked is the only one tried from then on', async (t) => {
   const credentials = offers({ why: 'has no entry' }, wrong, right, wrong);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -47,7 +47,7 @@ test('what the registry refuses is followed by the next; what worked is the only
   assert.deepEqual([asked(fake), credentials.reads], [[head], ['C']]);
 });
 
-test('with tokens it is the same', async (t) => {
+test('tokens behave the same way', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offers(wrong, right) });
   fake.setTag('team/app', '1', digest);
   fake.requireBearer({ user: 'me', password: 'secret' });
@@ -58,7 +58,7 @@ test('with tokens it is the same', async (t) => {
   assert.deepEqual(asked(fake), [head]);
 });
 
-test('what worked is remembered for each repository and access', async (t) => {
+test('the credential that worked is remembered for each repository and access', async (t) => {
   const credentials = offers(wrong, right);
   const { fake, client, repository } = await startWorld(t, { credentials });
   for (const path of ['team/app', 'team/other']) fake.setTag(path, '1', digest);
@@ -70,7 +70,7 @@ test('what worked is remembered for each repository and access', async (t) => {
   assert.deepEqual(credentials.reads, ['A', 'A again', 'B', 'A', 'A again', 'B']);
 });
 
-test('what worked and is refused now makes way for the others', async (t) => {
+test('a credential that worked and is refused now is followed by the others', async (t) => {
   const credentials = offers({ username: 'one', password: '1' }, { username: 'two', password: '2' });
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -82,7 +82,7 @@ test('what worked and is refused now makes way for the others', async (t) => {
   assert.deepEqual(credentials.reads, ['B', 'B again', 'A']);
 });
 
-test('where all are refused a public image is still read, and then at once', async (t) => {
+test('a public image is read anonymously when all credentials are refused, and at once the next time', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offers(wrong) });
   fake.setTag('team/app', '1', digest);
   fake.answerNext(({ authorization }) => (authorization?.startsWith('Basic') ? { status: 401 } : undefined), { path: '/token', times: 9 });
@@ -107,7 +107,7 @@ test('a public image is read with a credential as soon as there is one', async (
   assert.equal(fake.requests[0]?.authorization, `Basic ${btoa('me:secret')}`);
 });
 
-test('every candidate is listed, with why it did not apply or was refused, and no password', async (t) => {
+test('every candidate is listed with the reason why it did not apply or was refused, and without a password', async (t) => {
   const credentials = offers({ why: 'does not exist' }, { ...wrong, username: 'robot' }, { why: 'has no entry for r.example.com' });
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.requireBasic({ user: 'me', password: 'secret' });
@@ -124,7 +124,7 @@ test('every candidate is listed, with why it did not apply or was refused, and n
   assert.deepEqual(credentials.reads, ['A', 'B', 'B again', 'C', 'A again', 'C again']);
 });
 
-test('of credentials that are not of the policy nothing is told but that they were tried; the operator is told all of it', async (t) => {
+test("about credentials that do not belong to the policy its status says only that they were tried, and the operator's log says all", async (t) => {
   const service = [
     { source: 'Secret operators/fallback', read: async () => ({ username: 'robot$admin', password: 'geheim' }) },
     {
@@ -150,7 +150,7 @@ test('of credentials that are not of the policy nothing is told but that they we
   assert.doesNotMatch(details.join(), /geheim/);
 });
 
-test('many candidates do not make an endless message', async (t) => {
+test('many candidates do not make the message unbounded', async (t) => {
   const many = Array.from({ length: 40 }, (_, index) => ({
     source: `Secret s${index}`,
     isOwn: true,
@@ -161,7 +161,7 @@ test('many candidates do not make an endless message', async (t) => {
   await assert.rejects(client.headManifest(repository, '1'), /Secret s11 does not exist; and 29 more\. To do/);
 });
 
-test('a registry that hides what one may not see: 404 is not believed while there is another credential', async (t) => {
+test('404 is not final while there is another credential, because registries hide private repositories', async (t) => {
   const credentials = offers({ username: 'guest', password: 'x' }, right);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -194,7 +194,7 @@ async function startMended(t: TestContext, options: Partial<RegistryClientOption
   return { fake, client, repository };
 }
 
-test('404 of what worked before is not believed any more when a Secret has changed', async (t) => {
+test('404 with a credential that worked is not final when a Secret has changed', async (t) => {
   let version = '1';
   const { client, repository } = await startMended(t, { credentialVersions: () => version });
   assert.equal(await client.headManifest(repository, '1'), undefined);
@@ -202,7 +202,7 @@ test('404 of what worked before is not believed any more when a Secret has chang
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
 
-test('that there is no list of tags is not believed of what worked before alone; who has one comes first from then on', async (t) => {
+test('a missing list of tags is not final with only the credential that worked, and one that finds a list is tried first from then on', async (t) => {
   const { fake, client, repository } = await startMended(t);
   assert.deepEqual(await client.listTags(repository), ['1']);
   assert.deepEqual(asked(fake), [list, list]);
@@ -212,14 +212,14 @@ test('that there is no list of tags is not believed of what worked before alone;
   assert.deepEqual(asked(fake), [list, head]);
 });
 
-test('404 for all of them is 404', async (t) => {
+test('404 with all credentials is 404', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offers(right, right) });
   fake.requireBasic({ user: 'me', password: 'secret' });
   assert.equal(await client.headManifest(repository, '1'), undefined);
   assert.deepEqual(asked(fake), ['GET /v2/', head, head]);
 });
 
-test('a credential that cannot be read is passed over', async (t) => {
+test('a credential that cannot be read is skipped', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offers(new Error('connection refused'), right) });
   fake.setTag('team/app', '1', digest);
   fake.requireBasic({ user: 'me', password: 'secret' });
@@ -230,7 +230,7 @@ for (const [answer, prepare] of [
   ['401', true],
   ['404', false],
 ] as const) {
-  test(`a credential that cannot be read makes ${answer} a retry, not a fact`, async (t) => {
+  test(`a credential that cannot be read makes ${answer} retryable`, async (t) => {
     const { fake, client, repository } = await startWorld(t, { credentials: offers(new Error('connection refused')) });
     if (prepare) fake.requireBasic({ user: 'me', password: 'secret' });
     await assert.rejects(client.headManifest(repository, '1'), {
@@ -240,7 +240,7 @@ for (const [answer, prepare] of [
   });
 }
 
-test('a refresh token that is refused the OAuth2 way (400) is followed by the next', async (t) => {
+test('a refresh token that is refused with 400, as in OAuth2, is followed by the next', async (t) => {
   const credentials = offers({ username: '', password: '', identityToken: 'old' }, right);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -249,7 +249,7 @@ test('a refresh token that is refused the OAuth2 way (400) is followed by the ne
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
 
-test('all credentials of a Secret are tried before the next one; what worked is the only request from then on', async (t) => {
+test('all credentials of a Secret are tried before the next Secret, and one that worked is the only one from then on', async (t) => {
   const credentials = offers({ ...wrong, others: [{ username: 'robot', password: 'x' }, right] }, wrong);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -262,7 +262,7 @@ test('all credentials of a Secret are tried before the next one; what worked is 
   assert.deepEqual([asked(fake), credentials.reads], [[head], ['A', 'A']]);
 });
 
-test('404 for one credential of a Secret is not believed before the others were tried, and is for what worked last', async (t) => {
+test('404 for one credential of a Secret is not final before the others were tried, and the answer is that of the one that worked', async (t) => {
   const guest: Credential = { username: 'guest', password: 'x' };
   const { fake, client, repository } = await startWorld(t, { credentials: offers({ ...guest, others: [right] }) });
   fake.setTag('team/app', '1', digest);
@@ -275,7 +275,7 @@ test('404 for one credential of a Secret is not believed before the others were 
   assert.deepEqual(asked(fake), ['HEAD /v2/team/app/manifests/2']);
 });
 
-test('each refused credential of a Secret is listed, and tried once', async (t) => {
+test('each refused credential of a Secret is listed and tried once', async (t) => {
   const credentials = offers({ ...wrong, username: 'a', others: [{ ...wrong, username: 'b' }] });
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.requireBasic({ user: 'me', password: 'secret' });
@@ -287,7 +287,7 @@ test('each refused credential of a Secret is listed, and tried once', async (t) 
   assert.deepEqual(credentials.reads, ['A', 'A again']);
 });
 
-test('a registry token is sent as it is, to nobody but the registry', async (t) => {
+test('a registry token is sent unchanged, and only to the registry', async (t) => {
   const credentials = offers({ username: '<registrytoken>', password: '', registryToken: 'token-1' });
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);

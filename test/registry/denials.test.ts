@@ -38,7 +38,7 @@ async function start(t: TestContext) {
   return { state, fake, pull, tags, repository };
 }
 
-test('the pauses are as long as it has been refused, from five seconds to half an hour; an answer ends them', async (t) => {
+test('the delays are as long as access has been refused, from five seconds to half an hour, and an answer ends them', async (t) => {
   const { state, pull } = await start(t);
   const pauses: number[] = [];
   for (let tries = 0; tries < 14; tries++) {
@@ -56,7 +56,7 @@ test('the pauses are as long as it has been refused, from five seconds to half a
   assert.deepEqual(await pull(0), { retryAt: state.now + 5, isAsked: true });
 });
 
-test('who heard something new asks, not more often than every five seconds; who does not say always asks', async (t) => {
+test('a caller with newer credentials asks at most every five seconds, and a caller without a version always asks', async (t) => {
   const { state, pull } = await start(t);
   for (const now of [0, 5, 10, 20]) {
     state.now = now;
@@ -70,7 +70,7 @@ test('who heard something new asks, not more often than every five seconds; who 
   assert.deepEqual(await pull(0), { retryAt: 54, isAsked: false });
 });
 
-test('while one goes to see, nobody else does', async (t) => {
+test('only one caller asks at a time', async (t) => {
   const { state, pull, fake } = await start(t);
   await pull(0);
   state.now = 5;
@@ -86,7 +86,7 @@ test('while one goes to see, nobody else does', async (t) => {
   assert.deepEqual(new Set(answers.map(({ retryAt }) => retryAt)), new Set([10]));
 });
 
-test('other credentials, versions of them and repositories are something else, and so is a list', async (t) => {
+test('other credentials, versions and repositories are denied separately, and so are lists', async (t) => {
   const { state, pull, tags, fake, repository } = await start(t);
   await pull(0);
   const secrets = [{ namespace: 'shop', name: 'other', namedBy: 'policy' }] as const;
@@ -99,7 +99,7 @@ test('other credentials, versions of them and repositories are something else, a
   assert.equal((await pull(0)).isAsked, true);
 });
 
-test('what was refused long ago, for its pauses, does not make the next outage longer', async (t) => {
+test('an old refusal does not lengthen the delays of the next outage', async (t) => {
   const { state, pull } = await start(t);
   for (const now of [0, 5, 10, 20]) {
     state.now = now;

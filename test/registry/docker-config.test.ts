@@ -51,11 +51,11 @@ const keys: [name: string, key: string, registry: string, path: string, matches:
 ];
 
 for (const [name, key, registry, path, matches] of keys) {
-  test(`docker config key with ${name}`, () =>
+  test(`matches a docker config key with ${name}`, () =>
     assert.deepEqual(usersOf({ [key]: { auth: auth('me:secret') } }, registry, path), matches ? ['me'] : []));
 }
 
-test("all that match are tried in the kubelet's order", () => {
+test("all matching entries are tried in the kubelet's order", () => {
   const keys = ['*.example.com/a/b', 'r.example.com', 'r.example.com/a', 'r.example.com/a/b', 'r*.example.com'];
   const auths = Object.fromEntries(keys.map((key) => [key, { username: key, password: 'x' }]));
   const inOrder = ['r.example.com/a/b', 'r.example.com/a', 'r.example.com', 'r*.example.com', '*.example.com/a/b'];
@@ -64,7 +64,7 @@ test("all that match are tried in the kubelet's order", () => {
   assert.deepEqual(usersOf(auths, 's.example.com', 'a/b'), ['*.example.com/a/b']);
 });
 
-test('a pattern of many stars takes no longer than its length times that of the host', () => {
+test('matching a pattern of many stars takes time proportional to its length times that of the host', () => {
   const pattern = `${'*a'.repeat(2_000)}b.example.com`;
   const startedAt = process.cpuUsage();
   assert.deepEqual(usersOf({ [pattern]: { auth: auth('me:secret') } }, `${'a'.repeat(220)}.example.com`, 'a'), []);
@@ -88,7 +88,7 @@ const values: [name: string, value: unknown, expected: object | undefined][] = [
 ];
 
 for (const [name, value, expected] of values) {
-  test(`docker config entry with ${name}`, () => {
+  test(`reads a docker config entry with ${name}`, () => {
     const config = parseDockerConfig(JSON.stringify({ auths: { 'r.example.com': value, 'other.example.com': { auth: auth('a:b') } } }));
     const found = findCredentials(config, normaliseRepository('r.example.com', 'a'));
     assert.deepEqual(found, expected === undefined ? [] : [{ host: 'r.example.com', path: '', ...expected }]);
@@ -97,7 +97,7 @@ for (const [name, value, expected] of values) {
   });
 }
 
-test('the legacy form has no outer auths', () => {
+test('reads the legacy format without auths', () => {
   const config = parseDockerConfig(JSON.stringify({ 'https://index.docker.io/v1/': { auth: auth('me:secret'), email: 'x@example.com' } }));
   assert.equal(findCredentials(config, normaliseRepository('docker.io', 'nginx'))[0]?.username, 'me');
 });
@@ -105,7 +105,7 @@ test('the legacy form has no outer auths', () => {
 test('a config with helpers only has no entries', () => assert.deepEqual(parseDockerConfig('{"credsStore":"desktop"}').entries, []));
 
 for (const text of ['', 'not json {"password":"secret"}', '[]', 'null', '{"auths":[]}']) {
-  test(`${JSON.stringify(text)} is refused without being quoted`, () => {
+  test(`refuses ${JSON.stringify(text)} without quoting it`, () => {
     assert.throws(
       () => parseDockerConfig(text),
       (error: Error) => !error.message.includes('secret'),

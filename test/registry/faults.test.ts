@@ -57,7 +57,7 @@ const faults: [name: string, answer: FakeAnswer, ending: Ending, message: RegExp
 
 for (const [question, { ask, what }] of Object.entries(questions)) {
   for (const [name, answer, ending, message] of faults) {
-    test(`${question}, answered with ${name}: ${ending}`, async (t) => {
+    test(`${question}, answered with ${name}, is: ${ending}`, async (t) => {
       const timeoutMs = answer.stall || answer.after ? 100 : 60_000;
       const { fake, client, repository } = await startWorld(t, { now: () => Date.UTC(2026, 0, 1), timeoutMs });
       fake.answerNext(answer, { times: 2 });
@@ -96,14 +96,14 @@ const wrongBytes: [question: keyof typeof questions, answer: FakeAnswer, message
   ['a list of tags', { body: '{"tags":["a"' }, /the answer is not valid JSON$/],
 ];
 for (const [question, answer, message] of wrongBytes) {
-  test(`${question}, answered with ${JSON.stringify(answer).slice(0, 60)}: retry`, async (t) => {
+  test(`${question}, answered with ${JSON.stringify(answer).slice(0, 60)}, is retried`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext(answer);
     await assert.rejects(async () => questions[question]?.ask(client, repository, fakeDigest('a')), { name: 'Error', message });
   });
 }
 
-test('pages of referrers end', async (t) => {
+test('an endless list of referrers is cut off', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   let page = 0;
   fake.answerNext(
@@ -123,7 +123,7 @@ const unsupported: [name: string, answer: FakeAnswer][] = [
   ['a page for everything that it does not know', { headers: { 'content-type': 'text/html' }, body: '<html>' }],
 ];
 for (const [name, answer] of unsupported) {
-  test(`a registry that has no list of referrers (${name}) may have one under a tag`, async (t) => {
+  test(`a registry without a list of referrers (${name}) may have one under a tag`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext(answer, { path: '/v2/team/app/referrers/', times: 3 });
     const digest = fakeDigest('a');
@@ -171,7 +171,7 @@ for (const [name, login] of [
   ['a password', (fake: FakeRegistry) => fake.requireBasic({ user: 'me', password: 'secret' })],
   ['a token', (fake: FakeRegistry) => fake.requireBearer({ user: 'me', password: 'secret' })],
 ] as const) {
-  test(`a blob in a storage elsewhere is read, which never sees ${name}`, async (t) => {
+  test(`a blob in another storage is read, and the storage never receives ${name}`, async (t) => {
     const { fake, client, repository, storage, digest } = await startStorage(t, login);
     const location = `http://storage.example.com:${storage.host.split(':')[1]}/bucket?signature=x`;
     fake.answerNext(({ authorization }) => (authorization === undefined ? undefined : { status: 307, headers: { location } }), {
@@ -186,7 +186,7 @@ for (const [name, login] of [
   });
 }
 
-test('a storage that answers with other bytes is not believed', async (t) => {
+test('other bytes than the digest says are refused', async (t) => {
   const { fake, client, repository, storage, digest } = await startStorage(t, () => undefined);
   fake.answerNext({ status: 307, headers: { location: `http://${storage.host}/bucket` } }, { path: '/v2/team/app/blobs/' });
   storage.answerNext({ body: 'other bytes' });
@@ -207,7 +207,7 @@ const forbidden: [name: string, prepare: (fake: FakeRegistry) => void][] = [
 ];
 for (const [name, prepare] of forbidden) {
   for (const [question, { ask }] of Object.entries(questions)) {
-    test(`${question}: ${name} is refused`, async (t) => {
+    test(`refuses ${name} for ${question}`, async (t) => {
       const { fake, client, repository } = await startWorld(t, { credentials, lookup: everythingIsHere });
       prepare(fake);
       await assert.rejects(ask(client, repository, fakeDigest('a')), (error) => {
@@ -219,7 +219,7 @@ for (const [name, prepare] of forbidden) {
   }
 }
 
-test('many failures of several repositories: the registry is left alone, and its neighbours and token servers are not', async (t) => {
+test('after many failures of several repositories the registry is paused, and its neighbours and token servers are not', async (t) => {
   let now = Date.UTC(2026, 0, 1);
   const { fake, client } = await startWorld(t, { now: () => now, lookup: everythingIsHere });
   const source = (name: string): ImageSource => ({ registry: fake.host, path: name });
@@ -271,14 +271,14 @@ test('when Docker Hub says that no pulls remain, images wait and HEADs go on', a
   assert.deepEqual(remaining, [0, 0, 3]);
 });
 
-test('a list of referrers need not say its schema version', async (t) => {
+test('a list of referrers may omit its schema version', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const referrer = { digest: fakeDigest('b'), artifactType: 'a/b' };
   fake.answerNext({ body: JSON.stringify({ manifests: [referrer] }) }, { path: '/v2/team/app/referrers/' });
   assert.deepEqual(await client.listReferrers(repository, fakeDigest('a')), [referrer]);
 });
 
-test('the tag for the referrers of a sha512 digest has its first 64 digits', async (t) => {
+test('the referrers tag of a sha512 digest has its first 64 digits', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const referrer = { digest: fakeDigest('b'), artifactType: 'a/b' };
   const digest = `sha512:${'c'.repeat(64)}${'d'.repeat(64)}`;

@@ -33,7 +33,7 @@ for (const host of ['169.254.169.254', '169.254.169.254:80', '[fe80::1]', '[fd00
 }
 
 for (const host of ['1.2.3.4.5', '256.1.1.1', '[:::]']) {
-  test(`a host that is no address, ${host}, is permanent`, async (t) => {
+  test(`a host that is not an address, ${host}, is a permanent error`, async (t) => {
     await assert.rejects(clientFor(t, {}).listTags({ registry: host, path: 'a' }), {
       name: 'PermanentError',
       message: /is not the host of a registry/,
@@ -44,7 +44,7 @@ for (const host of ['1.2.3.4.5', '256.1.1.1', '[:::]']) {
 const toMetadata: LookupFunction = (_hostname, { all }, callback) =>
   all ? callback(null, [{ address: '169.254.169.254', family: 4 }]) : callback(null, '169.254.169.254', 4);
 
-test('a registry whose name leads to a metadata address is refused', async (t) => {
+test('a registry whose name resolves to a metadata address is refused', async (t) => {
   const client = clientFor(t, { lookup: toMetadata });
   await assert.rejects(
     client.listTags({ registry: 'innocent.example.com', path: 'a' }),
@@ -52,7 +52,7 @@ test('a registry whose name leads to a metadata address is refused', async (t) =
   );
 });
 
-test('Docker Hub is asked where its API is, with https', async (t) => {
+test('requests to Docker Hub go to its API host over https', async (t) => {
   const names: string[] = [];
   const lookup: LookupFunction = (hostname, _options, callback) => {
     names.push(hostname);
@@ -86,7 +86,7 @@ for (const [name, realm, expected] of realms) {
   });
 }
 
-test('a token realm that is no URL is a plain error', async (t) => {
+test('a token realm that is not a URL is a retryable error', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.requireBearer({ realm: '/token' });
   await assert.rejects(client.headManifest(repository, '1'), { name: 'Error', message: /names a token realm that is not a URL/ });
@@ -101,7 +101,7 @@ test('redirects within the registry keep the authorization', async (t) => {
   assert.deepEqual(asked(fake), ['GET /v2/', 'HEAD /v2/team/app/manifests/1', 'HEAD /v2/team/moved/manifests/1']);
 });
 
-test('redirects to another host do not carry the authorization, not even on the way back', async (t) => {
+test('redirects to another host do not carry the authorization, not even when they lead back', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offering(credential) });
   const other = await startFakeRegistry();
   t.after(() => other.stop());
@@ -142,7 +142,7 @@ for (const [name, location, expected] of redirects) {
   });
 }
 
-test('redirects without end, and to nowhere, are plain errors', async (t) => {
+test('endless redirects and redirects without a target are retryable errors', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ status: 302, headers: { location: '/again' } }, { times: 4 });
   await assert.rejects(client.headManifest(repository, '1'), { name: 'Error', message: /more than 3 redirects$/ });
@@ -164,19 +164,19 @@ test('TLS', async (t) => {
   fake.setTag('a', '1', fakeDigest('a'));
   const repository = { registry: fake.host, path: 'a' };
 
-  await t.test('a private authority is trusted by caFile, for the token server too, and connections are kept', async (t) => {
+  await t.test('a private CA is trusted with caFile, for the token server too, and connections are kept', async (t) => {
     fake.requireBearer();
     const client = clientFor(t, { registries: [{ host: fake.host, insecure: false, caFile }] });
     for (let i = 0; i < 10; i++) assert.equal((await client.headManifest(repository, '1'))?.digest, fakeDigest('a'));
     assert.ok(fake.connections <= 4, `${fake.connections} connections`);
   });
 
-  await t.test('without it the message names the setting', async (t) => {
+  await t.test('without caFile the message names the setting', async (t) => {
     const client = clientFor(t, { allowedRegistries: [repository.registry] });
     await assert.rejects(client.headManifest(repository, '1'), /its certificate is not trusted; set caFile for it in registries/);
   });
 
-  await t.test('a plain registry that is asked with https: the message names the setting', async (t) => {
+  await t.test('the message for an https request to a plain http registry names the setting', async (t) => {
     await assert.rejects(
       clientFor(t, { allowedRegistries: [plain.host] }).headManifest({ registry: plain.host, path: 'a' }, '1'),
       /if it serves plain http, set insecure: true/,
@@ -184,12 +184,12 @@ test('TLS', async (t) => {
     assert.equal(plain.requests.length, 0);
   });
 
-  await t.test('a TLS registry that is asked with plain http is a plain error', async (t) => {
+  await t.test('a plain http request to a TLS registry is a retryable error', async (t) => {
     const client = clientFor(t, { registries: [{ host: fake.host, insecure: true }] });
     await assert.rejects(client.headManifest(repository, '1'), { name: 'Error' });
   });
 
-  await t.test('a registry with TLS may not send tokens or redirects over plain http', async (t) => {
+  await t.test('a TLS registry may not send tokens or redirects over plain http', async (t) => {
     const client = clientFor(t, { registries: [{ host: fake.host, insecure: false, caFile }] });
     fake.requireBearer({ realm: `http://${plain.host}/token` });
     fake.revokeTokens();
@@ -202,7 +202,7 @@ test('TLS', async (t) => {
     assert.equal(plain.requests.length, 0);
   });
 
-  await t.test('a caFile that cannot be read fails at the start', () => {
+  await t.test('a caFile that cannot be read is an error at the start', () => {
     const registries = [{ host: 'r.example.com', insecure: false, caFile: join(folder, 'missing.crt') }];
     assert.throws(() => clientFor(t, { registries }), /reading caFile .*missing\.crt of the registry r\.example\.com/);
   });

@@ -29,7 +29,7 @@ const waits = (reason: string, untilMs: number) => (error: unknown) => {
   return true;
 };
 
-test('a busy host does not hold up another', async () => {
+test('a busy host does not delay another', async () => {
   const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, concurrency: 1 }) });
   const visit = await enter('slow.example.com');
   const waiting = enter('slow.example.com');
@@ -38,7 +38,7 @@ test('a busy host does not hold up another', async () => {
   (await waiting).release(answered(200));
 });
 
-test('no host has more than 248 who visit it or wait to do so', async () => {
+test('no host has more than 248 running and waiting requests', async () => {
   const { enter, events } = limitsOf();
   const visits = Array.from({ length: 248 }, () => enter());
   await assert.rejects(enter(), waits('RegistryBusy', 100));
@@ -46,7 +46,7 @@ test('no host has more than 248 who visit it or wait to do so', async () => {
   for (const visit of visits) (await visit).release(answered(200));
 });
 
-test('when nothing comes back, those who wait are sent away, but for a few', async () => {
+test('when nothing is answered, all but a few of the waiting requests are postponed', async () => {
   const { enter, events } = limitsOf({ stuckAfterMs: 1 });
   const running = await Promise.all(Array.from({ length: 8 }, () => enter()));
   const waiting = Array.from({ length: 48 }, () => enter());
@@ -67,13 +67,13 @@ test('when nothing comes back, those who wait are sent away, but for a few', asy
   for (const visit of again) (await visit).release(answered(200));
 });
 
-test('who would have to wait long for the pace must come again', async () => {
+test('a request that would wait long for the rate is postponed', async () => {
   const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, requestsPerSecond: 0.1 }) });
   (await enter()).release(answered(200));
   await assert.rejects(enter(), waits('RegistryBusy', 10_000));
 });
 
-test('a pause is for everybody who asks that host, and for nobody else', async () => {
+test('a pause applies to all requests to that host, and to no other', async () => {
   const { enter, world } = limitsOf();
   const first = await enter();
   const late = await enter();
@@ -88,7 +88,7 @@ test('a pause is for everybody who asks that host, and for nobody else', async (
   (await enter()).release(answered(200));
 });
 
-test('who waits for a turn when a pause begins does not go', async () => {
+test('a request that waits for a slot when a pause begins is not sent', async () => {
   const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, concurrency: 1 }) });
   const first = await enter();
   const waiting = enter();
@@ -96,7 +96,7 @@ test('who waits for a turn when a pause begins does not go', async () => {
   await assert.rejects(waiting, waits('RegistryThrottled', 5_000));
 });
 
-test('without Retry-After the pauses grow, once for all who were turned away together, until something else is answered', async () => {
+test('without Retry-After the pauses grow, once for all requests that were refused together, until another answer', async () => {
   const { enter, world } = limitsOf();
   const throttled = async () => {
     const visits = await Promise.all([enter(), enter(), enter()]);
@@ -115,7 +115,7 @@ test('without Retry-After the pauses grow, once for all who were turned away tog
 
 const spent = { 'ratelimit-limit': '100;w=21600', 'ratelimit-remaining': '0;w=21600' };
 
-test('when no pulls remain, pulls of that account wait, and HEADs go on', async () => {
+test('when no pulls remain, pulls of that account wait, and HEAD requests continue', async () => {
   const { enter, world, events } = limitsOf();
   assert.equal((await enter('docker.io', 'me')).release(answered(200, spent, { account: 'me', isPull: true })), undefined);
   await assert.rejects(enter('docker.io', 'me'), waits('RegistryThrottled', 216_000));
@@ -135,7 +135,7 @@ test('when no pulls remain, pulls of that account wait, and HEADs go on', async 
   );
 });
 
-test('a host that fails for several repositories is left alone, seen after by one request, and asked again when it answers', async () => {
+test('a host that fails for several repositories is paused, probed by one request, and used again when it answers', async () => {
   const { enter, world, events } = limitsOf();
   const fail = (visit: Slot, subject: string) => visit.release({ kind: 'failure', why: 'no answer', subject });
   for (let i = 0; i < 5; i++) fail(await enter(), `team/${i}`);
@@ -158,7 +158,7 @@ test('a host that fails for several repositories is left alone, seen after by on
   );
 });
 
-test('a probe that nobody waits for any more leaves the next one to go and see', async () => {
+test('a probe without a waiting caller lets the next request probe', async () => {
   const { enter, world } = limitsOf();
   for (let i = 0; i < 5; i++) (await enter()).release({ kind: 'failure', why: 'cannot talk to it' });
   world.now += 1_000;
@@ -167,7 +167,7 @@ test('a probe that nobody waits for any more leaves the next one to go and see',
   (await enter()).release(answered(200));
 });
 
-test('a repository that cannot be read closes no registry', async () => {
+test('a repository that cannot be read does not pause its registry', async () => {
   const { enter } = limitsOf();
   for (let i = 0; i < 20; i++) (await enter()).release(answered(500));
   (await enter()).release(answered(200));

@@ -33,7 +33,7 @@ const entry = (digest: string, os: string, architecture: string, variant?: strin
   platform: { os, architecture, variant },
 });
 
-test('an image tells its platform and its creation by its configuration', async (t) => {
+test('the platform and the creation time of an image come from its configuration', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'arm', variant: 'v7', created } });
   assert.deepEqual(await client.readImage(repository, '1'), {
@@ -44,7 +44,7 @@ test('an image tells its platform and its creation by its configuration', async 
   });
 });
 
-test('an index tells its platforms without attestations, and when its newest image was made', async (t) => {
+test('an index has the platforms without attestations, and the creation time of its newest image', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const amd64 = addImage(fake, { config: { os: 'linux', architecture: 'amd64', created } });
   const attestation = { ...entry(fakeDigest('c'), 'unknown', 'unknown') };
@@ -62,7 +62,7 @@ test('an index tells its platforms without attestations, and when its newest ima
   assert.deepEqual(await client.readImage(repository, '1'), { digest, mediaType: ociIndex, platforms, created: new Date(created) });
 });
 
-test('the annotation of an index or of an image counts more than what is below it', async (t) => {
+test('the annotation of an index or image takes precedence over its content', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const expected = new Date('2026-02-03T03:05:06.789Z');
   addImage(fake, { tag: 'image', config: { os: 'linux', architecture: 'amd64', created }, annotations });
@@ -103,7 +103,7 @@ const told: [name: string, config: object, annotations: object | undefined, expe
   ['a label that is no time', label(ociName, 'today'), undefined, undefined],
 ];
 for (const [name, config, annotations, expected] of told) {
-  test(`when an image was created: ${name}`, async (t) => {
+  test(`the creation time of an image: ${name}`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', ...config }, ...(annotations && { annotations }) });
     assert.deepEqual((await client.readImage(repository, '1'))?.created?.toISOString(), expected && new Date(expected).toISOString());
@@ -132,7 +132,7 @@ test('an index was created when the newest of its images was, of which eight are
   assert.equal(fake.requests.length, 2 + 8 * 2);
 });
 
-test('an image of an index whose entry says when it was created is not read', async (t) => {
+test('an image of an index whose entry has a creation time is not read', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { config: { os: 'linux', architecture: 'amd64', created: first } });
   const annotated = { ...entry(fakeDigest('b'), 'linux', 'arm64'), annotations: { [ociName]: second } };
@@ -144,14 +144,14 @@ test('an image of an index whose entry says when it was created is not read', as
   assert.equal(fake.requests.length, 2);
 });
 
-test('entries without a platform are asked for it', async (t) => {
+test('entries without a platform are read for it', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { config: { os: 'linux', architecture: 'riscv64' } });
   addIndex(fake, '1', [{ mediaType: ociManifest, digest, size: 1 }]);
   assert.deepEqual((await client.readImage(repository, '1'))?.platforms, ['linux/riscv64']);
 });
 
-test('of very many platforms the first are known, and what is too long to be one is none', async (t) => {
+test('of very many platforms the first are kept, and overlong ones are dropped', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const [fits, long] = ['x'.repeat(64), 'x'.repeat(65)];
   const many = Array.from({ length: 101 }, (_, index) => entry(fakeDigest('b'), 'linux', `a${index}`));
@@ -167,7 +167,7 @@ test('of very many platforms the first are known, and what is too long to be one
   assert.deepEqual((await client.readPlatforms(repository, 'long'))?.platforms, [`${fits}/${fits}/${fits}`, 'linux/arm']);
 });
 
-test('a chart is an image of no platform', async (t) => {
+test('a chart has no platform', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   addImage(fake, { tag: '1', configType: 'application/vnd.cncf.helm.config.v1+json', config: { os: 'linux', architecture: 'amd64' } });
   assert.deepEqual((await client.readImage(repository, '1'))?.platforms, []);
@@ -187,7 +187,7 @@ for (const [name, config] of Object.entries({
   });
 }
 
-test('what is known of a digest is not asked again, but a tag is; and nothing is told to others', async (t) => {
+test('cached data of a digest is not requested again, but a tag is, and other credentials do not share it', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
   await client.readImage(repository, '1');
@@ -201,7 +201,7 @@ test('what is known of a digest is not asked again, but a tag is; and nothing is
   assert.equal(fake.requests.length, 6);
 });
 
-test('simultaneous looks at one digest are one', async (t) => {
+test('simultaneous requests for one digest are sent once', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
   const images = await Promise.all(Array.from({ length: 10 }, () => client.readImage(repository, digest)));
@@ -209,7 +209,7 @@ test('simultaneous looks at one digest are one', async (t) => {
   assert.equal(fake.requests.length, 2);
 });
 
-test('who knows newer credentials does not share the refusal of older ones', async (t) => {
+test('a caller with newer credentials does not share the refusal of older ones', async (t) => {
   let version = '1';
   const { fake, client, repository } = await startWorld(t, { credentialVersions: () => version });
   const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
@@ -223,7 +223,7 @@ test('who knows newer credentials does not share the refusal of older ones', asy
   await assert.rejects(before, { reason: 'RegistryDenied' });
 });
 
-test('what is not there is undefined', async (t) => {
+test('a missing image is undefined', async (t) => {
   const { client, repository } = await startWorld(t);
   for (const reference of ['1', fakeDigest('a'), '../..', 'sha256:abc']) {
     assert.equal(await client.readImage(repository, reference), undefined);
@@ -233,7 +233,7 @@ test('what is not there is undefined', async (t) => {
   }
 });
 
-test('an image whose configuration is missing is a plain error: retry', async (t) => {
+test('an image whose configuration is missing is a retryable error', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const config = { mediaType: ociConfig, digest: fakeDigest('a'), size: 2 };
   fake.setManifest(path, '1', JSON.stringify({ mediaType: ociManifest, schemaVersion: 2, config, layers: [] }));
@@ -242,7 +242,7 @@ test('an image whose configuration is missing is a plain error: retry', async (t
 
 const helm = 'application/vnd.cncf.helm.config.v1+json';
 
-test('what a tag points to and what that is cost one request, for images and for others', async (t) => {
+test('the digest and the type of a tag take one request, for images and for others', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const image = addImage(fake, { tag: 'image', config: {} });
   const index = addIndex(fake, 'index', [entry(fakeDigest('b'), 'linux', 'amd64')]);
@@ -265,7 +265,7 @@ test('what a tag points to and what that is cost one request, for images and for
   assert.equal(await client.resolveTag(repository, 'gone'), undefined);
 });
 
-test('what a digest is costs one request where the tag was not asked for, and is then known', async (t) => {
+test('the type of a digest takes one request when the tag was not requested, and is then cached', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { configType: helm });
   const asks = Array.from({ length: 5 }, () => client.whyNoImage(repository, digest));
@@ -278,7 +278,7 @@ test('what a digest is costs one request where the tag was not asked for, and is
   });
 });
 
-test('Docker Hub, which counts pulls, is asked by HEAD first', async (t) => {
+test('Docker Hub, which counts pulls, is requested by HEAD first', async (t) => {
   const asked: string[] = [];
   const { client } = await startWorld(t, {
     registries: [{ host: 'docker.io', insecure: true }],
@@ -289,7 +289,7 @@ test('Docker Hub, which counts pulls, is asked by HEAD first', async (t) => {
   assert.deepEqual(new Set(asked), new Set(['HEAD docker.io']));
 });
 
-test('an index that does not say what it holds is an image when one of what it holds is', async (t) => {
+test('an index without types is an image if one of its entries is', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const bare = (digest: string) => ({ mediaType: ociManifest, digest, size: 1 });
   const charts = ['a', 'b'].map((version) => bare(addImage(fake, { configType: helm, config: { version } })));
@@ -302,7 +302,7 @@ test('an index that does not say what it holds is an image when one of what it h
   assert.equal(await client.whyNoImage(repository, digests[1]), undefined);
 });
 
-test('of what is no image nothing more is read, and it has no platform', async (t) => {
+test('nothing more is read of something that is not an image, and it has no platform', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { tag: '1', configType: helm, annotations });
   assert.deepEqual(await client.readImage(repository, '1'), {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createLimiter } from '../../src/registry/limiter.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
-test('no more than the limit run at once, and the others follow in their order', async () => {
+test('no more requests than the limit run at once, and the others follow in order', async () => {
   const limiter = createLimiter({ concurrency: 2 });
   const started: number[] = [];
   const releases: (() => void)[] = [];
@@ -23,7 +23,7 @@ test('no more than the limit run at once, and the others follow in their order',
   assert.equal(limiter.isIdle, true);
 });
 
-test('who gives up waiting leaves the line', async () => {
+test('a caller that gives up leaves the queue', async () => {
   const limiter = createLimiter({ concurrency: 1 });
   const release = await limiter.acquire();
   const controller = new AbortController();
@@ -37,7 +37,7 @@ test('who gives up waiting leaves the line', async () => {
   await assert.rejects(limiter.acquire(controller.signal), /enough/);
 });
 
-test('starts are spaced evenly, and a pause earns no burst', async () => {
+test('starts are spaced evenly, and idle time allows no burst', async () => {
   let now = 1_000;
   const slept: number[] = [];
   const sleep = async (ms: number) => void slept.push(ms);
@@ -49,7 +49,7 @@ test('starts are spaced evenly, and a pause earns no burst', async () => {
   assert.deepEqual(slept, [100, 200, 100]);
 });
 
-test('who gives up while being paced frees the place', async () => {
+test('a caller that gives up while it is delayed frees the slot', async () => {
   const limiter = createLimiter({ concurrency: 1, requestsPerSecond: 0.001 });
   (await limiter.acquire())();
   const controller = new AbortController();
@@ -59,7 +59,7 @@ test('who gives up while being paced frees the place', async () => {
   assert.equal(limiter.isIdle, true);
 });
 
-test('who is refused comes back one after the other, as turns come, 4 s later at most', async () => {
+test('refused callers return one after the other, at most 4 s later', async () => {
   let time = 0;
   const refuse = (_why: string, waitMs: number) => Object.assign(new Error('come again'), { waitMs });
   const queue = { maxWaiting: 1, maxWaitingWhenStuck: 1, stuckAfterMs: 3_600_000, maxPaceMs: 0, refuse };

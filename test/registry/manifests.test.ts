@@ -18,7 +18,7 @@ const fallbacks: [name: string, answer: FakeAnswer][] = [
   ['an invalid digest', { headers: { 'docker-content-digest': 'sha256:abc' } }],
 ];
 for (const [name, answer] of fallbacks) {
-  test(`HEAD answered with ${name}: the bytes are asked for their digest`, async (t) => {
+  test(`after a HEAD answered with ${name}, the digest is computed from the bytes`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     const digest = fake.setManifest('team/app', '1', manifest);
     fake.answerNext(answer, { method: 'HEAD' });
@@ -27,7 +27,7 @@ for (const [name, answer] of fallbacks) {
   });
 }
 
-test('the bytes are checked against a sha512 digest too', async (t) => {
+test('the bytes are verified against a sha512 digest too', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = `sha512:${createHash('sha512').update(manifest).digest('hex')}`;
   fake.answerNext({ status: 405 }, { method: 'HEAD' });
@@ -52,7 +52,7 @@ const badBytes: [name: string, answer: FakeAnswer, expected: RegExp][] = [
   ['500', { status: 500 }, /registry answered 500$/],
 ];
 for (const [name, answer, expected] of badBytes) {
-  test(`GET answered with ${name} is a plain error: retry`, async (t) => {
+  test(`a GET answered with ${name} is a retryable error`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext({ status: 405 }, { method: 'HEAD' });
     fake.answerNext(answer, { method: 'GET' });
@@ -60,7 +60,7 @@ for (const [name, answer, expected] of badBytes) {
   });
 }
 
-test('a tag that is deleted, or was never one, is undefined', async (t) => {
+test('a deleted tag, or one that never existed, is undefined', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', fakeDigest('a'));
   fake.deleteTag('team/app', '1');
@@ -69,7 +69,7 @@ test('a tag that is deleted, or was never one, is undefined', async (t) => {
   assert.deepEqual(asked(fake), [head]);
 });
 
-test('a stale registry shows the old digest, then nothing, then the new one', async (t) => {
+test('a stale registry that shows the old digest, then nothing, then the new one, is read correctly', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', fakeDigest('b'));
   fake.staleFor('team/app', '1', fakeDigest('a'), 2);
@@ -80,7 +80,7 @@ test('a stale registry shows the old digest, then nothing, then the new one', as
   assert.equal(await client.headManifest(repository, '1'), undefined);
 });
 
-test('connections are kept alive over HEADs', async (t) => {
+test('connections are kept alive across HEAD requests', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', fakeDigest('a'));
   for (let i = 0; i < 20; i++) await client.headManifest(repository, '1');
@@ -90,7 +90,7 @@ test('connections are kept alive over HEADs', async (t) => {
 const everythingIsHere: LookupFunction = (_hostname, { all }, callback) =>
   all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
 
-test('no more than the configured number of requests run at once, and another host does not wait for them', async (t) => {
+test('no more requests than configured run at once, and another host does not wait for them', async (t) => {
   const fake = await startFakeRegistry();
   const other = fake.host.replace('127.0.0.1', 'other.example.com');
   const registries = [
@@ -126,7 +126,7 @@ const throttled: [name: string, answer: FakeAnswer, waitSeconds: number][] = [
   ['429 with rubbish', { status: 429, headers: { 'retry-after': 'soon' } }, 1],
 ];
 for (const [name, answer, seconds] of throttled) {
-  test(`${name} is waited for`, async (t) => {
+  test(`is waited for: ${name}`, async (t) => {
     const { fake, client, repository } = await startWorld(t, { now: () => start });
     fake.answerNext(answer);
     await assert.rejects(client.headManifest(repository, '1'), (error) => {
@@ -138,7 +138,7 @@ for (const [name, answer, seconds] of throttled) {
   });
 }
 
-test('those who are throttled together do not all come back together', async (t) => {
+test('throttled callers do not all return together', async (t) => {
   const { fake, client, repository } = await startWorld(t, { now: () => start, random: () => 0.5 });
   fake.answerNext({ status: 429, headers: { 'retry-after': '100' } });
   await assert.rejects(
@@ -152,7 +152,7 @@ for (const [name, answer] of [
   ['503 without Retry-After', { status: 503 }],
   ['204', { status: 204 }],
 ] satisfies [string, FakeAnswer][]) {
-  test(`${name} is a plain error: retry`, async (t) => {
+  test(`is a retryable error: ${name}`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext(answer);
     const message = `HEAD manifest of ${fake.host}/team/app:1: registry answered ${answer.status}`;
@@ -160,7 +160,7 @@ for (const [name, answer] of [
   });
 }
 
-test('a connection that is reset once is tried anew at once; twice is a plain error', async (t) => {
+test('a connection that is reset once is retried at once, and twice is a retryable error', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', fakeDigest('a'));
   fake.answerNext({ destroy: true });
@@ -174,13 +174,13 @@ test('a connection that is reset once is tried anew at once; twice is a plain er
   });
 });
 
-test('a registry that does not answer in time is a plain error', async (t) => {
+test('a registry that does not answer in time is a retryable error', async (t) => {
   const { fake, client, repository } = await startWorld(t, { timeoutMs: 50 });
   fake.answerNext({ after: new Promise(() => {}) });
   await assert.rejects(client.headManifest(repository, '1'), { name: 'Error', message: /no answer from 127\.0\.0\.1:\d+ within 50 ms$/ });
 });
 
-test('the caller may give up', async (t) => {
+test('the caller can cancel the request', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const controller = new AbortController();
   fake.answerNext(() => {

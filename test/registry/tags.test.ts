@@ -28,7 +28,7 @@ const links: [name: string, link: (host: string) => string][] = [
   ['absolute with another scheme, as a proxy leaves it', (host) => `<https://${host}/v2/team/app/tags/list?last=x>; rel="next"`],
 ];
 for (const [name, link] of links) {
-  test(`a link may be ${name}`, async (t) => {
+  test(`accepts a link that is ${name}`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext({ body: '{"tags":["a"]}', headers: { link: link(fake.host) } });
     fake.answerNext({ body: '{"tags":["b"]}' }, { path: '/v2/team/app/tags/list?last=x' });
@@ -36,27 +36,27 @@ for (const [name, link] of links) {
   });
 }
 
-test('what is no tag is dropped, and so are doubles', async (t) => {
+test('invalid tags and duplicates are dropped', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ body: JSON.stringify({ tags: ['1.0', 7, null, '', '-x', 'a b', '../..', 'x'.repeat(129), '1.0', 'latest'] }) });
   assert.deepEqual(await client.listTags(repository), ['1.0', 'latest']);
 });
 
-test('tags of signatures, attestations and referrers are left out', async (t) => {
+test('tags of signatures, attestations and referrers are omitted', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = `sha256-${'a'.repeat(64)}`;
   fake.answerNext({ body: JSON.stringify({ tags: ['1.0', digest, `${digest}.sig`, `${digest}.att`, 'sha256-main'] }) });
   assert.deepEqual(await client.listTags(repository), ['1.0', 'sha256-main']);
 });
 
-test('an empty repository is an empty list, an unknown one is undefined', async (t) => {
+test('an empty repository yields an empty list, an unknown one undefined', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ body: '{"name":"team/app","tags":null}' });
   assert.deepEqual(await client.listTags(repository), []);
   assert.equal(await client.listTags(repository), undefined);
 });
 
-test('simultaneous lists of one repository are one; an impatient caller leaves alone', async (t) => {
+test('simultaneous lists of one repository are requested once, and an impatient caller leaves alone', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const release = Promise.withResolvers<void>();
   fake.answerNext({ after: release.promise, body: '{"tags":["a"]}' });
@@ -70,7 +70,7 @@ test('simultaneous lists of one repository are one; an impatient caller leaves a
   assert.deepEqual(asked(fake), [list]);
 });
 
-test('who knows newer credentials does not share the refusal of older ones', async (t) => {
+test('a caller with newer credentials does not share the refusal of older ones', async (t) => {
   let version = '1';
   const { fake, client, repository } = await startWorld(t, { credentialVersions: () => version });
   fake.setTag('team/app', '1.0', fakeDigest('a'));
@@ -108,14 +108,14 @@ const bad: [name: string, answer: FakeAnswer | (() => FakeAnswer), expected: Reg
   ['a link that is no URL', { body: '{"tags":["a"]}', headers: { link: '<http://>; rel="next"' } }, /is not a URL/],
 ];
 for (const [name, answer, expected] of bad) {
-  test(`a list answered with ${name} is a plain error: retry`, async (t) => {
+  test(`a list answered with ${name} is a retryable error`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext(answer, { times: 2000 });
     await assert.rejects(client.listTags(repository), (error: Error) => error.name === 'Error' && expected.test(error.message));
   });
 }
 
-test('a list that takes longer than five minutes is a plain error: retry', async (t) => {
+test('a list that takes longer than five minutes is a retryable error', async (t) => {
   let now = 0;
   const { fake, client, repository } = await startWorld(t, { now: () => now });
   fake.answerNext(() => ({ body: '{"tags":["a"]}', headers: { link: `<?last=${(now += 9_900)}>; rel="next"` } }), { times: 1000 });
@@ -125,13 +125,13 @@ test('a list that takes longer than five minutes is a plain error: retry', async
   });
 });
 
-test('a body that never ends is a timeout', async (t) => {
+test('an endless body is a timeout', async (t) => {
   const { fake, client, repository } = await startWorld(t, { timeoutMs: 50 });
   fake.answerNext({ stall: true, body: '{"tags":["a"' });
   await assert.rejects(client.listTags(repository), { name: 'Error', message: /no answer from .* within 50 ms$/ });
 });
 
-test('pages that have not changed are not sent again; those that have, are', async (t) => {
+test('unchanged pages are not sent again, and changed ones are', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   for (const tag of ['1.0', '1.1', '1.2']) fake.setTag('team/app', tag, fakeDigest('a'));
   fake.setPageSize(2);
@@ -161,7 +161,7 @@ const times: [name: string, headers: Record<string, string>, condition: string |
   ['that is none', { 'last-modified': 'yesterday' }, undefined],
 ];
 for (const [name, headers, condition] of times) {
-  test(`a list last changed at a time ${name} is ${condition === undefined ? 'read again' : 'asked for if it has changed since'}`, async (t) => {
+  test(`a list last changed at a time ${name} is ${condition === undefined ? 'read again' : 'requested conditionally'}`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext({ body: '{"tags":["a"]}', headers });
     await client.listTags(repository);
@@ -174,7 +174,7 @@ for (const [name, headers, condition] of times) {
   });
 }
 
-test('304 to a question without a condition is a plain error: retry', async (t) => {
+test('304 to an unconditional request is a retryable error', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ status: 304 });
   await assert.rejects(client.listTags(repository), { name: 'Error', message: /registry answered 304$/ });
@@ -194,7 +194,7 @@ const isGivenUp = (path: string) => ({
   message: new RegExp(`^listing tags of 127\\.0\\.0\\.1:\\d+/${path}: given up, as its answer was the largest of those being read`),
 });
 
-test('of endless lists that take too much memory together the largest are given up until later, and small ones are read', async (t) => {
+test('of endless lists that take too much memory together the largest are postponed, and small ones are read', async (t) => {
   const events: HostEvent[] = [];
   const { fake, client } = await startWorld(t, {
     readingBytes: 10 * heldBy(128),
@@ -237,7 +237,7 @@ test('of endless lists that take too much memory together the largest are given 
   );
 });
 
-test('what was read counts no more however it ended', async (t) => {
+test('a completed list uses no memory any more, however it ended', async (t) => {
   const { fake, client, repository } = await startWorld(t, { readingBytes: 10 * heldBy(128), now: () => 0 });
   const large = { registry: fake.host, path: 'team/large' };
   // Somebody reads all the time: alone, nobody would be given up.
@@ -274,7 +274,7 @@ test('what was read counts no more however it ended', async (t) => {
   assert.deepEqual(await beside, ['1.0']);
 });
 
-test('manifests count, too', async (t) => {
+test('manifests count towards the memory, too', async (t) => {
   const { fake, client, repository } = await startWorld(t, { readingBytes: 1_000_000 });
   for (const [tag, length] of [
     ['large', 600_000],

@@ -20,7 +20,7 @@ const rows: readonly [name: string, tag: string, sources: Partial<Sources>, prob
 ];
 
 for (const [name, tag, sources, expected] of rows) {
-  test(`a release: ${name}`, () => {
+  test(`checks a release: ${name}`, () => {
     const problems = versionProblems(tag, { ...good, ...sources });
     assert.equal(problems.length, expected.length, problems.join('\n'));
     for (const [index, pattern] of expected.entries()) assert.match(problems[index] ?? '', pattern);
@@ -32,7 +32,7 @@ test('the notes of a release are its section of the changelog', () => {
   assert.equal(releaseNotes('9.9.9', good.changelog), '');
 });
 
-test('the files of this checkout name one version', () => {
+test('the files of this checkout have the same version', () => {
   const sources = readSources();
   const { version } = JSON.parse(sources.packageJson) as { version: string };
   const problems = versionProblems(`v${version}`, { ...sources, changelog: `## ${version}\n\n- x\n` });

@@ -10,7 +10,7 @@ import { tempFolder } from '../harness/temp-folder.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-test('the workflow runs all checks first, and has rights only where it needs them', () => {
+test('the workflow runs all checks first, and has permissions only where it needs them', () => {
   const { jobs, permissions } = parse(read('.github/workflows/release.yml')) as {
     jobs: Record<string, { uses?: string; needs?: string | string[]; permissions?: object; steps?: { uses?: string; run?: string }[] }>;
     permissions: object;

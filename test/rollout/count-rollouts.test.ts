@@ -28,7 +28,7 @@ const changedWeb = (rollout: Partial<WorkloadRollout>) => withLastUpdate(changed
 const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: changedAt }];
 const settled = { progressing: 0, done: 1, failed: 0, rolledBack: 0, settledAt: changedAt };
 
-test('what a workload remembers is followed without any history, and a history without what it remembers', () => {
+test("a workload's memory is followed without any history, and the history without a memory", () => {
   const follow = (status: PolicyStatus) => currentRollouts(rolloutOwnerOf(status), viewOf(changedWeb({})))[0]?.entries[0];
   const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: changedAt };
   assert.deepEqual(follow({ latest }), { ...entryOf(thisDeployment), result: 'Applied' });
@@ -41,7 +41,7 @@ test('what a workload remembers is followed without any history, and a history w
   assert.deepEqual(currentRollouts(rolloutOwnerOf({}), viewOf(withLastUpdate(changedWorkload(), { policy: 'another' }))), []);
 });
 
-test('the newer of the two counts', () => {
+test('the newer of memory and history counts', () => {
   const [followed] = currentRollouts(
     rolloutOwnerOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }),
     viewOf(changedWeb({})),
@@ -49,7 +49,7 @@ test('the newer of the two counts', () => {
   assert.deepEqual([followed?.entries[0]?.result, followed?.entries[0]?.at], ['Applied', changedAt]);
 });
 
-test('a custom resource with the kind of another is another', () => {
+test('a custom resource with the kind of another is a different workload', () => {
   const kruise = 'apps.kruise.io/v1beta1';
   const own = changedWorkload({}, { kind: 'StatefulSet' });
   const { rollout: _, ...custom } = changedWorkload({}, { kind: 'StatefulSet', apiVersion: kruise });
@@ -65,7 +65,7 @@ test('a custom resource with the kind of another is another', () => {
   assert.deepEqual(follow(entryOf({ kind: 'StatefulSet', apiVersion: kruise })), [custom]);
 });
 
-test('not followed is what is no target any more, and in another namespace what only the history calls ours', () => {
+test('a former target is not followed, nor one in another namespace that only the history attributes to us', () => {
   const ops = { namespace: 'ops' };
   const follow = (targets: PolicySpec['targets'], entry: HistoryEntry, workload: Workload) =>
     currentRollouts(policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entry] } }), viewOf(workload)).length;
@@ -101,9 +101,9 @@ for (const [name, status, workload, state, isSettled] of rows) {
   });
 }
 
-test('nothing was ever changed: nothing to count', () => assert.equal(countsOf({}).counts, undefined));
+test('without any change there is nothing to count', () => assert.equal(countsOf({}).counts, undefined));
 
-test('what was over stays so, whatever happens to the workload later; a later change is followed again', () => {
+test('a rollout that ended stays so, whatever happens to the workload later, and a later change is followed again', () => {
   const status = { rollouts: settled };
   assert.deepEqual(currentRollouts(rolloutOwnerOf(status), viewOf(changedWeb({}))), []);
   const later = withLastUpdate(changedWorkload(), { at: '2026-03-01T12:00:01Z' });

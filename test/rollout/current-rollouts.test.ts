@@ -18,7 +18,7 @@ const entry = (container: string, result: HistoryEntry['result']): HistoryEntry 
   result,
 });
 
-test('an init container and an image volume are followed and rolled back like every other, at their own places', () => {
+test('init containers and image volumes are followed and rolled back like containers, at their own indexes', () => {
   const initContainers = [
     { name: 'seed', image: 'busybox:1' },
     { name: 'migrate', image: to },

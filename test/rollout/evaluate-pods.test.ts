@@ -33,7 +33,7 @@ for (const [name, pods, seconds, expected] of rows) {
     assert.equal(evaluatePods(pods, web, afterChange(seconds))?.reason, expected));
 }
 
-test('an image volume is judged by the containers that mount it, and by no other', () => {
+test('an image volume is evaluated by the containers that mount it, and by no other', () => {
   const [pod] = [waitingPod('ImagePullBackOff')];
   const mounting = (name: string) => [{ ...pod, containers: pod.containers.map((one) => ({ ...one, mounts: [`volumes/${name}`] })) }];
   const models = new Set(['volumes/models']);
@@ -53,7 +53,7 @@ test("the message is the pod's own", () => {
   );
 });
 
-test('of the pods that are not ready the oldest counts, whatever their containers say', () => {
+test('the oldest pod that is not ready counts, whatever its containers say', () => {
   const pod = (startedAt: string, ready: boolean): PodState => ({ ...running(0, true), startedAt, ready });
   const early = pod('2026-03-01T11:00:00Z', true);
   const pods = [early, pod('2026-03-01T12:00:02Z', false), pod('2026-03-01T12:00:01Z', false)];

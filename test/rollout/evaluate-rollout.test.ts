@@ -117,7 +117,7 @@ for (const [name, workload, seconds, expected, pods] of rows) {
   });
 }
 
-test('the messages tell what is missing, in the words of whoever knows', () => {
+test('the messages say what is missing, in the words of the controller or pod', () => {
   const messageOf = (rollout: Partial<WorkloadRollout>, seconds = 1, pods?: PodEvidence) =>
     evaluateRollout(changedWorkload(rollout), time, afterChange(seconds), pods).message;
   assert.match(
@@ -143,7 +143,7 @@ const anyRollout: fc.Arbitrary<WorkloadRollout> = fc.record({
   wasComplete: fc.boolean(),
 });
 
-test('whatever the numbers are: done and given up stay so as time goes by, and nothing is under way for ever', () => {
+test('whatever the numbers are, complete and failed stay so as time passes, and no rollout lasts for ever', () => {
   fc.assert(
     fc.property(anyRollout, fc.boolean(), fc.nat({ max: 9_999 }), fc.nat({ max: 9_999 }), (numbers, isGivenUp, early, more) => {
       const workload = changedWorkload({ ...numbers, ...(isGivenUp && { givenUp: { message: 'too late', at: '2026-03-01T12:00:20Z' } }) });
@@ -157,7 +157,7 @@ test('whatever the numbers are: done and given up stay so as time goes by, and n
   );
 });
 
-test('a rollout is done only with all of its pods, new and available, unless it was so before', () => {
+test('a rollout is complete only with all of its pods new and available, unless it was complete before', () => {
   fc.assert(
     fc.property(anyRollout, (numbers) => {
       if (evaluateRollout(changedWorkload(numbers), time, afterChange(1)).kind !== 'done' || numbers.wasComplete) return;

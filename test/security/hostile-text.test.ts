@@ -65,9 +65,9 @@ const hostile = units.flatMap((unit) => {
   return [text, `${text}!`, `a${text}`, `sha256:${text}`, `https://${text}`];
 });
 
-describe('an end is found', { timeout: 240_000 }, () => {
+describe('processing hostile text terminates', { timeout: 240_000 }, () => {
   for (const file of globSync('crd/samples/*.yaml', { cwd: root })) {
-    test(`by whoever reads ${file}, whatever its texts are`, () => {
+    test(`when ${file} is parsed, whatever its texts are`, () => {
       const sample: unknown = parse(readFileSync(join(root, file), 'utf8'));
       for (const text of hostile) {
         for (const policy of withEachText(sample, text)) {
@@ -92,13 +92,13 @@ describe('an end is found', { timeout: 240_000 }, () => {
     ['links of registries', (text) => orUnreadable(() => nextLink(`<${text}`))],
     ['pauses of registries', (text) => parseRetryAfter(text, 0)],
   ] as const satisfies readonly (readonly [string, (text: string) => unknown])[]) {
-    test(`of ${what}`, () => {
+    test(`for ${what}`, () => {
       for (const text of hostile) read(text);
     });
   }
 
   for (const pattern of ['(a+)+$', '(a|a)*$', '(.*a){20}', '^(([a-z])+.)+[A-Z]([a-z])+$', '(?:a?){200}a{200}']) {
-    test(`of tags that the pattern ${pattern} goes back and forth on`, () => {
+    test(`for tags on which the pattern ${pattern} backtracks`, () => {
       const tags = Array.from({ length: 500 }, (_, index) => `${'a'.repeat(100)}-${index}`);
       const filter = filterTags(strategies.alphabetical(), { allow: pattern, ignore: [pattern] });
       for (const strategy of [filter, strategies.semver({}), strategies.numerical()]) selectTag(strategy, tags);
@@ -106,7 +106,7 @@ describe('an end is found', { timeout: 240_000 }, () => {
   }
 });
 
-test('no pattern is made of what somebody chose', () => {
+test('no regular expression is built from user input', () => {
   const makers = globSync('src/**/*.ts', { cwd: root }).filter((file) =>
     /new RegExp\(|\bRegExp\(/.test(readFileSync(join(root, file), 'utf8')),
   );

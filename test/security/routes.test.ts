@@ -24,7 +24,7 @@ function pathLike(paths: readonly [string, ...string[]], random: Random): string
   return `/${encodeURI(odd.replaceAll(/[^\x21-\x7e]/g, '')).replace(/^\/*/, '')}`;
 }
 
-test('operations, without a token and with a wrong one', { timeout: 120_000 }, async (t) => {
+test('the operations listener answers no request without a token or with a wrong one', { timeout: 120_000 }, async (t) => {
   const random = createRandom(20261121);
   const reviewed: string[] = [];
   const auth = {
@@ -60,7 +60,7 @@ test('operations, without a token and with a wrong one', { timeout: 120_000 }, a
   assert.ok(logged.every((line) => !line.includes('"level":"error"')));
 });
 
-test('conversion, with reviews that nobody ever sent', { timeout: 120_000 }, async (t) => {
+test('the conversion listener survives reviews that no API server sends', { timeout: 120_000 }, async (t) => {
   const random = createRandom(20261122);
   const pair = await makeProvisional(['localhost'], new Date());
   const lines: string[] = [];

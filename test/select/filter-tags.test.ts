@@ -92,12 +92,12 @@ for (const [name, filter, message, strategy = last] of invalid) {
   });
 }
 
-test('a pattern that would keep a backtracking engine busy for ever answers', { timeout: 10_000 }, () => {
+test('a pattern that makes a backtracking engine hang is answered quickly', { timeout: 10_000 }, () => {
   assert.match(filterTags(last, { allow: '((a+)+)+b' }).reject('a'.repeat(128)) ?? '', /does not match/);
   assert.equal(filterTags(last, { ignore: ['((a+)+)+b'] }).reject('a'.repeat(128)), undefined);
 });
 
-test('says what is selected, and why not', () => {
+test('says what is selected, and why a tag is not', () => {
   const strategy = filterTags(version, { allow: 'v(.*)', extract: '$1', ignore: ['debug', 'test'] });
   assert.equal(strategy.id, 'semver');
   assert.equal(strategy.description, 'the highest stable version, among those that match "v(.*)" and that do not have "debug" or "test"');
@@ -108,6 +108,6 @@ test('says what is selected, and why not', () => {
   assert.equal(filterTags(number, { allow: 'r(\\d*)', extract: '$1' }).reject('r'), '"r" has nothing to compare: "$1" is empty');
 });
 
-test('a dollar sign is written twice', () => {
+test('a dollar sign is written as two', () => {
   assert.equal(filterTags(last, { allow: 'v(.*)', extract: '$$$1' }).partOf?.('v1'), '$1');
 });

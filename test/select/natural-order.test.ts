@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { naturalOrder } from '../../src/select/select-tag.ts';
 
-test('numbers count as numbers, wherever they are', () => {
+test('numbers are compared as numbers, wherever they are', () => {
   assert.deepEqual(['v1.10', 'v1.9', 'build-100', 'build-9', '20260101', 'v1.9-rc10', 'v1.9-rc2'].toSorted(naturalOrder), [
     '20260101',
     'build-9',
@@ -14,7 +14,7 @@ test('numbers count as numbers, wherever they are', () => {
   ]);
 });
 
-test('what differs is never equal', () => {
+test('different texts are never equal', () => {
   for (const [a, b] of [
     ['1', '01'],
     ['a', 'A'],

@@ -33,7 +33,7 @@ const tagsInAnyOrder = fc
   .chain((tags) => fc.tuple(fc.constant(tags), fc.shuffledSubarray(tags, { minLength: tags.length, maxLength: tags.length })));
 
 for (const [name, strategy] of built) {
-  test(`${name}: selects the greatest candidate, in whatever order the registry tells the tags`, () => {
+  test(`${name}: selects the greatest candidate, in whatever order the registry lists the tags`, () => {
     fc.assert(
       fc.property(tagsInAnyOrder, ([tags, shuffled]) => {
         const selected = selectTag(strategy, tags);
@@ -74,21 +74,21 @@ for (const [name, strategy] of built) {
 
 const dated = filterTags(strategies.semver({}), { allow: '([0-9.]+)-[0-9]+', extract: '$1' });
 
-test('of equal candidates the last by name, with numbers as numbers', () => {
+test('of equal candidates the last by name is selected, with numbers compared as numbers', () => {
   assert.equal(selectTag(strategies.semver({}), ['v1.2.3', '1.2.3', 'v1.2.2']), 'v1.2.3');
   assert.equal(selectTag(dated, ['1.4.2-20260201', '1.4.2-20260101', '1.4.1-20260301']), '1.4.2-20260201');
   assert.equal(selectTag(dated, ['1.4.2-9', '1.4.2-10']), '1.4.2-10');
   assert.equal(selectTag(dated, ['1.4.2-10', '1.4.2-9']), '1.4.2-10');
 });
 
-test('none ranks equal where the date is compared as well', () => {
+test('where the date is compared as well, no two candidates rank equal', () => {
   const withDate = filterTags(strategies.semver({}), { allow: '(?P<version>[0-9.]+)-(?P<date>[0-9]+)', extract: '${version}+${date}' });
   assert.ok(withDate.compare('1.4.2-20260201', '1.4.2-20260101') > 0);
   const known = new Set(['1.4.2-20260101']);
   assert.equal(selectTag(withDate, ['1.4.2-20260201', '1.4.2-20260101'], known), '1.4.2-20260201');
 });
 
-test('of equal candidates one that is known, but none in the place of a higher one', () => {
+test('of equal candidates a known one is preferred, but not to a higher one', () => {
   const known = new Set(['1.4.2-20260101']);
   assert.equal(selectTag(dated, ['1.4.2-20260101', '1.4.2-20260201'], known), '1.4.2-20260101');
   assert.equal(selectTag(dated, ['1.4.2-20260101', '1.4.2-20260201'], new Set(['1.4.2-20260101', '1.4.2-20260201'])), '1.4.2-20260201');
@@ -111,7 +111,7 @@ const newer: [name: string, candidate: Candidate, than: Candidate, expected: boo
 for (const [name, candidate, than, expected] of newer)
   test(`${name}: ${expected ? 'newer' : 'not newer'}`, () => assert.equal(isNewerImage(candidate, than, { strategy: dated }), expected));
 
-test('no tags, no candidate', () => {
+test('without tags there is no candidate', () => {
   assert.equal(selectTag(strategies.semver({}), []), undefined);
   assert.equal(selectTag(strategies.semver({}), ['latest', 'main']), undefined);
 });

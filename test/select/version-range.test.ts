@@ -18,8 +18,7 @@ for (const [range, expected] of [
   ['>=1.0.0, <2.0.0', true],
   ['>2, <1', false],
 ] as const) {
-  test(`"${range}": ${expected ? 'some version' : 'no version'} is in it`, () =>
-    assert.equal(isSatisfiable(parseVersionRange(range)), expected));
+  test(`some version is in "${range}": ${expected}`, () => assert.equal(isSatisfiable(parseVersionRange(range)), expected));
 }
 
 for (const [range, version, expected] of [
@@ -29,7 +28,7 @@ for (const [range, version, expected] of [
   ['>=1.0.0, <1.2.0 || >=3, <4', '3.1.0', true],
   ['>=1.0.0, <1.2.0 || >=3, <4', '1.3.0', false],
 ] as const) {
-  test(`${version} is ${expected ? '' : 'not '}in "${range}": a comma is "and"`, () =>
+  test(`a comma is "and": ${version} is ${expected ? '' : 'not '}in "${range}"`, () =>
     assert.equal(parseVersionRange(range).test(version), expected));
 }
 
@@ -46,7 +45,7 @@ for (const [range, message] of [
     assert.throws(() => parseVersionRange(range), { reason: 'InvalidTagPolicy', message }));
 }
 
-test('what is written instead of "!=" leaves out that version alone', () => {
+test('the suggestion instead of "!=" excludes exactly that version', () => {
   const pattern = /such as '(.*)'$/.exec(messageOf(() => parseVersionRange('>=1.0.0 !=1.2.3')))?.[1] ?? '';
   const strategy = filterTags(strategies.semver({ range: '>=1.0.0' }), { ignore: [pattern] });
   const isSelected = (tag: string) => strategy.reject(tag) === undefined;
@@ -77,7 +76,7 @@ for (const [range, admitted] of [
   });
 }
 
-test('a range between hyphens, and builds, name no prerelease', () => {
+test('hyphen ranges and build metadata name no prerelease', () => {
   for (const range of ['1.0.0 - 2.0.0', '>=1.0.0+build-5', '1.x'])
     assert.equal(describePrereleases(range, parseVersionRange(range)), undefined);
 });

@@ -5,7 +5,7 @@ import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { image, writtenStatusAfter, statusAfter, reconcileTime, ownImagesOutcome, unchangedOutcome, updatedOutcome } from './outcomes.ts';
 import { appliedOnce, webDeployment } from '../model/samples.ts';
 
-test('the history has the last ten changes, the latest first', () => {
+test('the history contains the last ten changes, the latest first', () => {
   let status: PolicyStatus = {};
   for (let version = 0; version < 12; version++) {
     const change = {
@@ -30,7 +30,7 @@ test('the history has the last ten changes, the latest first', () => {
   assert.equal(status.lastAppliedTag, '1.12.0');
 });
 
-test('what runs by our hand and is in no entry, because a crash came before the status, gets one', () => {
+test('a running change of ours without an entry, because of a crash before the status, gets one', () => {
   const before: PolicyStatus = { history: appliedOnce('1.2.0'), lastAppliedTag: '1.2.0' };
   const status = writtenStatusAfter(before, ownImagesOutcome);
   assert.deepEqual(
@@ -44,7 +44,7 @@ test('what runs by our hand and is in no entry, because a crash came before the 
   assert.equal(statusAfter(status, ownImagesOutcome), undefined);
 });
 
-test('what a late look saw, and was put back since, does not come again', () => {
+test('an entry of a late reconcile that was rolled back since is not added again', () => {
   const [change] = updatedOutcome.changes ?? [];
   const back = { ...updatedOutcome, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
   const before = writtenStatusAfter(writtenStatusAfter({}, updatedOutcome), back);
@@ -62,7 +62,7 @@ test('what a late look saw, and was put back since, does not come again', () => 
   assert.deepEqual(tags(remembering(later(5)), later(6)), ['1.3.0', '1.2.0', '1.3.0'], 'a change of its own');
 });
 
-test('a change that another replica found a moment before its author reported it has one entry; the same change again has its own', () => {
+test('a change that another replica reports a moment before its author has one entry, and the same change again has its own', () => {
   const later = (seconds: number) => new Date(reconcileTime.getTime() + seconds * 1_000);
   const [change] = updatedOutcome.changes ?? [];
   const update = {
@@ -87,7 +87,7 @@ test('a change that another replica found a moment before its author reported it
   assert.equal((statusAfter(followed, updatedOutcome) ?? followed).history?.length, 2, 'also when it was changed once more since');
 });
 
-test('an entry is not made twice', () => {
+test('an entry is not added twice', () => {
   const recorded = (status: PolicyStatus, outcome = ownImagesOutcome) => statusAfter(status, outcome, 2)?.history;
   assert.deepEqual(recorded({ history: appliedOnce('1.3.0') }), appliedOnce('1.3.0'));
   assert.equal(recorded({ lastAppliedTag: '1.3.0' }), undefined, 'an older service did it');
@@ -100,7 +100,7 @@ test('an entry is not made twice', () => {
   assert.equal(statusAfter(written, updatedOutcome, 2), undefined, 'a status whose write was not answered');
 });
 
-test('there, back and there again within a second are three changes', () => {
+test('a change, its reversal and the same change within a second are three entries', () => {
   const there = updatedOutcome;
   const [change] = updatedOutcome.changes ?? [];
   const back = { ...updatedOutcome, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
@@ -111,13 +111,13 @@ test('there, back and there again within a second are three changes', () => {
   );
 });
 
-test('what admission made of the image is what is remembered', () => {
+test('the history contains what admission made of the image', () => {
   const [change] = updatedOutcome.changes ?? [];
   const changes = change === undefined ? [] : [{ ...change, became: `${image}:1.3.0-hardened` }];
   assert.equal(writtenStatusAfter({}, { ...updatedOutcome, changes }).history?.[0]?.to, `${image}:1.3.0-hardened`);
 });
 
-test('who tells of his change after the one that followed it is put below that, and what is selected stays', () => {
+test('an earlier change that is reported later is put below the newer one, and the selection stays', () => {
   const step = (from: string, to: string): Outcome => ({
     ...updatedOutcome,
     tag: to,
@@ -146,7 +146,7 @@ test('who tells of his change after the one that followed it is put below that, 
   }
 });
 
-test('what somebody looked at all tags for is selected, also when it is older', () => {
+test('the result of a reconcile of all tags is the selection, even when it is older', () => {
   const selected = (tag: string): Outcome => ({ ...unchangedOutcome, tag, selection: { candidate: { tag }, containers: [] } });
   assert.equal(writtenStatusAfter(writtenStatusAfter({}, selected('1.4.0')), selected('1.3.0')).latest?.tag, '1.3.0');
 });

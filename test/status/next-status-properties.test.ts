@@ -64,7 +64,7 @@ const result = fc.constantFrom(
   throttledPostponement,
 );
 
-test('once written, the same result at the same time has nothing to write', () => {
+test('the same result at the same time writes nothing once it is written', () => {
   fc.assert(
     fc.property(before, result, fc.nat({ max: 3 }), (before, result, generation) => {
       const once = statusAfter(before, result, generation);

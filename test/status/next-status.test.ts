@@ -30,7 +30,7 @@ import {
 } from './outcomes.ts';
 import { digestOf, policyOf, webDeployment } from '../model/samples.ts';
 
-test('the first look: Ready, what is selected, what was done, and nothing that is not the case', () => {
+test('the first reconcile sets Ready, the selection and the change, and no condition that does not apply', () => {
   assert.deepEqual(statusAfter({}, updatedOutcome), {
     observedGeneration: 2,
     conditions: [
@@ -71,7 +71,7 @@ test('the first look: Ready, what is selected, what was done, and nothing that i
   });
 });
 
-test('conditions by kstatus', () => {
+test('the conditions follow kstatus', () => {
   assert.deepEqual(conditionLines(statusAfter({}, unchangedOutcome)), ['Ready=True UpToDate']);
   assert.deepEqual(conditionLines(statusAfter({}, stalledOutcome)), ['Ready=False TargetNotFound', 'Stalled=True TargetNotFound']);
   assert.deepEqual(conditionLines(statusAfter({}, retryingPostponement)), ['Ready=False Retrying', 'Reconciling=True Retrying']);
@@ -79,14 +79,14 @@ test('conditions by kstatus', () => {
   assert.equal(statusAfter({}, ignoredOutcome), undefined);
 });
 
-test('what was the case and is no more, goes', () => {
+test('a condition that no longer applies is removed', () => {
   const before = writtenStatusAfter({}, stalledOutcome);
   assert.deepEqual(conditionLines(statusAfter(before, retryingPostponement)), ['Ready=False Retrying', 'Reconciling=True Retrying']);
   assert.deepEqual(conditionLines(statusAfter(before, updatedOutcome)), ['Ready=True UpToDate']);
   assert.deepEqual(conditionLines(statusAfter(before, suspendedOutcome)), ['Ready=True Suspended']);
 });
 
-test('a push of an older tag heals nothing: the one that is selected is stalled still', () => {
+test('a push of an older tag clears nothing: the selected one is still stalled', () => {
   const before = writtenStatusAfter({}, { ...stalledOutcome, reason: 'NoConsent' });
   const pushed = (result: Outcome, status = before) =>
     nextStatus(policyOf({ generation: 2, status }), result, { ...cause, isHinted: true }, oneHourLater);
@@ -104,7 +104,7 @@ test('a push of an older tag heals nothing: the one that is selected is stalled 
   );
 });
 
-test('a condition keeps its time until its status changes', () => {
+test('a condition keeps its transition time until its status changes', () => {
   const before = writtenStatusAfter({}, stalledOutcome);
   const other = statusAfter(before, { ...stalledOutcome, reason: 'ContainerNotFound' }, 2, oneHourLater);
   assert.deepEqual(
@@ -115,7 +115,7 @@ test('a condition keeps its time until its status changes', () => {
   assert.equal(healed?.conditions?.[0]?.lastTransitionTime, '2026-03-01T13:00:00Z');
 });
 
-test('what is changed without consent is warned of, until that is over', () => {
+test('a change without consent has a warning until that is over', () => {
   const before = writtenStatusAfter({}, legacyTargetOutcome);
   const warning = before.conditions?.find(({ type }) => type === 'CrossNamespace');
   assert.deepEqual([warning?.status, warning?.reason], ['True', 'NoConsent']);
@@ -129,7 +129,7 @@ test('what is changed without consent is warned of, until that is over', () => {
   assert.deepEqual(conditionLines(statusAfter(before, { ...unchangedOutcome, legacy: [] })), ['Ready=True UpToDate']);
 });
 
-test('tags that are gone are told until a look at all tags, a change or another spec says otherwise', () => {
+test('deleted tags are reported until a reconcile of all tags, a change or another spec says otherwise', () => {
   const before = writtenStatusAfter({}, tagGoneOutcome);
   assert.deepEqual(conditionLines(before), ['Ready=True UpToDate', 'TagGone=True TagGone']);
   assert.match(before.conditions?.[1]?.message ?? '', /Deployment shop\/web: web runs 1\.3\.0$/);
@@ -140,7 +140,7 @@ test('tags that are gone are told until a look at all tags, a change or another 
   assert.deepEqual(conditionLines(statusAfter(before, olderThanRunningOutcome, 3)), ['Ready=True UpToDate']);
 });
 
-test('conditions and fields of others stay as they are', () => {
+test('conditions and fields of other writers stay unchanged', () => {
   const foreign: Condition = {
     type: 'Audited',
     status: 'Unknown',
@@ -161,7 +161,7 @@ test('conditions and fields of others stay as they are', () => {
   }
 });
 
-test('what is selected keeps the time of its first sight; a digest that becomes known is nothing new, another one is', () => {
+test('the selection keeps the time when it was first seen, even when its digest becomes known, but not for another digest', () => {
   const before: PolicyStatus = { latest: { tag: '1.3.0', selectedAt: '2026-01-01T00:00:00Z' } };
   const select = (tag: string, digest?: string): Outcome => ({
     ...unchangedOutcome,
@@ -195,7 +195,7 @@ test('what is selected keeps the time of its first sight; a digest that becomes 
   }
 });
 
-test('the trigger stays that of the last look that changed or found something', () => {
+test('the trigger is that of the last reconcile that changed or found something', () => {
   const before = writtenStatusAfter({}, updatedOutcome);
   const poll: ReconcileCause = { source: 'Poll', receivedAt: '2026-03-01T13:00:00.000Z' };
   const policy = policyOf({ generation: 2, status: before });
@@ -204,7 +204,7 @@ test('the trigger stays that of the last look that changed or found something', 
   assert.deepEqual(found?.trigger, { ...poll, handledAt: '2026-03-01T13:00:00.000Z' });
 });
 
-test('a wait is told until it is over', () => {
+test('a wait is reported until it is over', () => {
   const before = writtenStatusAfter({}, throttledPostponement);
   assert.deepEqual(before.waiting, { tag: '1.3.0', digest: digestOf('a'), until: '2026-03-01T12:05:01Z', reason: 'RegistryThrottled' });
   for (const result of [updatedOutcome, unchangedOutcome, stalledOutcome, retryingPostponement, suspendedOutcome])
@@ -212,7 +212,7 @@ test('a wait is told until it is over', () => {
   assert.equal(statusAfter(before, ignoredOutcome), undefined);
 });
 
-test('of many containers the first 20 are told, and all are counted', () => {
+test('of many containers the first 20 are listed, and all are counted', () => {
   const containers: ContainerState[] = Array.from({ length: 30 }, (_, index) => ({
     ...webDeployment,
     container: `c${index}`,
@@ -224,14 +224,14 @@ test('of many containers the first 20 are told, and all are counted', () => {
   assert.deepEqual(status.targetCounts, { total: 30, upToDate: 10, problems: 10 });
 });
 
-test('a look at something else than what is selected leaves what is known of the targets', () => {
+test('a reconcile of something other than the selection keeps the state of the targets', () => {
   const before = writtenStatusAfter({}, updatedOutcome);
   for (const result of [olderThanRunningOutcome, stalledOutcome, retryingPostponement, suspendedOutcome]) {
     assert.deepEqual((statusAfter(before, result, 3) ?? before).targets, before.targets);
   }
 });
 
-test('what waits in a place is Reconciling, whatever else the look did', () => {
+test('a pending candidate is Reconciling, whatever else the reconcile did', () => {
   const conditions = ['Ready=False MinAge', 'Reconciling=True MinAge'];
   assert.deepEqual(
     [statusAfter({}, minAgeOutcome)?.waiting, conditionLines(statusAfter({}, minAgeOutcome))],
@@ -249,7 +249,7 @@ test('what waits in a place is Reconciling, whatever else the look did', () => {
   );
 });
 
-test('a place is kept through looks that did not ask for it; the wait of a job is not', () => {
+test('a pending candidate is kept by reconciles for other triggers, and the wait of a job is not', () => {
   for (const result of [stalledOutcome, suspendedOutcome, unchangedOutcome, retryingPostponement, throttledPostponement])
     assert.deepEqual(statusAfter({ waiting: pendingCandidate }, result)?.waiting, pendingCandidate);
   const throttled = writtenStatusAfter({}, throttledPostponement);
@@ -258,29 +258,29 @@ test('a place is kept through looks that did not ask for it; the wait of a job i
     assert.equal(statusAfter(throttled, result)?.waiting, undefined);
 });
 
-test('a look takes away only the place that it saw', () => {
+test('a reconcile removes only the pending candidate that it read', () => {
   assert.equal(statusAfter({ waiting: pendingCandidate }, { ...updatedOutcome, pending: { seen: pendingCandidate } })?.waiting, undefined);
   assert.deepEqual(statusAfter({ waiting: pendingCandidate }, { ...updatedOutcome, pending: {} })?.waiting, pendingCandidate);
 });
 
-test('when the image was created is kept with what is selected', () => {
+test('the creation time of the image is stored with the selection', () => {
   const createdAt = '2026-02-01T00:00:00.000Z';
   const status = statusAfter({}, { ...unchangedOutcome, selection: { candidate: { tag: '1.3.0', createdAt }, containers: [] } });
   assert.deepEqual(status?.latest, { tag: '1.3.0', createdAt, selectedAt: reconcileTimestamp });
 });
 
-test('the registry was asked only when there is an answer', () => {
+test("the time of the registry's answer is set only when there is one", () => {
   assert.equal(statusAfter({}, stalledOutcome)?.lastCheckTime, undefined);
   assert.equal(statusAfter({}, suspendedOutcome)?.lastCheckTime, undefined);
   assert.equal(statusAfter({ lastCheckTime: '2020-01-01T00:00:00Z' }, retryingPostponement)?.lastCheckTime, '2020-01-01T00:00:00Z');
 });
 
-test('a newer look is not overwritten by an older one', () => {
+test('a newer reconcile is not overwritten by an older one', () => {
   assert.equal(statusAfter({ observedGeneration: 3 }, updatedOutcome, 2), undefined);
   assert.notEqual(statusAfter({ observedGeneration: 2 }, updatedOutcome, 3), undefined);
 });
 
-test('the time alone is worth a write once a minute, or where it cannot be read', () => {
+test('the time alone is written once a minute, or where it cannot be read', () => {
   const before = writtenStatusAfter({}, unchangedOutcome);
   const at = (time: string) => statusAfter(before, unchangedOutcome, 2, new Date(time))?.lastCheckTime;
   assert.equal(at('2026-03-01T12:00:59.999Z'), undefined);
@@ -288,7 +288,7 @@ test('the time alone is worth a write once a minute, or where it cannot be read'
   assert.equal(statusAfter({ ...before, lastCheckTime: 'yesterday' }, unchangedOutcome)?.lastCheckTime, reconcileTimestamp);
 });
 
-test('everything stays inside the bounds of the schema', () => {
+test('all values stay within the bounds of the schema', () => {
   const long = 'x'.repeat(5_000);
   const results = [
     { ...stalledOutcome, message: long },

@@ -52,7 +52,7 @@ const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback'
   return [...instead, ...held].map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 };
 
-test('followed is the newest change of a container, while it runs', () => {
+test('the newest change of a container is followed while it runs', () => {
   const older = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
   const found = (status: PolicyStatus, workload = changedWorkload()) =>
     currentRollouts(rolloutOwnerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
@@ -65,7 +65,7 @@ test('followed is the newest change of a container, while it runs', () => {
   assert.equal(found({ history: [entryOf()] }, withDigest).length, 1, 'an admission webhook added the digest');
 });
 
-test('what is out is RolledOut; what was rejected and came out after all is not rejected any more', () => {
+test('a complete rollout is RolledOut, and a rejected one that completes after all is no longer rejected', () => {
   assert.deepEqual(results(settled({ history: [entryOf()] }, changedWorkload(rolledOut))), ['RolledOut']);
   const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout), 'Hold');
   assert.deepEqual(
@@ -76,7 +76,7 @@ test('what is out is RolledOut; what was rejected and came out after all is not 
   assert.deepEqual([results(late), late.rejected], [['RolledOut'], []]);
 });
 
-test('what failed is rejected with the reason, unless failures are ignored', () => {
+test('a failed rollout is rejected with the reason, unless failures are ignored', () => {
   const status = { history: [entryOf()] };
   for (const onFailure of ['Rollback', 'Hold'] as const)
     assert.equal(settled(status, changedWorkload(stuckRollout), onFailure).rejected?.length, 1);
@@ -87,7 +87,7 @@ test('what failed is rejected with the reason, unless failures are ignored', () 
   assert.deepEqual([asked.history?.[0]?.digest, asked.rejected?.[0]?.digest], [digestOf('c'), digestOf('c')]);
 });
 
-test('put back: the failed change is RolledBack, and a change of its own', () => {
+test('a rolled back change is RolledBack, and the rollback is a change of its own', () => {
   const failed = settled(
     { history: [entryOf(), entryOf({ to: `${image}:1.2.3`, digest: digestOf('a'), result: 'RolledOut' })] },
     changedWorkload(stuckRollout),
@@ -109,7 +109,7 @@ test('put back: the failed change is RolledBack, and a change of its own', () =>
   assert.deepEqual(backOf(back, changedWorkload({}, {}, '1.2.3')), []);
 });
 
-test('a crash between the patch back and the status is found by what runs', () => {
+test('after a crash between the rollback and the status it is found by what runs', () => {
   const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout));
   assert.deepEqual(
     backOf(failed, changedWorkload({}, {}, '1.2.3')).map(({ isDone }) => isDone),
@@ -120,7 +120,7 @@ test('a crash between the patch back and the status is found by what runs', () =
   assert.deepEqual(backOf(failed, changedWorkload({}, {}, '1.1.0')), [], 'somebody else changed it');
 });
 
-test('what cannot be put back', () => {
+test('an image that cannot be rolled back is reported', () => {
   const { from: _, ...unknown } = entryOf();
   assert.match(whyNoRollback(unknown) ?? '', /not known what ran before/);
   assert.match(whyNoRollback(entryOf({ trigger: 'Rollback' })) ?? '', /itself/);
@@ -139,7 +139,7 @@ test('what cannot be put back', () => {
   assert.equal(noteNoRollback(noted, entryOf(), refusal, afterChange(90)), noted);
 });
 
-test('conditions: Ready means that the update is out', () => {
+test('Ready means that the update is complete', () => {
   const status = { history: [entryOf()] };
   assert.deepEqual(claimed(status, changedWorkload()), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.deepEqual(claimed(status, changedWorkload(rolledOut)), []);
@@ -155,7 +155,7 @@ test('conditions: Ready means that the update is out', () => {
   assert.deepEqual(claimed(newer, changedWorkload(rolledOut, {}, '1.4.0')), []);
 });
 
-test('conditions of other looks stay', () => {
+test('conditions of other reconciles stay', () => {
   const conditions = [
     { type: 'Ready', status: 'False', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },
     { type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },
@@ -184,7 +184,7 @@ const entry = fc
     entryOf({ container, tag, to: `${image}:${tag}`, from: `${image}:${before}`, result, trigger }),
   );
 
-test('whatever the history says, a look ends: done once, it has nothing more to write, and the API server takes it', () => {
+test('whatever the history contains, a repeated reconcile writes nothing more, and the API server accepts the status', () => {
   fc.assert(
     fc.property(
       fc.array(entry, { maxLength: 10 }),
@@ -204,7 +204,7 @@ test('whatever the history says, a look ends: done once, it has nothing more to 
   );
 });
 
-test('what failed comes into a history that is full of newer changes, and is still there when it was put back', () => {
+test('a failure is added to a history full of newer changes, and stays there when it was rolled back', () => {
   const others = Array.from({ length: 10 }, (_, index) => entryOf({ name: `web-${index}`, at: '2026-03-01T12:00:05Z' }));
   const workload = withLastUpdate(changedWorkload(stuckRollout));
   const failed = settled({ history: others }, workload);
@@ -217,7 +217,7 @@ test('what failed comes into a history that is full of newer changes, and is sti
   ]);
 });
 
-test('what is out elsewhere since before does not make a failed image good again', () => {
+test('a rollout that completed elsewhere before does not clear a failed image', () => {
   const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: '2026-03-01T12:00:30Z' }];
   const others = (entry: Partial<ReturnType<typeof entryOf>>) =>
     settled({ history: [entryOf(entry)], rejected }, changedWorkload(rolledOut)).rejected?.length;

@@ -10,14 +10,14 @@ function log(fields: object, level = 'info'): Record<string, unknown> {
   return JSON.parse(lines[0] ?? '{}') as Record<string, unknown>;
 }
 
-test('a line: constant message, level by name, time, service, fields', () => {
+test('a log line has a constant message, level by name, time, service and fields', () => {
   const { time, ...line } = log({ policy: 'shop/web' });
   assert.deepEqual(line, { level: 'info', service: 'image-watcher', policy: 'shop/web', msg: 'started' });
   assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
 for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', 'secrets', 'signature', 'x-hub-signature-256', 'auth']) {
-  test(`${field} is never told`, () => {
+  test(`${field} is redacted`, () => {
     const places = [
       { [field]: secret },
       { headers: { [field]: secret } },
@@ -32,11 +32,11 @@ for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', '
   });
 }
 
-test('an error of Redis does not tell what was sent', () => {
+test('an error of Redis does not log the command', () => {
   const command = { name: 'auth', args: ['default', secret] };
   const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command });
   const text = JSON.stringify(log({ err: error }));
   assert.ok(text.includes('WRONGPASS') && !text.includes(secret), text);
 });
 
-test('the level is kept', () => assert.deepEqual(log({}, 'warn'), {}));
+test('the log level is respected', () => assert.deepEqual(log({}, 'warn'), {}));

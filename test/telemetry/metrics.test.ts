@@ -14,11 +14,11 @@ test('every metric of ours is in the registry, with our prefix, its unit and a h
   }
 });
 
-test('two processes in one, as tests have them, do not meet', () => {
+test('two registries in one process do not interfere', () => {
   assert.notEqual(createMetrics().registry, createMetrics().registry);
 });
 
-test('the first values keep their names, however often they come, and all others are one', () => {
+test('the first label values are kept, however often they occur, and all others become one', () => {
   const label = createBoundedLabel(2);
   assert.deepEqual(['a', 'a', 'b', 'c', 'd', 'a'].map(label), ['a', 'a', 'b', 'other', 'other', 'a']);
 });

@@ -38,7 +38,7 @@ describe('spans', () => {
     return { tracing, news, finish };
   };
 
-  it('are children of the span in which they are begun, also after a wait', async () => {
+  it('are children of the span in which they start, even after a wait', async () => {
     const { tracing, finish } = open();
     await tracing.span({ name: 'outer', kind: 'server', attributes: { size: 3, tags: ['a', 'b'] } }, async (span) => {
       await setImmediate();
@@ -56,7 +56,7 @@ describe('spans', () => {
     assert.deepEqual([outer?.resource['service.name'], outer?.resource['image_watcher.roles']], ['image-watcher', ['work']]);
   });
 
-  it('go on with the trace of another process, and tell it to the next', async () => {
+  it('continue the trace of another process, and pass it on', async () => {
     const { tracing, finish } = open();
     const told = await tracing.span({ name: 'here', parent: remote }, () => Promise.resolve(tracing.current()));
     const here = (await finish()).get('here');
@@ -65,7 +65,7 @@ describe('spans', () => {
   });
 
   for (const parent of ['', 'nonsense', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`, `${remote}\r\nx: y`]) {
-    it(`begin a trace where the parent is ${JSON.stringify(parent)}`, async () => {
+    it(`start a new trace where the parent is ${JSON.stringify(parent)}`, async () => {
       const { tracing, finish } = open();
       await tracing.span({ name: 'here', parent, link: parent }, () => Promise.resolve());
       const here = (await finish()).get('here');
@@ -73,7 +73,7 @@ describe('spans', () => {
     });
   }
 
-  it('are linked to what they do not belong to', async () => {
+  it('are linked to traces that they do not belong to', async () => {
     const { tracing, finish } = open();
     await tracing.span({ name: 'here', link: remote }, () => Promise.resolve());
     const here = (await finish()).get('here');
@@ -82,7 +82,7 @@ describe('spans', () => {
     assert.deepEqual(here.links, [{ traceId, spanId: 'b7ad6b7169203331' }]);
   });
 
-  it('fail with what is thrown, which goes on', async () => {
+  it('fail with a thrown error, which is rethrown', async () => {
     const { tracing, finish } = open();
     const error = new Error('listing tags', { cause: new Error('no answer') });
     await assert.rejects(
@@ -105,7 +105,7 @@ describe('spans', () => {
     );
   });
 
-  it('do not fail with a wait, but tell of it', async () => {
+  it('record a wait without failing', async () => {
     const { tracing, finish } = open();
     const wait = new WaitError('MinAge', new Date(0), 'too young');
     await assert.rejects(
@@ -122,14 +122,14 @@ describe('spans', () => {
     assert.deepEqual(early?.events, [{ name: 'wait', attributes }]);
   });
 
-  it('that are forgotten are never told of', async () => {
+  it('that are dropped are never exported', async () => {
     const { tracing, finish } = open();
     await tracing.span({ name: 'stranger' }, (span) => Promise.resolve(span.forget()));
     await tracing.span({ name: 'friend' }, () => Promise.resolve());
     assert.deepEqual([...(await finish()).keys()], ['friend']);
   });
 
-  it('do not belong to work that is over, whatever it left behind', async () => {
+  it('do not become children of work that has ended', async () => {
     const { tracing, finish } = open();
     let leftBehind: (() => Promise<void>) | undefined;
     const left = new Promise<void>((resolve) => {
@@ -146,7 +146,7 @@ describe('spans', () => {
     assert.deepEqual([...(await finish()).keys()], ['over']);
   });
 
-  it('that are over can be told of afterwards', async () => {
+  it('can be recorded after they have ended', async () => {
     const { tracing, finish } = open();
     tracing.record({ name: 'nobody asked', startedAt: Date.now() - 50 });
     tracing.record({ name: 'elsewhere', parent: remote, startedAt: Date.now() - 50 }, 'it broke');
@@ -156,7 +156,7 @@ describe('spans', () => {
     assert.ok(elsewhere !== undefined && elsewhere.end - elsewhere.start >= 49);
   });
 
-  it('of a trace are kept or left together, whoever decides', async () => {
+  it('of a trace are sampled together, whoever decides', async () => {
     const { tracing, finish } = open({ sampleRatio: 0 });
     const told = await tracing.span({ name: 'left' }, () => tracing.step({ name: 'left too' }, () => Promise.resolve(tracing.current())));
     assert.match(told ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
@@ -164,14 +164,14 @@ describe('spans', () => {
     assert.deepEqual([...(await finish()).keys()], ['kept']);
   });
 
-  it('are in the log lines that are written in them', async () => {
+  it('are named in the log lines written in them', async () => {
     const { tracing, finish } = open();
     const fields = await tracing.span({ name: 'here' }, () => Promise.resolve(tracing.logFields()));
     const here = (await finish()).get('here');
     assert.deepEqual(fields, { trace_id: here?.traceId, span_id: here?.spanId });
   });
 
-  it('are posted with the headers as they are at that time', async () => {
+  it('are exported with the current headers', async () => {
     let token = 'first';
     const { tracing } = open({ headers: () => ({ Authorization: `Bearer ${token}` }) });
     const sent = () => collector.received.map(({ path, headers }) => `${path} ${headers.authorization}`);
@@ -183,7 +183,7 @@ describe('spans', () => {
     assert.deepEqual(sent(), ['/v1/traces Bearer first', '/v1/traces Bearer second']);
   });
 
-  it('that the collector refuses are lost, which is told once, and so is its recovery', async () => {
+  it('that the collector rejects are lost, which is logged once, and so is its recovery', async () => {
     const { tracing, news, finish } = open();
     const exportOne = async () => {
       const before = collector.received.length;
@@ -203,7 +203,7 @@ describe('spans', () => {
     );
   });
 
-  it('do not hold up the end when the collector hangs', async () => {
+  it('do not delay shutdown when the collector hangs', async () => {
     const { tracing } = open({ exportTimeoutMs: 100 });
     collector.behave('hanging');
     await tracing.span({ name: 'one' }, () => Promise.resolve());

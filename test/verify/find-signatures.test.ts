@@ -22,7 +22,7 @@ async function findAll(fake: FakeSignatures): Promise<FoundSignature[]> {
 
 const layerOf = (layer: object) => Buffer.from(JSON.stringify({ schemaVersion: 2, layers: [layer] }));
 
-test('an image without signatures costs two questions', async () => {
+test('an image without signatures costs two requests', async () => {
   const fake = createFakeSignatures();
   assert.deepEqual(await findAll(fake), []);
   assert.deepEqual(fake.requests, [`manifest ${tag}`, `referrers ${digest}`]);
@@ -35,7 +35,7 @@ test('signatures of cosign 2 and of cosign 3 are found', async () => {
   assert.deepEqual(await findAll(fake), [simple, simple, bundle]);
 });
 
-test('nothing is asked after the first that is enough', async () => {
+test('nothing is requested after the first sufficient signature', async () => {
   const fake = createFakeSignatures();
   fake.putTag(digest, [simple, simple]);
   fake.putReferrer(digest, bundle);
@@ -46,7 +46,7 @@ test('nothing is asked after the first that is enough', async () => {
   assert.equal(fake.requests.length, 2);
 });
 
-test('referrers that are something else are not read', async () => {
+test('other referrers are not read', async () => {
   const fake = createFakeSignatures();
   fake.putReferrer(digest, bundle, 'application/spdx+json');
   fake.putDescriptor(digest, { digest: digestOf('b') });
@@ -83,7 +83,7 @@ const broken: readonly (readonly [name: string, manifest: Buffer, why: RegExp | 
   ['layers of something else', layerOf({ ...simpleLayer, mediaType: 'text/plain' }), undefined],
 ];
 for (const [name, manifest, why] of broken) {
-  test(`instead of signatures: ${name}`, async () => {
+  test(`handles ${name} instead of signatures`, async () => {
     const fake = createFakeSignatures();
     fake.putManifest(tag, manifest);
     const [found, ...more] = await findAll(fake);
@@ -93,7 +93,7 @@ for (const [name, manifest, why] of broken) {
   });
 }
 
-test('of very many only the last are read', async () => {
+test('of very many signatures only the last are read', async () => {
   const fake = createFakeSignatures();
   fake.putTag(
     digest,
@@ -103,7 +103,7 @@ test('of very many only the last are read', async () => {
   assert.equal((await findAll(fake)).length, 64);
 });
 
-test('attestations that say so are not read, and hide no signature', async () => {
+test('attestations declared as such are not read, and hide no signature', async () => {
   const fake = createFakeSignatures();
   const predicate = (type: string) => ({ 'dev.sigstore.bundle.predicateType': type });
   fake.putReferrer(digest, bundle, bundleType, predicate('https://sigstore.dev/cosign/sign/v1'));

@@ -35,8 +35,8 @@ function start({ secret = holding(ours), trustRoot = true }: { secret?: Record<s
   });
 }
 
-describe('what was verified', () => {
-  test('is not asked again', async () => {
+describe('a verified image', () => {
+  test('is not verified again', async () => {
     const world = start();
     world.putTag(digest, [signSimple(digest, ours)]);
     assert.deepEqual(await world.verify(), { kind: 'verified', by: 'key cosign.pub of Secret shop/cosign' });
@@ -45,7 +45,7 @@ describe('what was verified', () => {
     assert.equal(world.requests.length, asked);
   });
 
-  test('is asked again with another key under the same name', async () => {
+  test('is verified again with another key under the same name', async () => {
     const world = start();
     world.putTag(digest, [signSimple(digest, ours)]);
     await world.verify();
@@ -53,7 +53,7 @@ describe('what was verified', () => {
     assert.equal((await world.verify()).kind, 'invalid');
   });
 
-  test('is asked again for another digest and for another signer', async () => {
+  test('is verified again for another digest and for another signer', async () => {
     const world = start();
     world.putTag(digest, [signSimple(digest, ours)]);
     world.putReferrer(digest, signBundleKeyless(digest, { sigstore }));
@@ -65,14 +65,14 @@ describe('what was verified', () => {
   });
 });
 
-test('what was not signed is found once it is', async () => {
+test('is found once an unsigned image is signed', async () => {
   const world = start();
   assert.equal((await world.verify()).kind, 'unsigned');
   world.putReferrer(digest, signBundle(digest, ours));
   assert.equal((await world.verify()).kind, 'verified');
 });
 
-describe('keys that cannot be used', () => {
+describe('unusable keys', () => {
   const rows: readonly (readonly [name: string, secret: Record<string, string> | undefined, why: RegExp])[] = [
     ['a Secret without the key', {}, /Secret shop\/cosign has no key cosign\.pub/],
     ['a key of every object', { constructor: 'x' }, /has no key cosign\.pub/],
@@ -85,19 +85,19 @@ describe('keys that cannot be used', () => {
     });
   }
 
-  test('a Secret that does not exist', async () => {
+  test('of a Secret that does not exist are an error', async () => {
     const verification = { keys: [{ secret: 'other', key: 'a' }], signers: [] };
     await assert.rejects(start().verify(verification), { reason: 'VerificationKeyInvalid', message: /Secret shop\/other does not exist/ });
   });
 
-  test('a Secret that may not be read', async () => {
+  test('of a Secret that may not be read are an error', async () => {
     const readSecret = async () => ({ why: 'may not be read' });
     const verify = createImageVerifier({ ...createFakeSignatures(), readSecret });
     const request = { source: web, digest, verification: byKey, namespace: 'shop' };
     await assert.rejects(verify(request, signal), { reason: 'VerificationKeyInvalid', message: /may not be read/ });
   });
 
-  test('a Secret that cannot be read at present is tried again', async () => {
+  test('of a Secret that cannot be read at present are retried', async () => {
     const readSecret = async () => Promise.reject(new Error('503'));
     const verify = createImageVerifier({ ...createFakeSignatures(), readSecret });
     await assert.rejects(verify({ source: web, digest, verification: byKey, namespace: 'shop' }, signal), {
@@ -106,7 +106,7 @@ describe('keys that cannot be used', () => {
     });
   });
 
-  test('do not hold up those that can', async () => {
+  test('do not prevent the use of others', async () => {
     const world = start();
     const verification = { keys: [{ secret: 'other', key: 'a' }, ...keys], signers: [] };
     assert.match(JSON.stringify(await world.verify(verification)), /"unsigned".*Secret shop\/other does not exist/);
@@ -115,7 +115,7 @@ describe('keys that cannot be used', () => {
   });
 });
 
-test('a registry so slow that reading signatures would last for hours is a plain error: retry', async () => {
+test('a registry so slow that reading signatures would take hours is a retryable error', async () => {
   let now = 0;
   const fake = createFakeSignatures();
   const readBlob: SignatureRegistry['readBlob'] = async (...asked) => {
@@ -136,7 +136,7 @@ test('a registry so slow that reading signatures would last for hours is a plain
 });
 
 describe('without a trust root', () => {
-  test('a keyless signature cannot be demanded', async () => {
+  test('keyless signatures cannot be required', async () => {
     await assert.rejects(start({ trustRoot: false }).verify(byReleaser), {
       reason: 'TrustRootMissing',
       message: /by https:\/\/github\.com.* verification\.trustRootFile/,

@@ -24,10 +24,10 @@ const rows: readonly (readonly [name: string, text: string, why: RegExp])[] = [
   ['megabytes', pemOf(ecSigner()) + ' '.repeat(20_000), /not one public key in PEM form/],
 ];
 for (const [name, text, why] of rows) {
-  test(`${name} is no key`, () => assert.throws(() => readPublicKey('k', text), { message: why }));
+  test(`${name} is not a key`, () => assert.throws(() => readPublicKey('k', text), { message: why }));
 }
 
-test('garbage is no signature', () => {
+test('garbage is not a signature', () => {
   for (const signer of [ecSigner(), rsaSigner()]) {
     const key = readPublicKey('k', pemOf(signer));
     for (const signature of [Buffer.alloc(0), Buffer.from('garbage'), Buffer.alloc(512, 0xff)])
@@ -35,7 +35,7 @@ test('garbage is no signature', () => {
   }
 });
 
-test('RSA keys in their own PEM form are read as well', () => {
+test('RSA keys in PKCS #1 PEM are read as well', () => {
   const signer = rsaSigner();
   const pem = signer.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString();
   assert.equal(readPublicKey('k', pem).fingerprint, readPublicKey('k', pemOf(signer)).fingerprint);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readTrustRoot } from '../../src/verify/trust.ts';
 import { createSigstore } from './sigstore.ts';
 
-test('a trust root has its authorities and logs', () => {
+test('reads the authorities and logs of a trust root', () => {
   const { certificateAuthorities, tlogs, ctlogs } = readTrustRoot(createSigstore().trustedRoot);
   assert.deepEqual([certificateAuthorities.length, tlogs.length, ctlogs.length], [1, 1, 1]);
 });
@@ -14,4 +14,4 @@ const rows: readonly (readonly [name: string, text: string, why: RegExp])[] = [
   ['something else', '{"tlogs": 5}', /./],
   ['a key that is none', createSigstore().trustedRoot.replaceAll(/"rawBytes":"[^"]+"/g, '"rawBytes":"AAAA"'), /./],
 ];
-for (const [name, text, why] of rows) test(`${name} is no trust root`, () => assert.throws(() => readTrustRoot(text), why));
+for (const [name, text, why] of rows) test(`${name} is not a trust root`, () => assert.throws(() => readTrustRoot(text), why));

@@ -44,7 +44,7 @@ const believing = (...signers: readonly Signer[]): Trust => ({
 });
 const believingReleaser: Trust = { keys: [], signers: [wantSigner(releaser)], trustRoot };
 
-describe('signatures that count', () => {
+describe('accepts', () => {
   const rows: readonly (readonly [name: string, signer: Signer])[] = [
     ['ECDSA P-256', ours],
     ['ECDSA P-384 with SHA-256, as cosign 2 does', ecSigner('P-384')],
@@ -62,11 +62,11 @@ describe('signatures that count', () => {
     });
   }
 
-  test('one key of several is enough', async () => {
+  test('one key out of several', async () => {
     assert.deepEqual(await judge([signSimple(digest, ours)], believing(ecSigner(), ours)), { kind: 'verified', by: 'key 1' });
   });
 
-  test('one signature of several is enough', async () => {
+  test('one signature out of several', async () => {
     const found = [signSimple(digest, ecSigner()), signSimple(other, ours), signBundle(digest, ours)];
     assert.equal((await judge(found, believing(ours))).kind, 'verified');
   });
@@ -96,7 +96,7 @@ describe('signatures that count', () => {
   }
 });
 
-describe('forgeries and mistakes', () => {
+describe('refuses', () => {
   const forgedPayload = { ...signSimple(digest, ours), payload: simplePayload(digest, { reference: 'registry.example.com/shop/other' }) };
   const textOf = (text: string): FoundSignature => ({ kind: 'bundle', json: Buffer.from(text) });
   const rows: readonly (readonly [name: string, found: FoundSignature, why: RegExp])[] = [
@@ -174,14 +174,14 @@ describe('forgeries and mistakes', () => {
     }
   }
 
-  test('keyless: of another image', async () => {
+  test('keyless: a signature of another image', async () => {
     for (const make of [signSimpleKeyless, signBundleKeyless]) {
       const verdict = await judge([make(other, { sigstore })], believingReleaser);
       assert.match(verdict.kind === 'invalid' ? verdict.why : '', /is for sha256:b/);
     }
   });
 
-  test('a pattern that is found in the identity but does not match all of it', async () => {
+  test('a pattern that matches only a part of the identity', async () => {
     const trust = {
       ...believingReleaser,
       signers: [wantSigner({ issuer: releaser.issuer, identityPattern: 'https://github\\.com/shop/' })],
@@ -189,23 +189,23 @@ describe('forgeries and mistakes', () => {
     assert.equal((await judge([signBundleKeyless(digest, { sigstore })], trust)).kind, 'invalid');
   });
 
-  test('a key signature where only a keyless one is believed', async () => {
+  test('a key signature where only a keyless one is accepted', async () => {
     for (const found of [signSimple(digest, ours), signBundle(digest, ours)]) {
       assert.match(JSON.stringify(await judge([found], believingReleaser)), /another key/);
     }
   });
 
-  test('only the first few of many reasons are told', async () => {
+  test('many signatures that do not count, and reports only the first few reasons', async () => {
     const found = ['c', 'd', 'e', 'f', '0'].map((letter) => signSimple(digestOf(letter), ours));
     assert.match(JSON.stringify(await judge(found, believing(ours))), /sha256:e+; and 2 more; a signature by/);
   });
 });
 
-describe('images without a signature', () => {
-  test('nothing at all', async () => {
+describe('refuses images with', () => {
+  test('no signature', async () => {
     assert.equal((await judge([], believing(ours))).kind, 'unsigned');
   });
-  test('an attestation, however well signed, is no signature', async () => {
+  test('only an attestation, however well signed', async () => {
     const payload = statementOf(digest, { predicateType: 'https://slsa.dev/provenance/v1' });
     assert.equal((await judge([signBundle(digest, ours, { payload })], believing(ours))).kind, 'unsigned');
     assert.equal((await judge([signBundleKeyless(digest, { sigstore, payload })], believingReleaser)).kind, 'unsigned');

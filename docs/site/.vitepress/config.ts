@@ -53,7 +53,9 @@ export default defineConfig({
       // `<version>` and `{{ }}` in a sentence are text, and not elements or expressions of Vue.
       const { html_inline: html } = markdown.renderer.rules;
       markdown.renderer.rules.html_inline = (tokens, index, ...rest) =>
-        /^<\/?(a|br|details|summary)\b/.test(tokens[index]!.content) ? html!(tokens, index, ...rest) : markdown.utils.escapeHtml(tokens[index]!.content);
+        /^<\/?(a|br|details|summary)\b/.test(tokens[index]!.content)
+          ? html!(tokens, index, ...rest)
+          : markdown.utils.escapeHtml(tokens[index]!.content);
       const { text } = markdown.renderer.rules;
       markdown.renderer.rules.text = (...given) => text!(...given).replaceAll('{{', '&#123;&#123;');
       const fence = markdown.renderer.rules.fence!;
@@ -75,7 +77,12 @@ export default defineConfig({
   },
   // The pages are outside of this folder, where their compiled form would not find Vue.
   vite: {
-    resolve: { alias: ['vue/server-renderer', 'vue'].map((name) => ({ find: new RegExp(`^${name}$`), replacement: fileURLToPath(import.meta.resolve(name)) })) },
+    resolve: {
+      alias: ['vue/server-renderer', 'vue'].map((name) => ({
+        find: new RegExp(`^${name}$`),
+        replacement: fileURLToPath(import.meta.resolve(name)),
+      })),
+    },
     build: { chunkSizeWarningLimit: 3000 },
   },
   themeConfig: {

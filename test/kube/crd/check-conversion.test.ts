@@ -43,19 +43,19 @@ function check(timeoutMs: number): Promise<number> {
   return checkConversion(client, { crd, sample, timeoutMs, onProgress: () => undefined });
 }
 
-test('an API server that does not know the version yet has not failed: the timeout begins when it does', async () => {
+test('the timeout begins when the API server knows the version', async () => {
   answerWrites(unknown, unknown, distrusted);
   await assert.rejects(check(0), /the API server cannot convert: .*certificate/);
   answerWrites(unknown, unknown, refuse(409, 'there is one of that name'));
   assert.equal(await check(0), 1);
 });
 
-test('a webhook that is not trusted at first', async () => {
+test('a webhook that is not trusted at first is retried', async () => {
   answerWrites(distrusted, unknown, refuse(409, 'there is one of that name'));
   assert.equal(await check(60_000), 1);
 });
 
-test('an API server that never knows the version', async (t) => {
+test('an API server that never serves the version is an error', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => (now += 20_000));
   answerWrites(unknown);

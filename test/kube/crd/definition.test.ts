@@ -9,7 +9,7 @@ const crd = (spec: object, rest: object = {}): CustomResourceDefinition => ({
   ...rest,
 });
 
-test('labels and annotations of others stay, ours win', () => {
+test('other labels and annotations stay, and ours win', () => {
   const metadata = { name: 'widgets.example.com', resourceVersion: '7', labels: { a: 'theirs', b: 'old' }, annotations: { inject: 'ca' } };
   const merged = mergeCustomResourceDefinition(
     crd({}, { metadata }),
@@ -37,7 +37,7 @@ const conversions = [
 ];
 
 for (const { name, existing, wanted, expected } of conversions) {
-  test(`conversion: ${name}`, () => {
+  test(`chooses the conversion: ${name}`, () => {
     const merged = mergeCustomResourceDefinition(
       crd({ ...(existing && { conversion: existing }) }),
       crd({ ...(wanted && { conversion: wanted }) }),
@@ -46,7 +46,7 @@ for (const { name, existing, wanted, expected } of conversions) {
   });
 }
 
-test('a version in which objects may still be stored is never dropped', () => {
+test('a version in which objects may be stored is never dropped', () => {
   const existing = crd({}, { status: { storedVersions: ['v1alpha1', 'v1'] } });
   assert.throws(
     () => mergeCustomResourceDefinition(existing, crd({})),

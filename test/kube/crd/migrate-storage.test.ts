@@ -14,7 +14,7 @@ const crd = {
   },
 };
 
-test('an API server that does not know of the storage version yet stores the former one, and says nothing: it is waited for', async (t) => {
+test('migration waits for an API server that still stores the former version', async (t) => {
   const server = await startFakeApiServer();
   t.after(() => server.stop());
   let hasLearned = false;

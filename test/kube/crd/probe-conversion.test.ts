@@ -14,45 +14,52 @@ const address = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 
-describe('a Service, through the API server', { skip: address === undefined && 'this machine has no address but loopback ones' }, () => {
-  let cluster: ControlPlane;
-  let client: KubeClient;
-  let endpoint: ConversionEndpoint;
-  before(async () => {
-    [cluster, endpoint] = await Promise.all([borrowControlPlane(), startConversionEndpoint(convertReview, address)]);
-    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
-    const metadata = { name: 'convert' };
-    const port = Number(new URL(endpoint.url).port);
-    await cluster.request('POST', '/api/v1/namespaces/default/services', { metadata, spec: { ports: [{ port: 443, targetPort: port }] } });
-    // It also forwards to pods only.
-    const containers = [{ name: 'convert', image: 'example.com/convert' }];
-    await cluster.request('POST', '/api/v1/namespaces/default/pods', { metadata, spec: { containers } });
-    await cluster.request('PATCH', '/api/v1/namespaces/default/pods/convert/status', {
-      status: { podIP: address, podIPs: [{ ip: address }] },
+describe(
+  'a Service probed through the API server',
+  { skip: address === undefined && 'this machine has no address but loopback ones' },
+  () => {
+    let cluster: ControlPlane;
+    let client: KubeClient;
+    let endpoint: ConversionEndpoint;
+    before(async () => {
+      [cluster, endpoint] = await Promise.all([borrowControlPlane(), startConversionEndpoint(convertReview, address)]);
+      client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+      const metadata = { name: 'convert' };
+      const port = Number(new URL(endpoint.url).port);
+      await cluster.request('POST', '/api/v1/namespaces/default/services', {
+        metadata,
+        spec: { ports: [{ port: 443, targetPort: port }] },
+      });
+      // It also forwards to pods only.
+      const containers = [{ name: 'convert', image: 'example.com/convert' }];
+      await cluster.request('POST', '/api/v1/namespaces/default/pods', { metadata, spec: { containers } });
+      await cluster.request('PATCH', '/api/v1/namespaces/default/pods/convert/status', {
+        status: { podIP: address, podIPs: [{ ip: address }] },
+      });
+      const targetRef = { kind: 'Pod', namespace: 'default', name: 'convert' };
+      await cluster.request('POST', '/api/v1/namespaces/default/endpoints', {
+        metadata,
+        subsets: [{ addresses: [{ ip: address, targetRef }], ports: [{ port }] }],
+      });
     });
-    const targetRef = { kind: 'Pod', namespace: 'default', name: 'convert' };
-    await cluster.request('POST', '/api/v1/namespaces/default/endpoints', {
-      metadata,
-      subsets: [{ addresses: [{ ip: address, targetRef }], ports: [{ port }] }],
+    after(async () => {
+      await client.close();
+      await Promise.all([cluster.stop(), endpoint.stop()]);
     });
-  });
-  after(async () => {
-    await client.close();
-    await Promise.all([cluster.stop(), endpoint.stop()]);
-  });
 
-  const service = { namespace: 'default', name: 'convert', port: 443, path: '/convert' };
-  it('answers', () => probeConversion(client, { service }, sample));
+    const service = { namespace: 'default', name: 'convert', port: 443, path: '/convert' };
+    it('answers', () => probeConversion(client, { service }, sample));
 
-  it('does not exist, or is not there', async () => {
-    await assert.rejects(
-      probeConversion(client, { service: { ...service, name: 'nobody' } }, sample),
-      /\(Service default\/nobody\) does not answer: .*--skip-probe/,
-    );
-    await endpoint.stop();
-    await assert.rejects(probeConversion(client, { service }, sample), /does not answer: /);
-  });
-});
+    it('fails if it does not exist or does not answer', async () => {
+      await assert.rejects(
+        probeConversion(client, { service: { ...service, name: 'nobody' } }, sample),
+        /\(Service default\/nobody\) does not answer: .*--skip-probe/,
+      );
+      await endpoint.stop();
+      await assert.rejects(probeConversion(client, { service }, sample), /does not answer: /);
+    });
+  },
+);
 
 describe('a URL', () => {
   const client = {} as KubeClient;
@@ -72,7 +79,7 @@ describe('a URL', () => {
     ],
   ];
   for (const [name, answer, message] of wrong) {
-    it(`refused: ${name}`, async () => {
+    it(`is refused: ${name}`, async () => {
       const endpoint = await startConversionEndpoint(answer);
       try {
         const caBundle = Buffer.from(endpoint.caPem).toString('base64');

@@ -88,13 +88,13 @@ async function run(known = new Map<string, string>()): Promise<Run> {
 
 const totals = ({ rewritten, unchanged, gone, refused }: RewriteCounts) => [rewritten, unchanged, gone, refused.length];
 
-test('every object of every page once, with what remains', async () => {
+test('every object of every page is rewritten once, with the remaining number', async () => {
   const { counts, progress } = await run();
   assert.deepEqual([counts.total, totals(counts), world.writes.toSorted()], [5, [5, 0, 0, 0], ['a', 'b', 'c', 'd', 'e']]);
   assert.deepEqual(progress, ['1/5', '2/5', '3/5', '4/5', '5/5']);
 });
 
-test('what is stored rightly is not written, what is known is not even asked for', async () => {
+test('an object that is stored in the right version is not written, and a known one is not requested', async () => {
   world.objects.set('b', { resourceVersion: 7, isOld: false });
   const known = new Map([['uid-c', '10']]);
   assert.deepEqual(totals((await run(known)).counts), [3, 1, 0, 0]);
@@ -104,25 +104,25 @@ test('what is stored rightly is not written, what is known is not even asked for
   assert.equal(server.exchanges.length - requests, 4, 'three pages and one patch');
 });
 
-test('a conflict: looked at again, and not written when the other did it', async () => {
+test('after a conflict the object is read again, and not written if the other writer migrated it', async () => {
   world.faults.set('PATCH b', [writtenByOthers('b')]);
   world.faults.set('PATCH c', [refuse(409), refuse(409)]);
   assert.deepEqual(totals((await run()).counts), [4, 1, 0, 0]);
 });
 
-test('an object that others write all the time counts as stored by them', async () => {
+test('an object that others write constantly counts as stored by them', async () => {
   world.faults.set('PATCH b', Array<() => void>(20).fill(refuse(409) as () => void));
   assert.deepEqual(totals((await run()).counts), [4, 1, 0, 0]);
 });
 
-test('deleted meanwhile: at the patch, or after a conflict', async () => {
+test('an object that is deleted before the patch or after a conflict is skipped', async () => {
   world.faults.set('PATCH b', [refuse(404)]);
   world.faults.set('PATCH c', [refuse(409)]);
   world.faults.set('GET c', [refuse(404)]);
   assert.deepEqual(totals((await run()).counts), [3, 0, 2, 0]);
 });
 
-test('busy, failing and cut connections are tried again', async () => {
+test('requests that fail, are throttled or lose their connection are retried', async () => {
   world.faults.set('PATCH a', [refuse(429, 'too many', { 'retry-after': '0' }), refuse(500), ({ reset }) => reset()]);
   world.faults.set('GET ', [refuse(429), undefined, refuse(503)]);
   assert.deepEqual(totals((await run()).counts), [5, 0, 0, 0]);
@@ -139,7 +139,7 @@ test('an object that is refused does not stop the others', async () => {
   ]);
 });
 
-test('a list whose moment is forgotten begins anew, without what is done', async () => {
+test('an expired list starts again without the objects that are done', async () => {
   world.faults.set('GET ', [undefined, undefined, refuse(410, 'expired')]);
   const before = server.exchanges.length;
   assert.deepEqual(totals((await run()).counts), [5, 0, 0, 0]);
@@ -147,7 +147,7 @@ test('a list whose moment is forgotten begins anew, without what is done', async
   assert.equal(patches.length, 5);
 });
 
-test('it gives up when no list succeeds, and when everything fails', async () => {
+test('the migration gives up when no list succeeds or everything fails', async () => {
   world.faults.set('GET ', Array<() => void>(20).fill(refuse(410, 'expired for ever') as () => void));
   await assert.rejects(run(), { status: 410 });
   world.faults.clear();

@@ -35,7 +35,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
   const setConversion = (conversion: object) =>
     cluster.request('PATCH', path, [{ op: 'add', path: '/spec/conversion', value: conversion }], 'application/json-patch+json');
 
-  it('is nobody’s before there is a CustomResourceDefinition', async () => assert.equal(await sync(bundles[0] ?? ''), 'absent'));
+  it('is absent before there is a CustomResourceDefinition', async () => assert.equal(await sync(bundles[0] ?? ''), 'absent'));
 
   describe('once it is there', () => {
     before(async () => {
@@ -48,7 +48,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
     });
     beforeEach(() => setConversion({ strategy: 'None' }));
 
-    it('is left alone without a webhook: switching is not done by itself', async () => {
+    it('is left unchanged without a webhook, because the conversion is not switched automatically', async () => {
       const before = await readCrd();
       assert.equal(await sync(bundles[0] ?? ''), 'not ours');
       assert.deepEqual((await readCrd()).spec, before.spec);
@@ -60,7 +60,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       ['another host', { url: 'https://127.0.0.2:9443/convert' }],
       ['a host that only begins like ours', { url: 'https://conversion.ops.svc.example.com/convert' }],
     ] as const) {
-      it(`is left alone when it points elsewhere: ${name}`, async () => {
+      it(`is left unchanged when the webhook points elsewhere: ${name}`, async () => {
         await setConversion(webhook({ ...clientConfig, caBundle: encode(bundles[0] ?? '') }));
         assert.equal(await sync(bundles[1] ?? ''), 'not ours');
         assert.equal((await readClientConfig()).caBundle, encode(bundles[0] ?? ''));
@@ -73,7 +73,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       ['a URL with an address of ours', { url: 'https://127.0.0.1:9443/convert' }],
       ['a URL with an IPv6 address of ours', { url: 'https://[::1]:9443/convert' }],
     ] as const) {
-      it(`is kept in step for ${name}, and only when it differs`, async () => {
+      it(`is kept in sync for ${name}, and written only when it differs`, async () => {
         await setConversion(webhook(clientConfig));
         const others = JSON.stringify((await readCrd()).spec.versions);
         for (const bundle of [bundles[0] ?? '', bundles.join('')]) {
@@ -87,7 +87,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       });
     }
 
-    it('is left alone when cert-manager writes it', async () => {
+    it('is left unchanged when cert-manager writes it', async () => {
       const annotate = (value: string | null) =>
         cluster.request('PATCH', path, { metadata: { annotations: { 'cert-manager.io/inject-ca-from': value } } });
       await setConversion(webhook({ url: 'https://127.0.0.1:9443/convert' }));
@@ -97,7 +97,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       assert.equal(await sync(bundles[0] ?? ''), 'updated');
     });
 
-    it('ends the same when replicas write at once, and while somebody else edits', async () => {
+    it('is the same in the end when replicas write at once and somebody else edits', async () => {
       await setConversion(webhook({ url: 'https://127.0.0.1:9443/convert' }));
       const label = (value: string) => cluster.request('PATCH', path, { metadata: { labels: { value } } });
       await Promise.all([
@@ -112,7 +112,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       assert.ok((await readCrd()).metadata.labels.value);
     });
 
-    it('needs get and patch of this one object, and says what is missing', async () => {
+    it('needs get and patch on this one object, and the error names what is missing', async () => {
       await setConversion(webhook({ url: 'https://127.0.0.1:9443/convert' }));
       const namespace = await cluster.namespace();
       const tryWith = async (verbs: string[]) => {

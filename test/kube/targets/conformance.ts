@@ -79,7 +79,7 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
   };
   const podSpecOf = (raw: unknown) => target.podSpecPath.reduce((value, part) => (value as Record<string, unknown>)[part], raw) as object;
 
-  test('is in the list, unless it is a custom resource', () => assert.equal(targets.includes(target), prepare === undefined));
+  test('the kind is in the list, unless it is a custom resource', () => assert.equal(targets.includes(target), prepare === undefined));
 
   test('a new object is read with the owner of its images', async () => {
     const workload = await created('new');
@@ -94,7 +94,7 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
     assert.deepEqual(workload.labels, { app: 'new' });
   });
 
-  test('objects are found by the paths of the kind', async () => {
+  test('objects are found at the paths of the kind', async () => {
     await created('listed');
     for (const path of [listPath(target), listPath(target, namespace)]) {
       const { items } = await client.request<{ items: unknown[] }>({ method: 'GET', path });
@@ -126,14 +126,14 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
     assert.deepEqual(reverted, podSpecOf(before));
   });
 
-  test('a patch for what is not there any more changes nothing', async () => {
+  test('a patch for a container that no longer exists changes nothing', async () => {
     const workload = await created('stale');
     const stale = toWeb('shop/web:3', 'shop/web:0');
     assert.deepEqual(await patchImages(client, workload, [stale], 'why', undefined, target), { kind: 'conflict' });
     assert.equal((await readRaw('stale')).metadata.generation, workload.generation);
   });
 
-  test('an image volume is changed alone, and what its workload remembers of it is its own', async () => {
+  test('an image volume is changed alone, and has a memory of its own', async () => {
     const workload = await created('volume');
     const before = await readRaw('volume');
     const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;

@@ -25,7 +25,7 @@ testTarget(
   (cluster) => installKind(cluster, known.rollout),
 );
 
-test('the plural comes from the API server; a kind that it does not serve, or without namespaces, is no target', async (t) => {
+test('the plural comes from the API server, and a kind that is not served or not namespaced is not a target', async (t) => {
   const server = await startFakeApiServer();
   t.after(() => server.stop());
   const resources = [

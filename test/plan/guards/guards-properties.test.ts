@@ -75,7 +75,7 @@ test('every change is made, blocked with a reason or refused; nothing else is ch
   );
 });
 
-test('guards that have spoken say the same again', () => {
+test('guards applied again give the same result', () => {
   fc.assert(
     fc.property(input, (given) => {
       const { after, again } = guarded(given);
@@ -85,7 +85,7 @@ test('guards that have spoken say the same again', () => {
   );
 });
 
-test('never in a dry run, nor outside of windows, nor while paused, nor without approval', () => {
+test('nothing is changed in a dry run, outside windows, while paused or without approval', () => {
   fc.assert(
     fc.property(input, (given) => {
       const { after } = guarded(given);

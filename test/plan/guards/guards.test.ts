@@ -266,13 +266,13 @@ const messages: [guard: Guard, given: Case, message: RegExp][] = [
 ];
 
 for (const [guard, given, message] of messages) {
-  test(`${guard.id} says: ${message.source.slice(0, 60)}`, () => {
+  test(`${guard.id} has the message: ${message.source.slice(0, 60)}`, () => {
     const { problem, blocked } = evaluateGuards(given, guard);
     assert.match((problem ?? blocked)?.message ?? '', message);
   });
 }
 
-test('a reversion is counted with those before, up to the last one', () => {
+test('reversions are counted back to the last one', () => {
   const runs = by('argocd-controller');
   const countOf = (given: Case) => evaluateGuards({ runs, ...given }, reverted).reverted?.map(({ count, at }) => [count, at]);
   assert.deepEqual(countOf(applied), [[1, '2026-03-02T12:00:00Z']]);
@@ -280,7 +280,7 @@ test('a reversion is counted with those before, up to the last one', () => {
   assert.deepEqual(countOf(revertedTwice), [[2, reversion.at]]);
 });
 
-test('after a release it is counted from the beginning', () => {
+test('after a release reversions are counted from the beginning', () => {
   const { reverted: counted } = evaluateGuards(
     { runs: by('helm'), ...revertedTwice, actions: { release: '2026-03-02T00:00:00Z' } },
     reverted,
@@ -288,12 +288,12 @@ test('after a release it is counted from the beginning', () => {
   assert.equal(counted?.[0]?.count, 1);
 });
 
-test('what one guard says of a container leaves the others', () => {
+test('what one guard blocks does not affect the other containers', () => {
   const { changed, blocked } = evaluateGuards({ runs: by('kubectl'), other: by('image-watcher'), ...applied }, held);
   assert.deepEqual([changed, blocked?.changes.map(({ container }) => container)], [['other'], ['web']]);
 });
 
-test('what was changed in this look already, and rewritten, is not changed once more', () => {
+test('a container that was changed in this reconcile and rewritten is not changed again', () => {
   const change = {
     workload: webDeployment,
     container: 'web',

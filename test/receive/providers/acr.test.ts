@@ -29,7 +29,7 @@ const reasonsOf = (body: unknown) => {
   return ignored.map(({ reason }) => reason);
 };
 
-test('a webhook', () => {
+test('reads a webhook', () => {
   assert.deepEqual(parse(change).pushes, [{ ...push, idempotencyKey: 'change-1', pushedAt: change.timestamp }]);
 });
 
@@ -48,7 +48,7 @@ for (const [name, body, headers] of [
   test(name, () => assert.deepEqual(parse(body, headers), { pushes: [gridPush], ignored: [] }));
 }
 
-test('a batch: each event by itself, whatever its schema', () => {
+test('reads each event of a batch by itself, whatever its schema', () => {
   const { pushes, ignored } = parse([
     gridEvent,
     7,
@@ -69,14 +69,14 @@ test('a batch: each event by itself, whatever its schema', () => {
   assert.deepEqual(reasonsOf([]), ['no events']);
 });
 
-test('the host of the request, else the name of the registry', () => {
+test('the registry is the host of the request, else the name of the registry', () => {
   const { request: _, ...bare } = change;
   assert.equal(parse({ ...gridEvent, data: bare }).pushes[0]?.registry, 'acmedata.azurecr.io');
   assert.equal(parse({ ...gridEvent, topic: '/registries/a.b', data: bare }).pushes[0]?.registry, undefined);
   assert.equal(parse(bare).pushes[0]?.registry, undefined);
 });
 
-test('no tag is no tag, and the inner id and time stand in for the outer', () => {
+test('a push without a tag has none, and missing outer id and time are taken from the inner ones', () => {
   for (const tag of [undefined, null, '', 7]) {
     const [claimed] = parse({ ...change, target: { ...change.target, tag } }).pushes;
     assert.ok(claimed && !('tag' in claimed));
@@ -85,7 +85,7 @@ test('no tag is no tag, and the inner id and time stand in for the outer', () =>
   assert.deepEqual([claimed?.idempotencyKey, claimed?.pushedAt], [`${topic} change-1`, change.timestamp]);
 });
 
-test('what is no push', () => {
+test('other events are not pushes', () => {
   for (const action of ['delete', 'chart_push', 'chart_delete', 'quarantine', 'ping']) {
     assert.deepEqual(reasonsOf({ ...change, action }), [`not a push: ${action}`]);
   }
@@ -103,7 +103,7 @@ const validation = {
   data: { validationCode: '512d38b6', validationUrl: 'https://rp-eastus2.eventgrid.azure.net:553/validate' },
 };
 
-test('the validation is answered with its code, alone or in an array', () => {
+test('a validation request is answered with its code, alone or in an array', () => {
   for (const body of [validation, [validation]]) {
     assert.deepEqual(parse(body, { 'aeg-event-type': 'SubscriptionValidation' }).handshake, { validationResponse: '512d38b6' });
   }
@@ -112,11 +112,11 @@ test('the validation is answered with its code, alone or in an array', () => {
   }
 });
 
-test('a validation never takes the place of pushes', () => {
+test('a validation request does not suppress pushes', () => {
   const { pushes, handshake, ignored } = parse([validation, gridEvent]);
   assert.deepEqual([pushes.length, handshake, ignored.length], [1, undefined, 1]);
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, 7, { action: 7 }, { eventType: 7 }, { specversion: '1.0' }]) assert.throws(() => parse(body), MalformedBody);
 });

@@ -16,7 +16,7 @@ const parse = (body: unknown) => artifactory.parse({ headers: {}, body: Buffer.f
 const pushOf = (more: object) => parse({ ...event, data: { ...data, ...more } }).pushes[0];
 const reasonOf = (body: unknown) => parse(body).ignored[0]?.reason;
 
-test('the path method: host, key of the repository, image', () =>
+test('with the path method the name is the host, the repository key and the image', () =>
   assert.deepEqual(parse(event).pushes, [
     {
       registry: 'artifactory.example.com',
@@ -33,23 +33,24 @@ test('without an origin the configuration must name the registry', () => {
   }
 });
 
-test('the digest is that of the manifest, never that of another file', () => {
+test('the digest is that of the manifest, never of another file', () => {
   assert.equal(pushOf({ name: 'list.manifest.json' })?.digest, `sha256:${hex}`);
   for (const name of [`sha256__${hex}`, 'not-a-manifest.json', undefined]) assert.equal(pushOf({ name })?.digest, undefined);
   assert.equal(pushOf({ sha256: null })?.digest, undefined);
 });
 
-test('two pushes of the same tag have the same body: there is no key', () => assert.equal(pushOf({})?.idempotencyKey, undefined));
+test('there is no idempotency key, because two pushes of the same tag have the same body', () =>
+  assert.equal(pushOf({})?.idempotencyKey, undefined));
 
 for (const tag of [`sha256:${hex}`, `sha256__${hex}`, `sha256-${hex}.sig`, undefined]) {
-  test(`the tag ${tag} is none`, () => {
+  test(`the tag ${tag} is not a tag`, () => {
     const [push] = parse({ ...event, data: { ...data, tag } }).pushes;
     assert.ok(push);
     assert.ok(!isPushEvent(acceptPush(push, { receiver: 'r', provider: 'artifactory', aliases: new Map(), now: new Date(0) })));
   });
 }
 
-test('what Artifactory calls "oci" is asked of the registry, unless the file is no manifest', () => {
+test('for what Artifactory calls "oci" the registry is asked, unless the file is not a manifest', () => {
   const platforms = [{ architecture: 'amd64', os: 'linux' }];
   for (const list of [platforms, [], null, undefined, {}]) assert.equal(pushOf({ image_type: 'oci', platforms: list })?.tag, 'v1.2.3');
   assert.equal(pushOf({ image_type: 'oci', name: undefined, path: 'team/api/v1.2.3/list.manifest.json' })?.tag, 'v1.2.3');
@@ -60,7 +61,7 @@ test('what Artifactory calls "oci" is asked of the registry, unless the file is 
   }
 });
 
-test('a path that is deeper than the name is the name; any other path says nothing', () => {
+test('a path that is deeper than the name is the name, and any other path is ignored', () => {
   const nameOf = (image_name: string, path: unknown) => pushOf({ image_name, path })?.repository;
   assert.equal(nameOf('api', 'team/backend/api/v1.2.3/manifest.json'), 'docker-local/team/backend/api');
   assert.equal(nameOf('backend/api', 'team/backend/api/v1.2.3/list.manifest.json'), 'docker-local/team/backend/api');
@@ -78,7 +79,7 @@ test('a path that is deeper than the name is the name; any other path says nothi
   assert.equal(nameOf('api', 'team/api/v1.2.3/sha256__aaaa'), 'docker-local/api');
 });
 
-test('the repository and the name in it are told apart', () =>
+test('the repository and the name in it are separated', () =>
   assert.deepEqual(pushOf({ path: 'x/team/api/v1.2.3/manifest.json' })?.within, { key: 'docker-local', image: 'x/team/api' }));
 
 test('other events are ignored, each with its reason', () => {
@@ -88,7 +89,7 @@ test('other events are ignored, each with its reason', () => {
   assert.equal(reasonOf({ ...event, data: { ...data, repo_key: '' } }), 'the event names no repository');
 });
 
-test('the header holds the secret or the HMAC of the body', () => {
+test('the header contains the secret or the HMAC of the body', () => {
   const body = Buffer.from('{"domain":"docker"}');
   const verify = (value: string) => artifactory.verify({ headers: { 'x-jfrog-event-auth': value }, body }, ['old', 's3cret']);
   const hmac = createHmac('sha256', 's3cret').update(body).digest('hex');
@@ -105,6 +106,6 @@ test('the header holds the secret or the HMAC of the body', () => {
   }
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { domain: 'docker' }, { ...event, domain: 7 }, []]) assert.throws(() => parse(body), MalformedBody);
 });

@@ -13,7 +13,7 @@ const event = { specversion: '1.0', id: 'e-1', source: '/bus', type: 'dev.cdeven
 const parse = (body: unknown, headers: Record<string, string> = {}) => cdevents.parse({ headers, body: Buffer.from(JSON.stringify(body)) });
 
 for (const version of ['0.1.0', '0.2.0', '0.3.0-draft', '1.0.0']) {
-  test(`version ${version} of the event`, () =>
+  test(`reads version ${version} of the event`, () =>
     assert.equal(parse({ ...event, type: `dev.cdevents.artifact.published.${version}` }).pushes.length, 1));
 }
 
@@ -28,14 +28,14 @@ test('other events and other artifacts are ignored, each with its reason', () =>
   }
 });
 
-test('key and time are those of the context, else those of the envelope', () => {
+test('idempotency key and time are those of the context, else those of the envelope', () => {
   const [push] = parse(event).pushes;
   assert.deepEqual([push?.idempotencyKey, push?.pushedAt], ['/ci c-1', '2026-03-01T12:00:00Z']);
   const [other] = parse({ ...event, time: '2026-03-01T13:00:00Z', data: { subject: { id: purl } } }).pushes;
   assert.deepEqual([other?.idempotencyKey, other?.pushedAt], ['/bus e-1', '2026-03-01T13:00:00Z']);
 });
 
-test('a batch: each event by itself', () => {
+test('reads each event of a batch by itself', () => {
   const { pushes, ignored } = parse([event, null, { ...event, type: 'dev.cdevents.build.finished.0.2.0' }, event]);
   assert.deepEqual(
     [pushes.length, ignored.map(({ reason }) => reason)],
@@ -43,13 +43,13 @@ test('a batch: each event by itself', () => {
   );
 });
 
-test('data in base64', () => {
+test('reads data in base64', () => {
   const { data: _, ...rest } = event;
   const encoded = Buffer.from(JSON.stringify(data)).toString('base64');
   assert.equal(parse({ ...rest, data_base64: encoded }).pushes[0]?.repository, 'team/app');
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, data, [], [null]]) assert.throws(() => parse(body), MalformedBody);
 });
 

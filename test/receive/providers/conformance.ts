@@ -32,16 +32,16 @@ export function testProvider(suite: Suite): void {
     assert.ok(samples.some(({ decision }) => decision === 'push') && samples.some(({ decision }) => decision.startsWith('ignore')));
     for (const sample of samples) {
       test(`${sample.name} is read as ${sample.decision}`, () => isReadRight(sample, suite));
-      test(`${sample.name} is answered right`, (t) => isAnsweredRight(t, sample, suite));
-      test(`${sample.name} is let in with one of the secrets only`, (t) => isLetInRight(t, sample, suite));
+      test(`${sample.name} gets the right answer`, (t) => isAnsweredRight(t, sample, suite));
+      test(`${sample.name} is accepted with one of the secrets only`, (t) => isLetInRight(t, sample, suite));
     }
   });
-  describe(`${provider.id}: what resembles no sample`, () => {
+  describe(`${provider.id}: bodies that resemble no sample`, () => {
     for (const [name, body] of malformedBodies) {
-      test(`${name}: no push, and nothing thrown but MalformedBody and OversizedDelivery`, () =>
+      test(`${name}: yields no push, and throws nothing but MalformedBody and OversizedDelivery`, () =>
         assert.deepEqual(eventsOf({ headers: {}, body }, suite), []));
     }
-    test('all of it is answered 200, or 413 where it is too much', async (t) => {
+    test('all of them are answered 200, or 413 when too large', async (t) => {
       const { app, stored } = await startApp(t, { provider, unauthenticated: true, registryOverride: suite.registry });
       for (const [name, body] of malformedBodies) {
         const { statusCode } = await app.inject({
@@ -54,23 +54,24 @@ export function testProvider(suite: Suite): void {
       }
       assert.deepEqual(stored, []);
     });
-    test('any bytes and any JSON', () => {
+    test('any bytes and any JSON yield no push', () => {
       fc.assert(
         fc.property(fc.oneof(fc.uint8Array(), fc.json(), fc.string()), (body) => {
           assert.deepEqual(eventsOf({ headers: {}, body: Buffer.from(body) }, suite), []);
         }),
       );
     });
-    test('payloads of other senders: nothing thrown, and no push but what they tell', () => {
+    test('payloads of other senders throw nothing, and yield only the pushes that they contain', () => {
       for (const sample of readSamples().filter((other) => other.provider !== provider.id)) {
         const told = expectedOf(sample).map((push) => JSON.stringify(push));
         for (const push of eventsOf(sample, { provider }).map(namesOf)) assert.ok(told.includes(JSON.stringify(push)), sample.name);
       }
     });
-    test('what costs the most: less than 5 ms before it is known who sends', () => isCheapForStrangers(samples, suite));
-    test('what costs the most: less than 100 ms for who is known, and a short answer', (t) => isCheapForSenders(t, samples, suite));
+    test('the most expensive bodies cost less than 5 ms before it is known who sends', () => isCheapForStrangers(samples, suite));
+    test('the most expensive bodies cost less than 100 ms for a known sender, and get a short answer', (t) =>
+      isCheapForSenders(t, samples, suite));
     for (const sample of samples.filter(({ body }) => body.length > 0)) {
-      test(`${sample.name}, mutated: never a push that the sample does not name`, () => survivesMutation(sample, suite));
+      test(`${sample.name}, mutated, never yields a push that the sample does not name`, () => survivesMutation(sample, suite));
     }
   });
 }

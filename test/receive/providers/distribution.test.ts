@@ -18,7 +18,7 @@ const event = { id: '1', timestamp: '2026-03-01T12:00:00Z', action: 'push', targ
 
 const parse = (...events: unknown[]) => distribution.parse({ headers: {}, body: Buffer.from(JSON.stringify({ events })) });
 
-test('a batch: each event by itself', () => {
+test('reads each event of a batch by itself', () => {
   const { pushes, ignored } = parse(event, { ...event, action: 'pull' }, 7, { ...event, target: { ...target, tag: 'v1.2' } });
   assert.deepEqual(
     pushes.map(({ tag }) => tag),
@@ -30,7 +30,7 @@ test('a batch: each event by itself', () => {
   );
 });
 
-test('an empty batch is nothing to do', () => assert.deepEqual(parse(), { pushes: [], ignored: [] }));
+test('an empty batch has nothing to do', () => assert.deepEqual(parse(), { pushes: [], ignored: [] }));
 
 test('the registry is the host of the request, else that of the URL', () => {
   const registryOf = (body: unknown) => parse(body).pushes[0]?.registry;
@@ -49,7 +49,7 @@ for (const mediaType of [
   'application/vnd.cyclonedx+json',
   'application/vnd.syft+json',
 ]) {
-  test(`a manifest that refers to ${mediaType} is no image`, () => {
+  test(`a manifest that refers to ${mediaType} is not an image`, () => {
     const [push] = parse({ ...event, target: { ...target, references: [{ mediaType }] } }).pushes;
     assert.ok(push);
     const result = acceptPush(push, { receiver: 'r', provider: 'distribution', aliases: new Map(), now: new Date(0) });
@@ -57,7 +57,7 @@ for (const mediaType of [
   });
 }
 
-test('a manifest that refers to what images are made of is an image', () => {
+test('a manifest that refers to parts of images is an image', () => {
   const references = [
     { mediaType: 'application/vnd.oci.image.config.v1+json' },
     { mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip' },
@@ -67,7 +67,7 @@ test('a manifest that refers to what images are made of is an image', () => {
   assert.equal(parse({ ...event, target: { ...target, references } }).pushes[0]?.mediaType, target.mediaType);
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of ['{}', '[]', '{"events":{}}']) {
     assert.throws(() => distribution.parse({ headers: {}, body: Buffer.from(body) }), MalformedBody);
   }

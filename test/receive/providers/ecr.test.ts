@@ -50,13 +50,13 @@ const reasonOf = (body: unknown) => {
   return ignored[0]?.reason;
 };
 
-test('the same push on every way', () => {
+test('the same push is read on every delivery path', () => {
   assert.deepEqual(parse(event).pushes, [push]);
   assert.deepEqual(parse(notification(event)).pushes, [push]);
   assert.deepEqual(parse(event, { 'x-amz-sns-rawdelivery': 'true', 'x-amz-sns-message-id': 'message-1' }).pushes, [push]);
 });
 
-test('without an id of the event, that of the message', () => {
+test('without an id of the event, that of the message is used', () => {
   const { id: _, ...anonymous } = event;
   assert.equal(parse(notification(anonymous)).pushes[0]?.idempotencyKey, 'message-1');
   assert.equal(parse(anonymous, { 'x-amz-sns-message-id': 'message-1' }).pushes[0]?.idempotencyKey, 'message-1');
@@ -74,7 +74,7 @@ for (const [account, region, host] of [
   ['123456789012', 'evil.example.com/', undefined],
   ['123456789012', '', undefined],
 ] as const) {
-  test(`${account} in "${region}": ${host ?? 'no registry'}`, () => assert.equal(ecrHost(account, region), host));
+  test(`the registry of ${account} in "${region}" is ${host ?? 'unknown'}`, () => assert.equal(ecrHost(account, region), host));
 }
 
 test('without a region or account the configuration must name the registry', () => {
@@ -84,7 +84,7 @@ test('without a region or account the configuration must name the registry', () 
   }
 });
 
-test('what is no push', () => {
+test('other events are not pushes', () => {
   const detailed = (changes: object) => ({ ...event, detail: { ...detail, ...changes } });
   assert.equal(reasonOf(detailed({ 'action-type': 'DELETE' })), 'not a push: ECR Image Action DELETE');
   assert.equal(reasonOf(detailed({ result: 'FAILURE' })), 'the push did not succeed: FAILURE');
@@ -97,7 +97,7 @@ test('what is no push', () => {
   assert.match(reasonOf({ Type: 'UnsubscribeConfirmation', TopicArn: topic, Token: 'abc' }) ?? '', /was ended/);
 });
 
-test('no tag, and what is no image', () => {
+test('a push without a tag, or of something other than an image, is ignored', () => {
   const isPushed = (changes: object) => {
     const [claimed] = parse({ ...event, detail: { ...detail, ...changes } }).pushes;
     return (
@@ -112,7 +112,7 @@ test('no tag, and what is no image', () => {
   for (const tag of ['', null, undefined, 7, []]) assert.ok(!isPushed({ 'image-tag': tag }));
 });
 
-test("Argo CD Image Updater's transformed events", () => {
+test("reads Argo CD Image Updater's transformed events", () => {
   const cloudEvent = {
     specversion: '1.0',
     id: 'event-1',
@@ -127,7 +127,7 @@ test("Argo CD Image Updater's transformed events", () => {
   assert.equal(reasonOf({ ...cloudEvent, data: [] }), 'the event names no repository');
 });
 
-test('a secret in any header, as token, or as password', () => {
+test('accepts a secret in any header, as token or as password', () => {
   const verify = (headers: Record<string, string>) => ecr.verify({ headers, body: Buffer.alloc(0) }, ['old', 's3cret']);
   const basic = (credentials: string) => ({ authorization: `Basic ${Buffer.from(credentials).toString('base64')}` });
   for (const headers of [
@@ -144,7 +144,7 @@ test('a secret in any header, as token, or as password', () => {
   }
 });
 
-test('a subscription: the token and the address in it are neither used nor told', async (t) => {
+test('the token and the address in a subscription are neither used nor disclosed', async (t) => {
   const { app, stored, logged } = await startApp(t, { provider: ecr });
   const payload = {
     Type: 'SubscriptionConfirmation',
@@ -159,7 +159,7 @@ test('a subscription: the token and the address in it are neither used nor told'
   assert.ok(!/2336412f37|s3cret/.test(logged.join('')));
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [
     {},
     [],

@@ -92,7 +92,7 @@ for (const [name, body, expected] of [
   });
 }
 
-test('the registry of the configuration replaces any', () => {
+test('the configured registry replaces any other', () => {
   for (const body of [
     { image: 'nginx:1' },
     { image: 'r.example.com/nginx:1' },
@@ -103,7 +103,7 @@ test('the registry of the configuration replaces any', () => {
   }
 });
 
-test('the key is X-Delivery-Id, else the id; without either the time tells', () => {
+test('the idempotency key is X-Delivery-Id, else the id, and without either the time distinguishes pushes', () => {
   const body = { image: 'r.example.com/a:1', id: 'b' };
   const keyOf = (sent: unknown, headers?: Record<string, string>) => parse(sent, headers).pushes[0]?.idempotencyKey;
   assert.equal(keyOf(body, { 'x-delivery-id': 'h' }), 'h');
@@ -111,7 +111,7 @@ test('the key is X-Delivery-Id, else the id; without either the time tells', () 
   assert.equal(keyOf({ ...body, id: 7 }), undefined);
 });
 
-test('what is ignored says why', () => {
+test('an ignored push has a reason', () => {
   const { ignored } = parse({ registry: 'r.example.com', repository: 'team/api', tags: [1.1], images: [7, {}, 'a b', { name: 'x' }] });
   assert.deepEqual(
     ignored.map(({ reason }) => reason),
@@ -125,7 +125,7 @@ test('what is ignored says why', () => {
   );
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { tag: '1' }, { image: 7 }, { image: '' }, { images: {} }, { images: [] }, []]) {
     assert.throws(() => parse(body), MalformedBody);
   }
@@ -198,19 +198,19 @@ for (const [name, body, expected] of [
     'x.removed',
   ].map((type) => [`no push: ${type}`, { ...event, type, data: named }, []] as const),
 ] as const) {
-  test(`CloudEvents: ${name}`, () => {
+  test(`reads CloudEvents: ${name}`, () => {
     assert.deepEqual(acceptedOf(body), expected);
     const { pushes, ignored } = parse(body);
     assert.ok(pushes.length + ignored.length > 0);
   });
 }
 
-test('CloudEvents: the registry of the configuration replaces any', () => {
+test('the configured registry replaces that of a CloudEvent', () => {
   const data = { ...named, registryUrl: 'a.example.com' };
   assert.deepEqual(acceptedOf({ ...event, data }, 'mirror.example.com'), ['mirror.example.com/team/api:v1']);
 });
 
-test('CloudEvents: binary', () => {
+test('reads a binary CloudEvent', () => {
   const headers = {
     'ce-specversion': '1.0',
     'ce-type': 'container.push',
@@ -232,7 +232,7 @@ test('CloudEvents: binary', () => {
   });
 });
 
-test('CloudEvents: the key is that of the event', () => {
+test('the idempotency key is that of the CloudEvent', () => {
   const [first, second] = parse(
     [
       { ...event, data: named },
@@ -244,4 +244,4 @@ test('CloudEvents: the key is that of the event', () => {
   assert.equal(parse({ ...event, id: undefined, data: { ...named, id: 'x' } }).pushes[0]?.idempotencyKey, undefined);
 });
 
-test('CloudEvents: a batch of nothing that is an event is malformed', () => assert.throws(() => parse([named, 7]), MalformedBody));
+test('a batch without any CloudEvent is malformed', () => assert.throws(() => parse([named, 7]), MalformedBody));

@@ -34,7 +34,7 @@ test('the owner is the login, else the username; names may have slashes', () => 
   assert.equal(reasonOf({ ...event, package: { ...pushed, owner: null } }), 'the event names no repository');
 });
 
-test('a push by digest is no tag', () => {
+test('a push by digest has no tag', () => {
   const push = pushOf({ version: `sha256:${'a'.repeat(64)}` });
   assert.ok(push && !isPushEvent(acceptPush(push, { receiver: 'r', provider: 'gitea', aliases: new Map(), now: new Date(0) })));
 });
@@ -47,12 +47,12 @@ test('other events are ignored, each with its reason', () => {
   assert.equal(reasonOf({ action: 'created' }), 'the event names no package');
 });
 
-test('the delivery is the key, under either name', () => {
+test('the delivery id is the idempotency key, under either name', () => {
   assert.equal(parse(event).pushes[0]?.idempotencyKey, 'd-1');
   assert.equal(parse(event, { 'x-forgejo-delivery': 'd-2' }).pushes[0]?.idempotencyKey, 'd-2');
 });
 
-test('the signature covers the JSON, in a form too', () => {
+test('the signature covers the JSON, even in a form', () => {
   const json = JSON.stringify(event);
   const signature = createHmac('sha256', 's3cret').update(json).digest('hex');
   const form = Buffer.from(new URLSearchParams({ payload: json }).toString());
@@ -68,7 +68,7 @@ test('the signature covers the JSON, in a form too', () => {
   assert.equal(verify({ 'x-hub-signature-256': `sha256=${signature}` }, Buffer.from(json)), false);
 });
 
-test('a form with two payloads is none: which of them is signed, and which is read?', () => {
+test('a form with two payloads is malformed, because only one of them is signed', () => {
   const json = JSON.stringify(event);
   const body = Buffer.from(`payload=${encodeURIComponent(json)}&payload=%7B%22action%22%3A%22evil%22%7D`);
   const signature = createHmac('sha256', 's3cret').update(json).digest('hex');
@@ -77,7 +77,7 @@ test('a form with two payloads is none: which of them is signed, and which is re
   assert.throws(() => gitea.parse({ headers: sent, body }), MalformedBody);
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { action: 7 }, []]) assert.throws(() => parse(body), MalformedBody);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   for (const body of ['', 'payload=', 'payload=%', 'other=1']) {

@@ -29,10 +29,10 @@ test('a resource with an unexpected structure does not hide the others', () => {
   );
 });
 
-test('the old name of the event, of Harbor 1 and its relatives', () =>
+test('accepts the former name of the event, used by Harbor 1 and its derivatives', () =>
   assert.equal(parse({ ...plain, type: 'pushImage' }).pushes.length, 1));
 
-test('names with slashes, and no full name', () => {
+test('accepts names with slashes, and payloads without a full name', () => {
   const [push] = parse({ ...plain, event_data: { resources: [resource], repository: { namespace: 'shop', name: 'team/web' } } }).pushes;
   assert.equal(push?.repository, 'shop/team/web');
 });
@@ -42,7 +42,7 @@ test('without a resource URL the configuration must name the registry', () => {
   assert.equal(parse({ ...plain, event_data: { repository, resources: [bare] } }).pushes[0]?.registry, undefined);
 });
 
-test('the id and source of a CloudEvent are the key; the Default format has none, for its time tells seconds', () => {
+test('the idempotency key is id and source of a CloudEvent, and the Default format has none because its times have whole seconds', () => {
   const key = (body: unknown) => parse(body).pushes[0]?.idempotencyKey;
   assert.deepEqual([key(plain), key({ ...cloudEvent, id: '' })], [undefined, undefined]);
   assert.equal(key(cloudEvent), key({ ...cloudEvent, time: '2026-03-01T12:00:00Z' }));
@@ -50,13 +50,13 @@ test('the id and source of a CloudEvent are the key; the Default format has none
   assert.notEqual(key(cloudEvent), key({ ...cloudEvent, source: '/projects/3' }));
 });
 
-test('times that are none are left out', () => {
+test('invalid times are omitted', () => {
   for (const occur_at of ['yesterday', 1e300, null, -1e300]) {
     const [push] = parse({ ...plain, occur_at }).pushes;
     assert.ok(push && !('pushedAt' in push));
   }
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { events: [] }, { type: 7 }, []]) assert.throws(() => parse(body), MalformedBody);
 });

@@ -7,7 +7,7 @@ const secret = 's3cret:with a colon';
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 const delivery = (authorization?: string) => ({ headers: { authorization }, body: Buffer.alloc(0) });
 
-test('the whole value, or what follows Bearer', () => {
+test('the secret is the whole value, or what follows Bearer', () => {
   for (const value of [secret, `Bearer ${secret}`, `bearer  ${secret}`]) {
     assert.ok(verifyAuthorizationHeader(delivery(value), ['old', secret]), value);
   }
@@ -16,7 +16,7 @@ test('the whole value, or what follows Bearer', () => {
   }
 });
 
-test('the password, whoever the user is; or both', () => {
+test('the secret is the password, whoever the user is, or user and password', () => {
   for (const value of [basic(`ci:${secret}`), basic(`:${secret}`), basic(secret), basic(`ci:${secret}`).replace('Basic', 'basic ')]) {
     assert.ok(verifyBasicPassword(delivery(value), ['old', secret]), value);
   }
@@ -33,9 +33,9 @@ const right = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
 const verify = (value: string | string[] | undefined, secrets = [hmacSecret], scheme = github) =>
   verifyHmac({ headers: { [scheme.headers[0] ?? '']: value }, body }, secrets, scheme);
 
-test("GitHub's own test vector", () => assert.ok(verify(`sha256=${right}`)));
-test('hex in capitals', () => assert.ok(verify(`sha256=${right.toUpperCase()}`)));
-test('any of several secrets', () => {
+test("accepts GitHub's own test vector", () => assert.ok(verify(`sha256=${right}`)));
+test('accepts upper-case hexadecimal digits', () => assert.ok(verify(`sha256=${right.toUpperCase()}`)));
+test('accepts any of several secrets', () => {
   assert.ok(verify(`sha256=${right}`, [hmacSecret, 'next']));
   assert.ok(verify(`sha256=${right}`, ['old', hmacSecret]));
   assert.ok(!verify(`sha256=${right}`, ['old', 'next']));
@@ -56,16 +56,16 @@ for (const [name, value] of [
   ['a space before it', `sha256= ${right}`],
   ['twice', [`sha256=${right}`, `sha256=${right}`]],
 ] satisfies [string, string | string[] | undefined][]) {
-  test(`${name}: not let in`, () => assert.ok(!verify(value)));
+  test(`refuses ${name}`, () => assert.ok(!verify(value)));
 }
 
-test('another byte in the body: not let in', () => {
+test('refuses a body with one byte changed', () => {
   assert.ok(
     !verifyHmac({ headers: { [github.headers[0] ?? '']: `sha256=${right}` }, body: Buffer.from('Hello, World') }, [hmacSecret], github),
   );
 });
 
-test('sha1, without a prefix', () => {
+test('verifies sha1 signatures without a prefix', () => {
   const scheme: HmacScheme = { headers: ['x-signature'], algorithm: 'sha1' };
   const signature = createHmac('sha1', hmacSecret).update(body).digest('hex');
   assert.ok(verify(signature, [hmacSecret], scheme));

@@ -16,26 +16,26 @@ const parse = (body: unknown, sent: Record<string, string> = headers) =>
   nexus.parse({ headers: sent, body: Buffer.from(JSON.stringify(body)) });
 const reasonOf = (body: unknown, sent?: Record<string, string>) => parse(body, sent).ignored[0]?.reason;
 
-test('no registry in the configuration: ignored, with what to do', () => {
+test('without a configured registry a push is ignored, with what to do', () => {
   const [push] = parse(event).pushes;
   assert.ok(push);
   const result = acceptPush(push, { receiver: 'r', provider: 'nexus', aliases: new Map(), now: new Date(0) });
   assert.ok('reason' in result && result.reason.includes('set "registry" of the receiver'));
 });
 
-test('the repository and the name in it are told apart', () => {
+test('the repository and the name in it are separated', () => {
   assert.deepEqual(parse(event).pushes[0]?.within, { key: 'docker-hosted', image: 'team/api' });
   assert.equal(parse({ ...event, repositoryName: 7 }).pushes[0]?.within, undefined);
 });
 
-test('a tag that is pushed again', () => assert.equal(parse({ ...event, action: 'UPDATED' }).pushes.length, 1));
+test('a tag that is pushed again is a push', () => assert.equal(parse({ ...event, action: 'UPDATED' }).pushes.length, 1));
 
-test('the delivery is the key', () => {
+test('the delivery id is the idempotency key', () => {
   assert.equal(parse(event).pushes[0]?.idempotencyKey, 'd-1');
   assert.equal(parse(event, {}).pushes[0]?.idempotencyKey, undefined);
 });
 
-test('times with zones without a colon', () => {
+test('accepts time zones without a colon', () => {
   const pushedAt = (timestamp: unknown) => parse({ ...event, timestamp }).pushes[0]?.pushedAt;
   assert.equal(pushedAt('2026-03-01T12:00:00.515+0000'), '2026-03-01T12:00:00.515Z');
   assert.equal(pushedAt('2026-03-01T12:00:00.515-0530'), '2026-03-01T12:00:00.515-05:30');
@@ -60,6 +60,6 @@ test('the signature is an HMAC-SHA1 of the body', () => {
   assert.deepEqual([verify('sha1'), verify('sha256')], [true, false]);
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { action: 7 }, []]) assert.throws(() => parse(body), MalformedBody);
 });

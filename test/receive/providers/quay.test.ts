@@ -36,7 +36,7 @@ test('a tag that is not a string does not hide the others', () => {
   }
 });
 
-test('what polluting names say is read as names', () => {
+test('names such as __proto__ are read as names', () => {
   const body = Buffer.from(
     '{"docker_url":"quay.io/a/b","updated_tags":{"__proto__":"x","constructor":"y"},"__proto__":{"updated_tags":["evil"]}}',
   );
@@ -50,7 +50,7 @@ test('without a URL the configuration must name the registry', () => {
   }
 });
 
-test('other notifications', () => {
+test('other notifications are ignored', () => {
   const { updated_tags: _, ...rest } = event;
   for (const body of [
     { ...rest, build_id: '1', docker_tags: ['latest'] },
@@ -63,7 +63,7 @@ test('other notifications', () => {
   assert.deepEqual(parse({ updated_tags: [] }).ignored, [{ code: 'Incomplete', reason: 'the event names no tag', repository: 'team/api' }]);
 });
 
-test('no tag of it hides behind a name that is none', () => {
+test('no tag is hidden by an invalid name', () => {
   const results = parse({ updated_tags: ['sha256:abc', `sha256-${'a'.repeat(64)}.sig`, 'a b', 'ok'] }).pushes.map((push) =>
     acceptPush(push, { receiver: 'r', provider: 'quay', aliases: new Map(), now: new Date(0) }),
   );
@@ -73,7 +73,7 @@ test('no tag of it hides behind a name that is none', () => {
   );
 });
 
-test('another format is malformed, not a crash', () => {
+test('a body of another format is malformed, and does not crash the provider', () => {
   for (const body of ['[]', '7', '{}', '{"docker_url":7}']) {
     assert.throws(() => quay.parse({ headers: {}, body: Buffer.from(body) }), MalformedBody);
   }

@@ -43,10 +43,10 @@ testSource({
 });
 
 for (const host of ['example.azurecr.io', 'example.azurecr.us', 'example.azurecr.cn', 'example.westeurope.data.azurecr.io']) {
-  test(`${host} is Azure's`, () => assert.equal(azureCredentials({ identity: undefined })(imageAt(host)).length, 1));
+  test(`${host} belongs to Azure`, () => assert.equal(azureCredentials({ identity: undefined })(imageAt(host)).length, 1));
 }
 
-test('the federated token becomes a token of Entra, and that one a refresh token of the registry', async () => {
+test('the federated token is exchanged for an Entra token, and that for a refresh token of the registry', async () => {
   const { source, requests } = await start();
   await offerOf(source, image).read({ refresh: false });
   assert.deepEqual(
@@ -78,12 +78,12 @@ test('each registry has a refresh token of its own', async () => {
   assert.equal(requests.filter(({ path }) => path === '/oauth2/exchange').length, 2);
 });
 
-test('outside of Azure that is said, without a request', async () => {
+test('outside Azure the reason says so, without a request', async () => {
   const read = await offerOf(azureCredentials({ identity: undefined }), image).read({ refresh: false });
   assert.match('why' in read ? read.why : '', /^is not there: AZURE_FEDERATED_TOKEN_FILE, .* are not set$/);
 });
 
-test('a registry that does not know the identity', async () => {
+test('a registry that does not know the identity is reported', async () => {
   const { source } = await start({ exchange: { status: 401, body: { errors: [] } } });
   const read = await offerOf(source, image).read({ refresh: false });
   assert.match('why' in read ? read.why : '', /^is not accepted by example\.azurecr\.io \(401\): it needs the role AcrPull$/);
@@ -93,7 +93,7 @@ for (const [what, answers] of [
   ['Entra', { login: { status: 503 } }],
   ['a registry', { exchange: { status: 429 } }],
 ] as const) {
-  test(`${what} in trouble is asked again`, async () => {
+  test(`${what} is retried after a failure`, async () => {
     const { source } = await start(answers);
     await assert.rejects(offerOf(source, image).read({ refresh: false }), /the answer is (503|429)/);
   });

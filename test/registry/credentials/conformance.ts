@@ -46,7 +46,7 @@ export function testSource({ name, start, startWithout, why, foreign = [] }: Con
       assert.ok(offer.source.length > 5 && !offer.source.includes(expected.password));
     });
 
-    it('asks nobody before it is read, once for all who read at once, and not again for the next', async () => {
+    it('requests nothing before it is read, once for simultaneous readers, and not again for the next', async () => {
       const { source, image, asked } = await start();
       const offer = offerOf(source, image);
       assert.equal(asked(), 0);
@@ -56,7 +56,7 @@ export function testSource({ name, start, startWithout, why, foreign = [] }: Con
       assert.equal(asked(), once);
     });
 
-    it('says why it has none, and does not ask again for each push', async () => {
+    it('says why it has none, and does not request it again for each push', async () => {
       const { source, image, expected, asked } = await startWithout();
       const read = await offerOf(source, image).read({ refresh: false });
       assert.ok('why' in read);

@@ -25,7 +25,7 @@ function world() {
   return Object.assign(state, { read });
 }
 
-test('it is renewed before it ends, and nobody waits for that', async () => {
+test('a credential is renewed in the background before it expires', async () => {
   const it = world();
   assert.equal(await it.read(), 'token-1');
   it.now = 0.7 * hour;
@@ -38,14 +38,14 @@ test('it is renewed before it ends, and nobody waits for that', async () => {
   assert.equal(it.fetches, 2);
 });
 
-test('one that is about to end is not used any more', async () => {
+test('a credential that is about to expire is not used any more', async () => {
   const it = world();
   await it.read();
   it.now = hour - 59_999;
   assert.equal(await it.read(), 'token-2');
 });
 
-test("while it lasts a failure to renew it is nobody's trouble; after that it is", async () => {
+test('a failed renewal is reported only after the credential has expired', async () => {
   const it = world();
   await it.read();
   it.failure = new Error('connection refused');
@@ -59,7 +59,7 @@ test("while it lasts a failure to renew it is nobody's trouble; after that it is
   assert.match(await it.read(), /^token-/);
 });
 
-test('a cloud that has none any more does not take back what it gave: it is asked again a minute later', async () => {
+test('when the cloud has no credential any more, the current one stays valid and is requested again a minute later', async () => {
   const it = world();
   await it.read();
   it.why = 'not in the cloud';
@@ -76,7 +76,7 @@ test('a cloud that has none any more does not take back what it gave: it is aske
   assert.equal(await it.read(), 'token-3');
 });
 
-test('what ended is not used any more when the cloud has none', async () => {
+test('an expired credential is not used any more when the cloud has none', async () => {
   const it = world();
   await it.read();
   it.why = 'not in the cloud';
@@ -84,7 +84,7 @@ test('what ended is not used any more when the cloud has none', async () => {
   assert.equal(await it.read(), 'not in the cloud');
 });
 
-test('what the registry refuses and the cloud does not have any more is used for a minute', async () => {
+test('a credential that the registry refuses and the cloud no longer has is used for a minute', async () => {
   const it = world();
   await it.read();
   it.why = 'not in the cloud';
@@ -97,7 +97,7 @@ test('what the registry refuses and the cloud does not have any more is used for
   assert.equal(await it.read(), 'not in the cloud');
 });
 
-test('that there is none is remembered for two minutes, also where the registry refuses', async () => {
+test('a missing credential is remembered for two minutes, even when the registry refuses', async () => {
   const it = world();
   it.why = 'not in the cloud';
   assert.equal(await it.read(), 'not in the cloud');
@@ -108,7 +108,7 @@ test('that there is none is remembered for two minutes, also where the registry 
   assert.equal(await it.read(), 'token-2');
 });
 
-test('a refusal of the registry renews it, once a minute at most', async () => {
+test('a refusal of the registry renews the credential, at most once a minute', async () => {
   const it = world();
   await it.read();
   it.now = 59_999;
@@ -117,7 +117,7 @@ test('a refusal of the registry renews it, once a minute at most', async () => {
   assert.equal(await it.read(true), 'token-2');
 });
 
-test('of very many those are forgotten that nobody uses', async () => {
+test('of very many credentials the unused ones are evicted', async () => {
   const it = world();
   await it.read(false, 'unused');
   for (let index = 0; index < 1_000; index++) {
@@ -131,7 +131,7 @@ test('of very many those are forgotten that nobody uses', async () => {
   assert.equal(it.fetches, fetches + 1);
 });
 
-test('what never answers is given up', async () => {
+test('a request without an answer is aborted', async () => {
   const hanging = createExpiringCredentials({
     deadlineMs: 1,
     fetch: (_, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
@@ -139,7 +139,7 @@ test('what never answers is given up', async () => {
   await assert.rejects(hanging('key', { refresh: false }), { name: 'TimeoutError' });
 });
 
-test('while this process is held up it cannot be answered: that does not count', async () => {
+test('time during which this process is suspended does not count as a timeout', async () => {
   const deadlineMs = 200;
   const late = createExpiringCredentials({
     deadlineMs,

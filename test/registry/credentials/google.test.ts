@@ -26,10 +26,10 @@ testSource({
 });
 
 for (const host of ['gcr.io', 'eu.gcr.io', 'europe-west1-docker.pkg.dev', 'docker.pkg.dev']) {
-  test(`${host} is Google's`, () => assert.equal(googleCredentials()(imageAt(host)).length, 1));
+  test(`${host} belongs to Google`, () => assert.equal(googleCredentials()(imageAt(host)).length, 1));
 }
 
-test('the metadata server is asked as it wants to be, for the default service account', async () => {
+test('the metadata server is requested with its header, for the default service account', async () => {
   const { source, requests } = await start(token('a'));
   await offerOf(source, image).read({ refresh: false });
   assert.deepEqual(
@@ -38,13 +38,13 @@ test('the metadata server is asked as it wants to be, for the default service ac
   );
 });
 
-test("another cloud's metadata server is not Google's", async () => {
+test("another cloud's metadata server is not taken for Google's", async () => {
   const { source } = await start({ status: 401 });
   const read = await offerOf(source, image).read({ refresh: false });
   assert.match('why' in read ? read.why : '', /so this is not Google Cloud \(another one answered 401\)/);
 });
 
-test('where there is no metadata server that is remembered, but not in the first minute: in a new pod it comes a little later', async () => {
+test('a missing metadata server is remembered, but not in the first minute, because it appears a little later in a new pod', async () => {
   let now = 0;
   const source = googleCredentials({ metadataUrl: 'http://127.0.0.1:1', now: () => now });
   const read = () => offerOf(source, image).read({ refresh: false });
@@ -55,14 +55,14 @@ test('where there is no metadata server that is remembered, but not in the first
   assert.match('why' in found ? found.why : '', /^cannot be reached, so this is not Google Cloud \(.*ECONNREFUSED/);
 });
 
-test('where nobody has its name there is none, from the start', async () => {
+test('without a DNS name for the metadata server there is none, from the start', async () => {
   // Two dots make it no name at all: no server is asked for it.
   const source = googleCredentials({ metadataUrl: 'http://metadata..invalid' });
   const read = await offerOf(source, image).read({ refresh: false });
   assert.match('why' in read ? read.why : '', /^cannot be reached, so this is not Google Cloud \(.*ENOTFOUND/);
 });
 
-test('a metadata server in trouble is asked again', async () => {
+test('a metadata server is retried after a failure', async () => {
   const { source } = await start({ status: 503, headers: flavor });
   await assert.rejects(offerOf(source, image).read({ refresh: false }), /the metadata server answered 503/);
 });

@@ -10,7 +10,7 @@ const auths = { 'r.example.com': { username: 'me', password: 'one' } };
 const read = (content: SecretContent) =>
   offerOfSecret({ namespace: 'shop', name: 'creds' }, {}, image, async () => content).read({ refresh: false });
 
-test('it is named, with a note of who names it', () => {
+test('a Secret is offered by name, with the object that names it', () => {
   const offer = offerOfSecret({ namespace: 'shop', name: 'creds' }, { note: ', an imagePullSecret,' }, image, async () => ({ why: '' }));
   assert.equal(offer.source, 'Secret shop/creds, an imagePullSecret,');
 });
@@ -24,7 +24,7 @@ for (const [key, document] of [
   });
 }
 
-test('others of the Secret come after the first, ten in all', async () => {
+test('the other credentials of the Secret follow the first, ten in all', async () => {
   const entries = Array.from({ length: 12 }, (_, index) => [
     `${'*?'.repeat(index + 1)}.example.com`,
     { username: `u${index}`, password: 'x' },
@@ -64,7 +64,7 @@ for (const [name, content, expected] of useless) {
   });
 }
 
-test('what cannot be known is not answered', async () => {
+test('a question that cannot be answered yields no answer', async () => {
   const offer = offerOfSecret({ namespace: 'shop', name: 'creds' }, {}, image, () => Promise.reject(new Error('connection refused')));
   await assert.rejects(offer.read({ refresh: false }), /connection refused/);
 });

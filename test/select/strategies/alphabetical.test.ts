@@ -20,9 +20,9 @@ for (const [name, order, tags, selected] of table) {
   test(name, () => assert.equal(selectTag(alphabetical({ order }), tags), selected));
 }
 
-test('ascending unless told otherwise', () => assert.equal(selectTag(alphabetical(), ['a', 'b']), 'b'));
+test('the order is ascending unless the policy says otherwise', () => assert.equal(selectTag(alphabetical(), ['a', 'b']), 'b'));
 
-test('what is the same is not newer, in neither order', () => {
+test('equal names are not newer in either order', () => {
   for (const order of ['Ascending', 'Descending'] as const) assert.equal(alphabetical({ order }).compare('a', 'a'), 0);
 });
 

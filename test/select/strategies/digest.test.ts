@@ -12,7 +12,7 @@ test('follows one tag and no other', () => {
   assert.match(latest.reject('1.0.0') ?? 'selected', /"1\.0\.0" is not the followed tag "latest"/);
 });
 
-test('whatever the tag looks like', () => {
+test('accepts a tag of any form', () => {
   for (const tag of ['1.2', 'main', '0123456', '1.2.3-alpine', '_']) assert.equal(selectTag(digest({ tag }), ['1.2.3', tag]), tag);
 });
 

@@ -34,24 +34,24 @@ for (const [name, times, selected] of table) {
   test(name, () => assert.equal(selectTag(knowing(times), Object.keys(times)), selected));
 }
 
-test('until it knows the images, every tag is a candidate, and none is newer', () => {
+test('until the images are known every tag is a candidate, and none is newer', () => {
   assert.deepEqual([newest().reject('any'), newest().compare('a', 'b')], [undefined, 0]);
   const told = newest().knowing?.(new Map([['a', new Date('2026-01-01')]]));
   assert.deepEqual([told?.reject('a'), told?.id], [undefined, 'newest']);
 });
 
-test('what nobody looked at is no candidate', () => {
+test('an image that was not read is not a candidate', () => {
   assert.match(knowing({ a: '2026-01-01' }).reject('b') ?? 'selected', /of "b" it is not known when it was created/);
 });
 
-test('says what is selected, and why not', () => {
+test('says what is selected, and why a tag is not', () => {
   const strategy = knowing({ silent: undefined, bazel: '1970-01-01' });
   assert.equal(strategy.description, 'the image that was created last');
   assert.match(strategy.reject('silent') ?? 'selected', /the image of "silent" does not say when it was created/);
   assert.match(strategy.reject('bazel') ?? 'selected', /created in 1970, as reproducible builds do: .*image\.created/);
 });
 
-test('the filter goes by names, the choice by images, also where something is extracted', () => {
+test('the filter applies to names, the selection to images, even where something is extracted', () => {
   for (const filter of [{ allow: 'main-(.*)', extract: '$1' }, { allow: 'main-.*' }, { ignore: ['^pr-'] }]) {
     const filtered = filterTags(newest(), filter);
     assert.notEqual(filtered.reject('pr-7'), undefined);

@@ -20,7 +20,7 @@ for (const [name, order, tags, selected] of table) {
   test(name, () => assert.equal(selectTag(numerical({ order }), tags), selected));
 }
 
-test('as numbers of any size compare, in both orders', () => {
+test('numbers of any size are compared, in both orders', () => {
   const digits = fc.stringMatching(/^[0-9]{1,40}$/);
   fc.assert(
     fc.property(digits, digits, (a, b) => {
@@ -31,7 +31,7 @@ test('as numbers of any size compare, in both orders', () => {
   );
 });
 
-test('says what is selected, and why not', () => {
+test('says what is selected, and why a tag is not', () => {
   assert.equal(numerical().description, 'the numerically greatest tag');
   assert.equal(numerical({ order: 'Descending' }).description, 'the numerically smallest tag');
   assert.equal(numerical().reject('v7'), '"v7" is not a whole number');

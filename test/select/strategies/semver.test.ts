@@ -79,7 +79,8 @@ const rejections: [tag: string, range: string | undefined, why: RegExp][] = [
 ];
 
 for (const [tag, range, why] of rejections) {
-  test(`says why not ${tag.slice(0, 20)}`, () => assert.match(semver(range === undefined ? {} : { range }).reject(tag) ?? 'selected', why));
+  test(`says why ${tag.slice(0, 20)} is not selected`, () =>
+    assert.match(semver(range === undefined ? {} : { range }).reject(tag) ?? 'selected', why));
 }
 
 test('says what is selected', () => {

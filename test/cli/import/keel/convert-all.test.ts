@@ -19,7 +19,7 @@ const summary = (...workloads: KeelWorkload[]) =>
     ...spec.targets.map(({ kind, name }) => `${kind} ${name}`),
   ]);
 
-test('a workload becomes a policy of its own name', () => {
+test('a workload becomes a policy with the same name', () => {
   const { policies, skipped } = convertAll([workload('web', 'nginx:1.27.1', minor)]);
   assert.deepEqual(skipped, []);
   assert.deepEqual(
@@ -45,7 +45,7 @@ for (const [name, annotations, labels] of [
   ['an empty policy', { 'keel.sh/policy': '' }, {}],
   ['a policy at the annotations that takes back that of the labels', { 'keel.sh/policy': 'never' }, minor],
 ] as const) {
-  test(`${name}: no policy, and nothing to say`, () => {
+  test(`${name}: yields no policy and no message`, () => {
     assert.deepEqual(convertAll([workload('web', 'nginx:1.27.1', annotations, { labels })]), { policies: [], skipped: [] });
   });
 }
@@ -91,19 +91,19 @@ for (const [name, keys, expected] of [
   ],
   ['image volumes', { imageVolumes: 'true' }, /^Not carried over: keel\.sh\/imageVolumes\.$/],
 ] as const) {
-  test(`${name}: told`, () => {
+  test(`${name}: is reported`, () => {
     const annotations = Object.fromEntries(Object.entries(keys).map(([key, value]) => [`keel.sh/${key}`, value]));
     assert.ok(notes(workload('web', 'nginx:1.27.1', { ...minor, ...annotations })).some((note) => expected.test(note)));
   });
 }
 
-test('what Keel writes itself is not mentioned', () => {
+test('annotations that Keel writes itself are not mentioned', () => {
   const written = { 'keel.sh/digest': 'sha256:1', 'keel.sh/update-time': 'now' };
   const said = notes(workload('web', 'nginx:1.27.1', { 'keel.sh/policy': 'major', ...written }));
   assert.deepEqual(said, ['Only tags with three numbers are candidates; Keel takes "1.5" for 1.5.0.']);
 });
 
-test('each repository of a workload gets a policy, and init containers only where Keel looks at them', () => {
+test('each repository of a workload gets a policy, and init containers only where Keel reads them', () => {
   const more = {
     containers: [
       { name: 'app', image: 'ghcr.io/shop/web:1.0.0' },
@@ -132,7 +132,7 @@ test('each repository of a workload gets a policy, and init containers only wher
   );
 });
 
-test('workloads of a namespace that say the same share a policy, and names do not collide', () => {
+test('workloads of a namespace with the same settings share a policy, and names do not collide', () => {
   const base = 'ghcr.io/shop/base_image:1.0.0';
   assert.deepEqual(
     summary(
@@ -182,7 +182,7 @@ for (const [name, one, problem] of [
     /different tags of docker\.io\/library\/nginx \(1\.0\.0, 1\.1\.0\)/,
   ],
 ] as const) {
-  test(`${name} is not carried over, and the others are`, () => {
+  test(`${name} is not converted, and the other settings are`, () => {
     const { policies, skipped } = convertAll([one, workload('fine', 'ghcr.io/a/b:1.0.0', minor)]);
     assert.deepEqual(
       policies.map(({ policy }) => policy.metadata.name),
@@ -196,7 +196,7 @@ for (const [name, one, problem] of [
   });
 }
 
-test('what is printed is read by lint, and comments stay comments', () => {
+test('lint reads the printed policies, and comments stay comments', () => {
   const imported = convertAll([
     workload('web', 'nginx:1.27.1', minor),
     workload('api', 'ghcr.io/shop/api:latest', { 'keel.sh/policy': 'force', 'keel.sh/notify\nspec': 'x' }),
@@ -221,7 +221,7 @@ for (const [schedule, expected] of [
   ['@monthly', undefined],
   ['*/5 * * * *', undefined],
 ] as const) {
-  test(`the schedule ${schedule}`, () => {
+  test(`converts the schedule ${schedule}`, () => {
     const { interval, note } = convertPollSchedule(schedule);
     assert.deepEqual([interval, note === undefined], [expected, expected !== undefined]);
   });

@@ -79,7 +79,7 @@ for (const [policy, tag, keys, expected] of [
   ['newest:^main-', 'main-1', {}, { select: { newest: {} }, tags: { allow: '^.*(?:^main-).*$' } }],
   ['newest:.*', 'main-1', {}, { select: { newest: {} } }],
 ] satisfies [string, string, Keys, Omit<Selection, 'notes'>][]) {
-  test(`${policy} of ${tag} ${JSON.stringify(keys)}`, () => {
+  test(`converts ${policy} of ${tag} ${JSON.stringify(keys)}`, () => {
     const converted = convert(policy, tag, keys);
     assert.ok(!('problem' in converted), JSON.stringify(converted));
     const { notes, ...selection } = converted;
@@ -101,14 +101,14 @@ for (const [policy, tag, problem] of [
   ['sometimes', 'a', /has no policy "sometimes"/],
   ['globular:x', 'a', /has no policy/],
 ] as const) {
-  test(`${policy.slice(0, 20)} of ${tag} is not carried over, and why`, () => {
+  test(`${policy.slice(0, 20)} of ${tag} is not converted, and the reason is given`, () => {
     const converted = convert(policy, tag);
     assert.ok('problem' in converted);
     assert.match(converted.problem, problem);
   });
 }
 
-describe('what is selected is what Keel would take', () => {
+describe('the converted policy selects what Keel would select', () => {
   for (const [policy, running, candidates, others] of [
     ['minor', '1.4.2', ['1.4.3', '1.5.0'], ['2.0.0', '1.5.0-rc.1', 'latest']],
     ['patch', '1.4.2', ['1.4.3'], ['1.5.0', '2.0.0']],
