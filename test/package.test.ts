@@ -30,7 +30,8 @@ test('the package contains the program, the definition, the documentation and th
     'CHANGELOG.md',
   ])
     assert.ok(files.includes(file), file);
-  const allowed = /^(?:bin\/|src\/.*\.(?:ts|md)$|crd\/|docs\/(?!templates\/).+\.md$|(?:README|CHANGELOG)\.md$|LICENSE$|package\.json$)/;
+  const allowed =
+    /^(?:bin\/|src\/.*\.(?:ts|md)$|crd\/|docs\/(?!templates\/).+\.md$|(?:README(?:\.zh-CN)?|CHANGELOG)\.md$|LICENSE$|package\.json$)/;
   assert.deepEqual(
     files.filter((file) => !allowed.test(file)),
     [],
