@@ -31,7 +31,7 @@ const pairs: [name: string, v1: object, v1alpha1: object][] = [
 ];
 
 for (const [name, newer, older] of pairs) {
-  test(`is the same in both versions: ${name}`, () => {
+  test(`${name} is the same in both versions`, () => {
     assert.deepEqual(down(v1Policy({ ...plain, ...newer })).spec, { ...oldPlain, ...older });
     assert.deepEqual(up(oldPolicy({ ...oldPlain, ...older })).spec, { ...plain, poll: { interval: '60m' }, ...newer });
   });
@@ -213,7 +213,7 @@ const edits: [name: string, before: object, leaves: Record<string, unknown>, aft
 ];
 
 for (const [name, before, leaves, after] of edits) {
-  test(`applies an edit made in v1alpha1: ${name}`, () => {
+  test(`an edit made in v1alpha1 is applied in the case "${name}"`, () => {
     const view = down(v1Policy({ ...plain, ...before }));
     const edited = Object.entries(leaves).reduce((object, [path, value]) => setAt(object, `spec.${path}`, value), view);
     assert.deepEqual(up(edited).spec, { ...plain, ...after });

@@ -54,7 +54,7 @@ const cases: [
 ];
 
 for (const [name, existing, request, versions, expected, lacks] of cases) {
-  test(name, () => {
+  test(`the next definition is planned correctly in the case "${name}"`, () => {
     const { spec } = planCrd(existing, request);
     const described = spec.versions
       .map(({ name, served, storage }) => `${name}${storage ? ' stored' : ''}${served ? '' : ' unserved'}`)

@@ -42,7 +42,7 @@ for (const [name, managedFields, expected] of [
   ['an unknown version', undefined, /; spec\.image: /],
   ['nonsense', [null, 5, { fieldsV1: null }, { fieldsV1: { 'f:spec': 1 }, apiVersion: {}, time: [] }], /; spec\.image: /],
 ] as const) {
-  test(`a problem is reported in the words of the version that its author wrote: ${name}`, () => {
+  test(`a problem is reported in the words of the version that its author wrote in the case "${name}"`, () => {
     const policy = readPolicy({ metadata: { ...metadata, managedFields }, spec: broken }, context);
     assert.ok(!isUsable(policy.spec));
     assert.match(policy.spec.problem.message, expected);
