@@ -82,7 +82,7 @@ describe('the certificate of our own authority', () => {
     ],
   ];
   for (const [name, material, now, expected] of rows) {
-    it(`is evaluated: ${name}`, async () => assert.deepEqual(neededRenewal(await material(), { names, now }), expected));
+    it(`is evaluated in the case "${name}"`, async () => assert.deepEqual(neededRenewal(await material(), { names, now }), expected));
   }
 
   for (const key of ['authorities', 'authorityKey', 'certificate', 'key'] as const) {
