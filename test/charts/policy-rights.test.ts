@@ -99,7 +99,7 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     ['keep a policy from being deleted', 'PATCH', web, { metadata: { finalizers: ['example.com/a'] } }, ['developer', 'owner', 'gitops']],
     ['write what the service found', 'PATCH', `${web}/status`, { status: { observedGeneration: 7 } }, []],
   ] as const) {
-    it(`${about}: ${wanted.join(', ') || 'nobody'}`, async () => {
+    it(`let ${wanted.join(', ') || 'nobody'} ${about}`, async () => {
       assert.deepEqual(await whoMay(method, where, body), wanted);
     });
   }
