@@ -87,7 +87,7 @@ for (const [allow, select, instead] of [
   ['[a-z]+-prod$', 'newest: {}', undefined],
   ['latest', 'digest: {tag: latest}', undefined],
 ] as const) {
-  test(`tags.allow "${allow}" with ${select}: ${instead === undefined ? 'gets no warning' : 'is reported because it would match only by searching'}`, async () => {
+  test(`tags.allow "${allow}" with "${select}" ${instead === undefined ? 'gets no warning' : 'is reported because it would match only by searching'}`, async () => {
     const { code, out } = await run(choosing(select, allow), '-o', 'json');
     const { warnings = [] } = JSON.parse(out) as { warnings?: { line: number; column: number; field: string; message: string }[] };
     const [found, whole] = instead ?? [];
