@@ -68,7 +68,7 @@ describe('a policy that selects by more than names', () => {
     ['newest', { newest: {} }, ['main-1', 'main-2', 'main-3']],
     ['semver', { semver: {} }, ['1.0.0', '1.1.0', '1.2.0']],
   ] as const) {
-    it(`never applies signatures, referrers and charts beside the images: ${name}`, async () => {
+    it(`never applies signatures, referrers and charts beside the images that it selects with ${name}`, async () => {
       const { host } = world.quiet;
       const imageLocation = { host, repository: `shop/beside-${name}` };
       const image = (tag: string) => `${host}/shop/beside-${name}:${tag}`;
