@@ -28,7 +28,7 @@ const rows: [name: string, onTarget: string | undefined, onNamespace: string | n
 ];
 
 for (const [name, onTarget, onNamespace, granted] of rows) {
-  test(`${name}: ${granted ? 'granted' : 'refused'}`, () => {
+  test(`consent is ${granted ? 'granted' : 'refused'} in the case "${name}"`, () => {
     for (const crossNamespace of ['consent', 'legacy'] as const)
       assert.equal(evaluateConsent(shopPolicy, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
   });
