@@ -68,7 +68,7 @@ for (const [name, one, counts] of [
     false,
   ],
 ] as const) {
-  test(`${name}: ${counts ? 'counts' : 'does not count'}`, async () => {
+  test(`a found image ${counts ? 'counts' : 'does not count'} in the case "${name}"`, async () => {
     const world = createWorld();
     await tell(world, one);
     assert.equal(world.unannounced.size, counts ? 1 : 0);
