@@ -284,7 +284,7 @@ const failures: [name: string, options: Parameters<typeof startApp>[2]][] = [
 ];
 
 for (const [name, options] of failures) {
-  test(`answers 503 with Retry-After: ${name}`, { timeout: 10_000 }, async (t) => {
+  test(`answers 503 with Retry-After when ${name}`, { timeout: 10_000 }, async (t) => {
     const world = await startApp(t, {}, options);
     const response = await post(world);
     assert.deepEqual([response.statusCode, response.json()], [503, { error: 'try again later' }]);

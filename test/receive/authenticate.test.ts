@@ -36,7 +36,7 @@ const rows: [name: string, receiver: Partial<Authentication>, given: { token?: s
 ];
 
 for (const [name, receiver, { token, header }, kind] of rows) {
-  test(`${name}: ${kind}`, async () => {
+  test(`a delivery is ${kind} in the case "${name}"`, async () => {
     const delivery = { headers: { authorization: header }, body: Buffer.alloc(0) };
     const verdict = await authenticate(delivery, token, { provider: harbor, unauthenticated: false, secrets: () => [], ...receiver });
     assert.equal(verdict.kind, kind);

@@ -135,7 +135,7 @@ for (const [name, demanded, claim] of [
   ['an object', { nested: ['acme', '[object Object]'] }, 'nested'],
   ['what every object has', { constructor: ['Object'], toString: ['x'] }, 'constructor'],
 ] as const) {
-  test(`checks required claims: ${name}`, async () => {
+  test(`required claims are checked in the case "${name}"`, async () => {
     const verdict = await demands(demanded)(await issuer.token(job));
     if (claim === undefined) assert.deepEqual(verdict, { kind: 'authentic' });
     else assert.deepEqual([verdict.kind, 'claim' in verdict && verdict.claim], ['refused', claim]);

@@ -78,5 +78,6 @@ for (const [purl, expected] of [
   ['oci/app?tag=v1', undefined],
   ['', undefined],
 ] as const) {
-  test(purl || '(nothing)', () => assert.deepEqual(readOciPurl(purl), expected));
+  test(`"${purl}" is ${expected === undefined ? 'not the package URL of an image' : 'read as an image'}`, () =>
+    assert.deepEqual(readOciPurl(purl), expected));
 }

@@ -38,7 +38,7 @@ export function testProvider(suite: Suite): void {
   });
   describe(`${provider.id}: bodies that resemble no sample`, () => {
     for (const [name, body] of malformedBodies) {
-      test(`${name}: yields no push, and throws nothing but MalformedBody and OversizedDelivery`, () =>
+      test(`"${name}" yields no push, and throws nothing but MalformedBody and OversizedDelivery`, () =>
         assert.deepEqual(eventsOf({ headers: {}, body }, suite), []));
     }
     test('all of them are answered 200, or 413 when too large', async (t) => {
