@@ -105,9 +105,9 @@ async function failureOf(ask: () => Promise<unknown>): Promise<Error> {
   return assert.fail('it was answered');
 }
 
-describe('the message about a host at a private address is the same, whatever is there:', () => {
+describe('the message about a host at a private address is the same, whatever is there,', () => {
   for (const [what, open] of Object.entries(neighbours)) {
-    test(what, async (t) => {
+    test(`such as ${what}`, async (t) => {
       const registry = `127.0.0.1:${await open(t)}`;
       const details: HostEvent[] = [];
       const client = start(t, { onHostEvent: (event) => details.push(event) });

@@ -57,7 +57,7 @@ const faults: [name: string, answer: FakeAnswer, ending: Ending, message: RegExp
 
 for (const [question, { ask, what }] of Object.entries(questions)) {
   for (const [name, answer, ending, message] of faults) {
-    test(`${question}, answered with ${name}, is: ${ending}`, async (t) => {
+    test(`${question}, answered with ${name}, ends as "${ending}"`, async (t) => {
       const timeoutMs = answer.stall || answer.after ? 100 : 60_000;
       const { fake, client, repository } = await startWorld(t, { now: () => Date.UTC(2026, 0, 1), timeoutMs });
       fake.answerNext(answer, { times: 2 });

@@ -152,7 +152,7 @@ test('endless redirects and redirects without a target are retryable errors', as
   await assert.rejects(client.headManifest(repository, '1'), { name: 'Error', message: /registry answered 302$/ });
 });
 
-test('TLS', async (t) => {
+test('TLS is verified with the authority that is configured for the registry', async (t) => {
   const folder = tempFolder('registry-tls');
   const { caPem } = await makeKubeKeys(folder);
   const caFile = join(folder, 'registry-ca.crt');

@@ -103,7 +103,7 @@ const told: [name: string, config: object, annotations: object | undefined, expe
   ['a label that is no time', label(ociName, 'today'), undefined, undefined],
 ];
 for (const [name, config, annotations, expected] of told) {
-  test(`the creation time of an image: ${name}`, async (t) => {
+  test(`the creation time of an image is read in the case "${name}"`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', ...config }, ...(annotations && { annotations }) });
     assert.deepEqual((await client.readImage(repository, '1'))?.created?.toISOString(), expected && new Date(expected).toISOString());

@@ -126,7 +126,7 @@ const throttled: [name: string, answer: FakeAnswer, waitSeconds: number][] = [
   ['429 with rubbish', { status: 429, headers: { 'retry-after': 'soon' } }, 1],
 ];
 for (const [name, answer, seconds] of throttled) {
-  test(`is waited for: ${name}`, async (t) => {
+  test(`a registry that answers ${name} is waited for`, async (t) => {
     const { fake, client, repository } = await startWorld(t, { now: () => start });
     fake.answerNext(answer);
     await assert.rejects(client.headManifest(repository, '1'), (error) => {
@@ -152,7 +152,7 @@ for (const [name, answer] of [
   ['503 without Retry-After', { status: 503 }],
   ['204', { status: 204 }],
 ] satisfies [string, FakeAnswer][]) {
-  test(`is a retryable error: ${name}`, async (t) => {
+  test(`the answer ${name} is a retryable error`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext(answer);
     const message = `HEAD manifest of ${fake.host}/team/app:1: registry answered ${answer.status}`;
