@@ -31,7 +31,8 @@ const table: [name: string, times: Record<string, string | undefined>, selected:
 ];
 
 for (const [name, times, selected] of table) {
-  test(name, () => assert.equal(selectTag(knowing(times), Object.keys(times)), selected));
+  test(`the strategy newest selects the right tag in the case "${name}"`, () =>
+    assert.equal(selectTag(knowing(times), Object.keys(times)), selected));
 }
 
 test('until the images are known every tag is a candidate, and none is newer', () => {
