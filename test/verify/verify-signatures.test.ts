@@ -54,10 +54,10 @@ describe('accepts', () => {
     ['Ed25519', edSigner()],
   ];
   for (const [name, signer] of rows) {
-    test(`cosign 2 with a key: ${name}`, async () => {
+    test(`a signature of cosign 2 with a key of the type "${name}"`, async () => {
       assert.deepEqual(await judge([signSimple(digest, signer)], believing(signer)), { kind: 'verified', by: 'key 0' });
     });
-    test(`cosign 3 with a key: ${name}`, async () => {
+    test(`a signature of cosign 3 with a key of the type "${name}"`, async () => {
       assert.deepEqual(await judge([signBundle(digest, signer)], believing(signer)), { kind: 'verified', by: 'key 0' });
     });
   }
@@ -75,22 +75,22 @@ describe('accepts', () => {
     ['cosign 2', signSimpleKeyless],
     ['cosign 3', signBundleKeyless],
   ] as const) {
-    test(`${name}, keyless, by its identity`, async () => {
+    test(`a keyless signature of ${name} by its identity`, async () => {
       const by = `${releaser.identity} (by ${releaser.issuer})`;
       assert.deepEqual(await judge([make(digest, { sigstore })], believingReleaser), { kind: 'verified', by });
     });
-    test(`${name}, keyless, by an e-mail address`, async () => {
+    test(`a keyless signature of ${name} by an e-mail address`, async () => {
       const person = { identity: 'ada@example.com', issuer: 'https://accounts.google.com' };
       const trust = { ...believingReleaser, signers: [wantSigner(person)] };
       assert.equal((await judge([make(digest, { sigstore, ...person })], trust)).kind, 'verified');
     });
-    test(`${name}, keyless, by a pattern that matches the whole identity`, async () => {
+    test(`a keyless signature of ${name} by a pattern that matches the whole identity`, async () => {
       const signers = [
         wantSigner({ issuer: releaser.issuer, identityPattern: 'https://github\\.com/shop/web/\\.github/workflows/.*@refs/tags/v[0-9]+' }),
       ];
       assert.equal((await judge([make(digest, { sigstore })], { ...believingReleaser, signers })).kind, 'verified');
     });
-    test(`${name}, keyless, where the policy has keys as well`, async () => {
+    test(`a keyless signature of ${name} where the policy has keys as well`, async () => {
       assert.equal((await judge([make(digest, { sigstore })], { ...believingReleaser, keys: believing(ours).keys })).kind, 'verified');
     });
   }
@@ -125,7 +125,7 @@ describe('refuses', () => {
     ['something unreadable', { kind: 'unreadable', why: 'it is gone' }, /it is gone/],
   ];
   for (const [name, found, why] of rows) {
-    test(name, async () => {
+    test(`the signature "${name}"`, async () => {
       const verdict = await judge([found], believing(ours));
       assert.equal(verdict.kind, 'invalid');
       assert.match(verdict.kind === 'invalid' ? verdict.why : '', why);
@@ -166,7 +166,7 @@ describe('refuses', () => {
       ['cosign 2', signSimpleKeyless],
       ['cosign 3', signBundleKeyless],
     ] as const) {
-      test(`${version}, keyless: ${name}`, async () => {
+      test(`a keyless signature of ${version} with ${name}`, async () => {
         const verdict = await judge([make(digest, { sigstore, ...options })], believingReleaser);
         assert.equal(verdict.kind, 'invalid');
         assert.match(verdict.kind === 'invalid' ? verdict.why : '', why);
@@ -174,7 +174,7 @@ describe('refuses', () => {
     }
   }
 
-  test('keyless: a signature of another image', async () => {
+  test('a keyless signature of another image', async () => {
     for (const make of [signSimpleKeyless, signBundleKeyless]) {
       const verdict = await judge([make(other, { sigstore })], believingReleaser);
       assert.match(verdict.kind === 'invalid' ? verdict.why : '', /is for sha256:b/);
