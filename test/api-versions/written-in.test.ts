@@ -53,7 +53,7 @@ for (const [name, managedFields, expected] of [
 test('the same spec, written again in the other version, is reported in its words', () => {
   const at = (version: string) => ({ metadata: { ...metadata, managedFields: [written(version, '2026-03-01T12:00:00Z')] }, spec: broken });
   const before = readPolicy(at('v1alpha1'), context);
-  const after = readPolicy(at('v1'), context, before);
-  assert.ok(!isUsable(after.spec) && after.spec.problem.message.includes('; spec.image: '));
-  assert.equal(readPolicy(at('v1'), context, after).spec, after.spec);
+  const convertedPolicy = readPolicy(at('v1'), context, before);
+  assert.ok(!isUsable(convertedPolicy.spec) && convertedPolicy.spec.problem.message.includes('; spec.image: '));
+  assert.equal(readPolicy(at('v1'), context, convertedPolicy).spec, convertedPolicy.spec);
 });
