@@ -105,8 +105,8 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
   }
 
   it('allow approving through v1alpha1 to nobody else', async () => {
-    const older = olderPolicy('old') as { metadata: object };
-    const approved = { ...older, metadata: { ...older.metadata, namespace, ...annotate('approve').metadata } };
+    const policyOfV1alpha1 = olderPolicy('old') as { metadata: object };
+    const approved = { ...policyOfV1alpha1, metadata: { ...policyOfV1alpha1.metadata, namespace, ...annotate('approve').metadata } };
     assert.deepEqual(await whoMay('POST', policiesPath(namespace, 'v1alpha1'), approved), ['owner']);
   });
 
