@@ -124,7 +124,7 @@ describe('commands on a cluster', () => {
     });
 
     it('says that a cluster has no definition', async () => {
-      const other = await borrowControlPlane();
+      const emptyCluster = await borrowControlPlane();
       try {
         for (const [command, code] of [
           ['get', 1],
@@ -132,7 +132,7 @@ describe('commands on a cluster', () => {
           ['explain', 1],
           ['suspend', 1],
         ] as const) {
-          const ran = await run(command, command === 'get' || command === 'diff' ? [] : ['web'], other.kubeconfigPath);
+          const ran = await run(command, command === 'get' || command === 'diff' ? [] : ['web'], emptyCluster.kubeconfigPath);
           assert.deepEqual(
             [command, ran.code, ran.err],
             [
@@ -142,11 +142,11 @@ describe('commands on a cluster', () => {
             ],
           );
         }
-        await installCrd(other, ['v1']);
-        const { code, out, err } = await run('get', [], other.kubeconfigPath);
+        await installCrd(emptyCluster, ['v1']);
+        const { code, out, err } = await run('get', [], emptyCluster.kubeconfigPath);
         assert.deepEqual([code, out, err], [0, '', 'there are no policies in the namespace default\n']);
       } finally {
-        await other.stop();
+        await emptyCluster.stop();
       }
     });
   });
