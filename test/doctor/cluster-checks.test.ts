@@ -47,9 +47,9 @@ describe('definition', () => {
   test('everything else is reported', () => {
     const [v1, ...others] = expected;
     assert.ok(v1);
-    const older = { ...v1, schema: { openAPIV3Schema: { type: 'object' } } };
+    const olderVersion = { ...v1, schema: { openAPIV3Schema: { type: 'object' } } };
     assertLine(
-      of({ installed: { ...installed, spec: { ...installed.spec, versions: [older, ...others] } } }),
+      of({ installed: { ...installed, spec: { ...installed.spec, versions: [olderVersion, ...others] } } }),
       'definition/current',
       'failed',
       /schema of v1/,
