@@ -6,7 +6,7 @@ import { workloadOf } from '../model/samples.ts';
 
 const since = new Date('2026-03-01T12:00:00Z');
 /** How a raw object of generation 2 is judged a second after its change. */
-function judge(kind: string, spec: object, status: object) {
+function evaluate(kind: string, spec: object, status: object) {
   const rollout = projectRollout(kind, { spec, status: { observedGeneration: 2, ...status } });
   const workload = workloadOf({ web: 'a:1' }, { kind, generation: 2, ...(rollout && { rollout }) });
   return evaluateRollout(workload, { since, timeoutMs: 600_000 }, new Date(since.getTime() + 1_000));
@@ -77,7 +77,7 @@ const rows: [name: string, kind: string, spec: object, status: object, expected:
 ];
 
 for (const [name, kind, spec, status, expected] of rows) {
-  test(`a ${kind} is projected as ${expected} in the case "${name}"`, () => assert.equal(judge(kind, spec, status).kind, expected));
+  test(`a ${kind} is projected as ${expected} in the case "${name}"`, () => assert.equal(evaluate(kind, spec, status).kind, expected));
 }
 
 test('the time at which a paused Deployment resumed is known', () => {
