@@ -16,8 +16,8 @@ function goneTagsOf(running: string, tags: readonly string[] = ['1.2.3'], allowD
     ...allKnown,
     findWorkload: () => workloadOf({ web: running }),
   });
-  const told = tellGoneTags(plan, new Set(tags), noAliases);
-  return [told.targets[0]?.unchanged[0]?.reason ?? 'changed', goneContainers(told).length];
+  const planWithGoneTags = tellGoneTags(plan, new Set(tags), noAliases);
+  return [planWithGoneTags.targets[0]?.unchanged[0]?.reason ?? 'changed', goneContainers(planWithGoneTags).length];
 }
 
 for (const [name, running, expected, tags] of [
