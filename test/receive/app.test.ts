@@ -192,8 +192,8 @@ test('answers 401 where only other proofs are accepted, and 503 while they canno
   const no = await startApp(t, { ...receiver, proofs: [() => Promise.resolve(refused('the signature is wrong'))] });
   assert.equal((await post(no)).statusCode, 401);
   await post(no);
-  const told = no.logged.filter((line) => line.includes('"level":"warn"') && line.includes('the signature is wrong'));
-  assert.equal(told.length, 1);
+  const warnings = no.logged.filter((line) => line.includes('"level":"warn"') && line.includes('the signature is wrong'));
+  assert.equal(warnings.length, 1);
   const proofs = [() => Promise.reject(new ProofUnavailable('the keys cannot be had'))];
   const away = await startApp(t, { ...receiver, proofs });
   const response = await post(away);

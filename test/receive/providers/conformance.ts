@@ -63,8 +63,9 @@ export function testProvider(suite: Suite): void {
     });
     test('payloads of other senders throw nothing, and yield only the pushes that they contain', () => {
       for (const sample of readSamples().filter((other) => other.provider !== provider.id)) {
-        const told = expectedOf(sample).map((push) => JSON.stringify(push));
-        for (const push of eventsOf(sample, { provider }).map(namesOf)) assert.ok(told.includes(JSON.stringify(push)), sample.name);
+        const expectedPushes = expectedOf(sample).map((push) => JSON.stringify(push));
+        for (const push of eventsOf(sample, { provider }).map(namesOf))
+          assert.ok(expectedPushes.includes(JSON.stringify(push)), sample.name);
       }
     });
     test('the most expensive bodies cost less than 5 ms before it is known who sends', () => isCheapForStrangers(samples, suite));
