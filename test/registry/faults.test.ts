@@ -136,12 +136,12 @@ for (const [name, answer] of unsupported) {
 
 test('referrers are read page by page, and filtered where the registry does not', async (t) => {
   const { fake, client, repository } = await startWorld(t);
-  const other = { ...referrer, digest: fakeDigest('c'), artifactType: 'other' };
+  const otherReferrer = { ...referrer, digest: fakeDigest('c'), artifactType: 'other' };
   const page = (manifests: unknown[], headers = {}) => ({
     headers: { 'content-type': 'application/vnd.oci.image.index.v1+json', ...headers },
     body: JSON.stringify({ schemaVersion: 2, manifests }),
   });
-  fake.answerNext(page([other, { digest: 'no digest' }, 7], { link: '<?page=2>; rel="next"' }));
+  fake.answerNext(page([otherReferrer, { digest: 'no digest' }, 7], { link: '<?page=2>; rel="next"' }));
   fake.answerNext(page([referrer]));
   assert.deepEqual(await client.listReferrers(repository, fakeDigest('a'), 'a/b'), [referrer]);
   const url = `/v2/team/app/referrers/${fakeDigest('a')}`;

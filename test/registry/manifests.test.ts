@@ -92,10 +92,10 @@ const everythingIsHere: LookupFunction = (_hostname, { all }, callback) =>
 
 test('no more requests than configured run at once, and another host does not wait for them', async (t) => {
   const fake = await startFakeRegistry();
-  const other = fake.host.replace('127.0.0.1', 'other.example.com');
+  const otherHost = fake.host.replace('127.0.0.1', 'other.example.com');
   const registries = [
     { host: fake.host, insecure: true, concurrency: 2 },
-    { host: other, insecure: true },
+    { host: otherHost, insecure: true },
   ];
   const { client } = await startWorld(t, { registries, lookup: everythingIsHere });
   t.after(() => fake.stop());
@@ -104,7 +104,7 @@ test('no more requests than configured run at once, and another host does not wa
   fake.answerNext({ after: release.promise, status: 404 }, { path: '/v2/slow/', times: 5 });
   const all = Array.from({ length: 5 }, () => client.headManifest({ registry: fake.host, path: 'slow' }, '1'));
   await waitFor('two requests', () => fake.requests.length === 2);
-  assert.ok(await client.headManifest({ registry: other, path: 'team/app' }, '1'));
+  assert.ok(await client.headManifest({ registry: otherHost, path: 'team/app' }, '1'));
   assert.deepEqual(
     fake.requests.map(({ path }) => path),
     ['/v2/slow/manifests/1', '/v2/slow/manifests/1', '/v2/team/app/manifests/1'],
