@@ -191,7 +191,8 @@ test('crd migrate can be killed in the middle while users edit policies', async 
     env: { PATH: process.env['PATH'] ?? '', KUBECONFIG: cluster.kubeconfigPath },
   });
   // More than the editors could have written by themselves.
-  await waitFor('a part to be migrated', async () => ((await storedVersionCounts())['v1'] ?? 0) > edited.length + 100);
+  const isPartMigrated = async () => ((await storedVersionCounts())['v1'] ?? 0) > edited.length + 100;
+  await waitFor('a part to be migrated', isPartMigrated, { intervalMs: 25 });
   migration.kill('SIGKILL');
   await migration.exited;
   const counts = await storedVersionCounts();
