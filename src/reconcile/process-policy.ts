@@ -8,17 +8,12 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { endWait } from './enqueue/wait-job.ts';
 import { withFreshState } from './enqueue/fresh-state.ts';
-import { heardAt, type DeniedPushes } from './denied-pushes.ts';
-import type { SharedAnswers } from './shared-answers.ts';
+import { heardAt } from './denied-pushes.ts';
+import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
 import { reportFailure, reportGone, reportOutcome } from './report.ts';
-import { watchRollouts, type WatchPorts } from './rollouts/watch-rollouts.ts';
-
-export interface PolicyPorts extends WatchPorts {
-  readonly sharedAnswers: SharedAnswers;
-  readonly deniedPushes: DeniedPushes;
-}
+import { watchRollouts } from './rollouts/watch-rollouts.ts';
 
 type Attempt = Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>;
 
@@ -30,8 +25,8 @@ export async function reconcileAndReport(
   request: ReconcileRequest,
   cause: ReconcileCause,
   context: Attempt,
-  ports: PolicyPorts,
-  prepare: () => Promise<PolicyPorts> = () => Promise.resolve(ports),
+  ports: Ports,
+  prepare: () => Promise<Ports> = () => Promise.resolve(ports),
 ): Promise<Outcome> {
   const outcome = await attemptAndReport(request, cause, context, ports, prepare);
   if (outcome.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
@@ -42,27 +37,28 @@ async function attemptAndReport(
   request: ReconcileRequest,
   cause: ReconcileCause,
   context: Attempt,
-  ports: PolicyPorts,
-  prepare: () => Promise<PolicyPorts>,
+  ports: Ports,
+  prepare: () => Promise<Ports>,
 ): Promise<Outcome> {
   const { namespace, name } = request.policy;
   const key = policyKey(request.policy);
-  let policy = ports.findPolicy(namespace, name);
+  let policy = ports.policies.find(namespace, name);
   let applied: readonly AppliedChange[] = [];
   try {
     const prepared = await prepare();
-    policy = prepared.findPolicy(namespace, name);
+    policy = prepared.policies.find(namespace, name);
     const heard = heardAt(cause, context.isLastTry);
     const found = await reconcilePolicy(
-      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt) },
       {
-        ...prepared,
+        ...request,
+        source: cause.source,
+        sinceMs: Date.parse(cause.receivedAt),
         onPartlyApplied: (changes) => (applied = changes),
-        ...(heard !== undefined && { sourceOf: (...of) => ({ ...prepared.sourceOf(...of), heardAt: heard }) }),
       },
+      heard === undefined ? prepared : { ...prepared, registry: withHeardAt(prepared.registry, heard) },
       context.signal,
     );
-    const outcome = ports.deniedPushes.recordResult(found, request.policy.uid, cause, context.isLastTry);
+    const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, context.isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, ports);
     else await reportOutcome(policy, outcome, onlyAsked(cause, policy), ports, context.signal);
     return outcome;
@@ -79,18 +75,22 @@ async function attemptAndReport(
   }
 }
 
+function withHeardAt(registry: Registry, heardAt: number): Registry {
+  return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), heardAt }) };
+}
+
 /** How far the clocks of receivers and workers may differ. */
 const clockSkewMs = 10_000;
 
 /** When the registry announced the image of a job, in ms since 1970. A time in the future is not believed: the registry would be asked until then. */
-export function announcedAt(receivedAt: string, ports: Pick<PolicyPorts, 'now'>): number {
-  const now = ports.now();
+export function announcedAt(receivedAt: string, ports: Pick<Ports, 'cluster'>): number {
+  const now = ports.cluster.now();
   const at = Date.parse(receivedAt);
   return at <= now + clockSkewMs ? at : now - clockSkewMs;
 }
 
 /** The processor of the queue `policy`. */
-export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
+export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: Ports): Promise<void> {
   if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
   const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
   const ports = job.wait === undefined ? allPorts : await endWait(job.wait, policy, allPorts, context.signal);
@@ -113,7 +113,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   };
   const prepare = () => withFreshState(job, ports, context.signal);
   const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
-  const isOpen = ports.findPolicy(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
+  const isOpen = ports.policies.find(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
   // A normal reconcile follows: it reports what the policy selects, and that the policy is held.
   if (rollback !== undefined && isOpen)
     await reconcileAndReport({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
@@ -121,10 +121,10 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
 }
 
 /** What the registry answered on behalf of this policy, with its present spec, when this process made the job. */
-function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: PolicyPorts): Candidate | undefined {
-  const policy = ports.findPolicy(namespace, name);
+function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: Ports): Candidate | undefined {
+  const policy = ports.policies.find(namespace, name);
   if (hint === undefined || policy === undefined || !isUsable(policy.spec)) return undefined;
-  return ports.sharedAnswers.recall(cause, ports.sourceOf(policy, policy.spec), hint.tag);
+  return ports.registry.sharedAnswers.recall(cause, ports.registry.sourceOf(policy, policy.spec), hint.tag);
 }
 
 /** A job must not answer a request that its policy does not carry: a user may make the same request later. */

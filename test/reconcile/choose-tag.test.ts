@@ -6,7 +6,7 @@ import { filterTags } from '../../src/select/filter-tags.ts';
 import { selectTag } from '../../src/select/select-tag.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { listCandidates } from '../../src/reconcile/select-best.ts';
-import type { ListTags } from '../../src/reconcile/resolve-tag.ts';
+import type { ListTags } from '../../src/reconcile/ports.ts';
 import { latestSpec, specOf } from '../model/samples.ts';
 
 const candidates = (spec = specOf(), tags?: string[], announced?: string) => {

@@ -22,7 +22,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
     const failed = { ...waitingPod('ImagePullBackOff', { message: 'not found' }), startedAt: new Date(startTime - 60_000).toISOString() };
     return workload.name === broken && world.workloads.get(key(broken))?.containers[0]?.image === `${image}:1.3.0` ? [failed] : [];
   };
-  const world = createWorld({ now: () => now, readRolloutPods });
+  const world = createWorld({ cluster: { now: () => now }, workloads: { readPods: readRolloutPods } });
   const targets = [{ kind: 'Deployment', namespace: 'shop', selector: { matchLabels: labels } }];
   world.workloads.clear();
   for (let index = 0; index < size; index++) {
@@ -51,7 +51,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
       const causes = new Set<string>();
       for (const end = now + seconds * 1_000; now <= end;) {
         const policy = world.policies.get('shop/web');
-        const job = policy && rolloutJob(policy, world.ports, new Date(now));
+        const job = policy && rolloutJob(policy, world.ports.cluster, new Date(now));
         const at = job?.notBefore === undefined ? now : Date.parse(job.notBefore);
         if (job === undefined || at > end) return most;
         now = Math.max(now, at);

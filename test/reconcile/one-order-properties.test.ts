@@ -46,7 +46,7 @@ const input = fc.record({
 });
 
 function start({ pin, first, isPinned }: { pin: 'Tag' | 'Digest'; first: string; isPinned: boolean }, strategy: TagStrategy): World {
-  const world = createWorld({ repeatsPerHour: 1_000 });
+  const world = createWorld({ cluster: { repeatsPerHour: 1_000 } });
   world.tags.clear();
   putImage(world, first, digestOf('e'));
   world.put(policyOf({ spec: specOf({ strategy, pin }) }));

@@ -199,18 +199,22 @@ async function play(one: Scene): Promise<void> {
   let phase: 'update' | 'requested' | 'automatic' = 'update';
   const verified = new Set<string>();
   const world = createWorld({
-    metrics,
-    crossNamespace: one.crossNamespace,
-    verifyImage: async ({ digest }) => {
-      if (!signed.has(digest)) return { kind: 'unsigned', why: 'nobody signed it' };
-      verified.add(digest);
-      return { kind: 'verified', by: 'the key' };
+    report: { metrics },
+    cluster: { crossNamespace: one.crossNamespace },
+    signatures: {
+      verify: async ({ digest }) => {
+        if (!signed.has(digest)) return { kind: 'unsigned', why: 'nobody signed it' };
+        verified.add(digest);
+        return { kind: 'verified', by: 'the key' };
+      },
     },
-    patchImages: async (workload, changes) => {
-      check(workload, changes);
-      const patched = change(workload, changes);
-      world.workloads.set(workloadKey(workload), patched);
-      return { kind: 'patched', workload: patched };
+    workloads: {
+      patchImages: async (workload, changes) => {
+        check(workload, changes);
+        const patched = change(workload, changes);
+        world.workloads.set(workloadKey(workload), patched);
+        return { kind: 'patched', workload: patched };
+      },
     },
   });
   const check = (workload: Workload, changes: readonly ContainerChange[]) => {

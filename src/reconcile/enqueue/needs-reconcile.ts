@@ -17,7 +17,7 @@ import { toSeconds } from '../../model/text.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../plan/plan-update.ts';
 import { planWith } from '../plan.ts';
 import { selectKnown, usableSpec } from '../selection.ts';
-import type { Permissions, PlanPorts } from '../attempt.ts';
+import type { ClusterView, SecretVersions } from '../ports.ts';
 
 /** Reasons that a change of the target may clear. */
 const healedByTarget: ReadonlySet<string> = new Set<Reason>([
@@ -32,9 +32,6 @@ const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'TargetPaused',
   'ChangeReverted',
 ]);
-
-/** The Secrets that a policy depends on, with their versions as far as they are known, as one text. */
-export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;
 
 /** Whether a reconcile ended with a reason that a changed Secret may clear. */
 export function isHealedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
@@ -56,8 +53,17 @@ const notSelected: Reason = 'NamespaceNotSelected';
 type Job = Pick<PolicyJob, 'source' | 'cause'>;
 
 /** What the predicate reads from the caches. */
-export type NeedsView = Permissions &
-  Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'namespaceVersion' | 'crossNamespace' | 'namespaceConsent'>;
+export type NeedsView = Pick<
+  ClusterView,
+  | 'findWorkload'
+  | 'listWorkloads'
+  | 'targetState'
+  | 'namespaceVersion'
+  | 'crossNamespace'
+  | 'namespaceConsent'
+  | 'mayUseRegistry'
+  | 'hasTrustRoot'
+>;
 
 /**
  * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
@@ -197,16 +203,16 @@ export function selectedJob(policy: ImagePolicy, version: string, now: Date): Po
  * The job for new targets of a policy; undefined unless one of them would be changed to what the policy selected last. It costs no request; the reconcile
  * itself finds out what the policy selects by now.
  */
-export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, ports: PlanPorts, now: Date): PolicyJob | undefined {
+export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, cluster: ClusterView, now: Date): PolicyJob | undefined {
   const { generation } = policy;
   const spec = usableSpec(policy);
   const selection = 'kind' in spec ? undefined : selectKnown(policy, spec);
   if ('kind' in spec || selection === undefined || 'kind' in selection) return undefined;
   const { tag, digest } = selection.candidate;
-  if (spec.targets.some((target) => ports.targetState(target, policy) === 'starting')) return undefined;
-  const { targets } = planWith(policy, selection, ports);
+  if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
+  const { targets } = planWith(policy, selection, cluster);
   // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
-  const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, ports.aliases)?.tag !== tag;
+  const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, cluster.aliases)?.tag !== tag;
   const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.unchanged.some(isOther));
   const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
   const versions = changed.filter(({ uid }) => newTargets.has(uid)).map((workload) => versionOf(workload, ''));
