@@ -40,10 +40,11 @@ export async function reportFindings(change: StatusChange, ports: ReportPorts): 
     if (isDone) observeAvailable(policy, before, entry, ports);
     // With many workloads, the push is reported as rolled out when all of them are, and not after a failure.
     const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
-    if (!isDone || isLast) await recordResult(policy, before, completed, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
+    if (!isDone || isLast)
+      await recordResult({ policy, before }, completed, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
     const impossible = isDone ? undefined : completed.map(whyNoRollback).find((why) => why !== undefined);
     if (impossible !== undefined && wantsRollback(policy))
-      reportNoRollback(policy, workload, completed, { reason: 'RollbackFailed', why: impossible }, ports);
+      reportNoRollback({ policy, workload, entries: completed }, { reason: 'RollbackFailed', why: impossible }, ports);
   }
 }
 
@@ -69,12 +70,12 @@ export async function reportCompleted({ policy, before, after, findings }: Statu
   ports.report.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts finished');
   const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
   if (entries.every(({ digest }) => findRejection(after, digest) === undefined))
-    await recordResult(policy, before, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
+    await recordResult({ policy, before }, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
 }
 
 /** Reports that the earlier images were rolled back to. */
 export async function reportRollback(
-  { policy, before }: StatusChange,
+  { policy, before }: Pick<StatusChange, 'policy' | 'before'>,
   workload: Workload,
   rollbacks: readonly Rollback[],
   ports: ReportPorts,
@@ -86,22 +87,22 @@ export async function reportRollback(
   record(policy, workload, { type: 'Warning', reason: 'RolledBack', message: text }, ports);
   ports.report.metrics.changes.inc({ kind: workload.kind, source: 'Rollback' });
   await recordResult(
-    policy,
-    before,
+    { policy, before },
     entries,
     { kind: 'stalled', reason: 'RolledBack', message: `${formatWorkload(workload)}: ${text}` },
     ports,
   );
 }
 
+/** The entries of the history that failed on a workload. */
+interface FailedChange {
+  readonly policy: ImagePolicy;
+  readonly workload: Workload;
+  readonly entries: readonly HistoryEntry[];
+}
+
 /** Reports that a failed image is not rolled back. Where the policy may not change the workload, nothing is written about it in the workload's namespace. */
-export function reportNoRollback(
-  policy: ImagePolicy,
-  workload: Workload,
-  entries: readonly HistoryEntry[],
-  { reason, why }: Refusal,
-  ports: ReportPorts,
-): void {
+export function reportNoRollback({ policy, workload, entries }: FailedChange, { reason, why }: Refusal, ports: ReportPorts): void {
   const message = `${entries.map(({ to }) => to).join(' and ')} failed and is not rolled back: ${why}`;
   record(policy, workload, { type: 'Warning', reason, message }, ports);
 }
@@ -183,8 +184,7 @@ function observeAvailable(
 }
 
 async function recordResult(
-  policy: ImagePolicy,
-  status: PolicyStatus,
+  { policy, before: status }: Pick<StatusChange, 'policy' | 'before'>,
   entries: readonly HistoryEntry[],
   result: Pick<PolicyResult, 'kind' | 'reason' | 'message'>,
   ports: ReportPorts,
