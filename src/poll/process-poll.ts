@@ -4,14 +4,13 @@ import { goneContainers } from '../plan/running-images.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { accessKey } from '../model/image-source.ts';
 import { isBestSelection } from '../plan/is-selection.ts';
-import type { ReconcileCause } from '../status/next-status.ts';
 import { outcomeOf, withNotes, withPending } from '../plan/outcome.ts';
 import { hasChanges } from '../plan/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { JobQueue, Ports } from '../reconcile/ports.ts';
 import { reportGoneTags } from '../reconcile/report-events.ts';
-import { reportFailure, reportOutcome, type ReportPorts } from '../reconcile/report.ts';
+import { reportFailure, reportOutcome, type ReportPorts, type Subject } from '../reconcile/report.ts';
 import { createSharedRequests, findsOf, evaluatePolicies, type Decision, type Find, type PollEvaluation } from './evaluate-policies.ts';
 import type { PollGate } from './poll-gate.ts';
 import { reportUnannounced, type UnannouncedPorts } from './report-unannounced.ts';
@@ -65,33 +64,28 @@ async function askRegistry(
 /** Reports the result for a policy that needs no change; returns the error if the poll is to be retried. */
 async function report(evaluation: PollEvaluation, job: PollJob, context: JobContext, ports: PollPorts): Promise<unknown> {
   const { policy } = evaluation;
-  const cause: ReconcileCause = { source: 'Poll', receivedAt: job.receivedAt };
+  const subject: Subject = { policy, cause: { source: 'Poll', receivedAt: job.receivedAt }, signal: context.signal };
   try {
     if ('error' in evaluation) throw evaluation.error;
-    await reportUnchanged(policy, evaluation, cause, ports, context.signal);
+    await reportUnchanged(subject, evaluation, ports);
     return undefined;
   } catch (error) {
     if (error instanceof PermanentError) {
-      await reportOutcome(policy, { kind: 'stalled', reason: error.reason, message: error.message }, cause, ports, context.signal);
+      await reportOutcome(subject, { kind: 'stalled', reason: error.reason, message: error.message }, ports);
       return undefined;
     }
-    await reportFailure(policy, error, cause, { ...context, key: policyKey(policy) }, ports, context.signal);
+    await reportFailure({ ...context, ...subject, key: policyKey(policy) }, error, ports);
     return error;
   }
 }
 
-async function reportUnchanged(
-  policy: ImagePolicy,
-  { plan, selection: { spec, notes } }: Decision,
-  cause: ReconcileCause,
-  ports: ReportPorts,
-  signal: AbortSignal,
-): Promise<void> {
+async function reportUnchanged(subject: Subject, { plan, selection: { spec, notes } }: Decision, ports: ReportPorts): Promise<void> {
+  const { policy } = subject;
   const gone = goneContainers(plan);
   const outcome = withNotes({ ...outcomeOf(plan, [], isBestSelection(spec, plan)), gone }, notes);
   const { waiting } = policy.status;
   // Nothing is better than what runs, so there is no pending candidate.
-  await reportOutcome(policy, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), cause, ports, signal);
+  await reportOutcome(subject, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), ports);
   reportGoneTags(policy, gone, ports.report);
 }
 

@@ -15,31 +15,28 @@ import type { ReconcileRequest } from './attempt.ts';
 import { reportFailure, reportGone, reportOutcome } from './report.ts';
 import { watchRollouts } from './rollouts/watch-rollouts.ts';
 
-type Attempt = Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>;
+/** One try of a job to reconcile a policy: what is requested, and why. */
+export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'signal'> {
+  readonly request: ReconcileRequest;
+  readonly cause: ReconcileCause;
+}
 
 /**
  * Reconciles one policy and reports the result. Returns when the registry, the API server and the audit record have confirmed it; throws WaitError where a
  * registry refuses and is to be asked again. `prepare` may replace the ports; if it fails, the reconcile has failed.
  */
 export async function reconcileAndReport(
-  request: ReconcileRequest,
-  cause: ReconcileCause,
-  context: Attempt,
+  attempted: ReconcileTry,
   ports: Ports,
   prepare: () => Promise<Ports> = () => Promise.resolve(ports),
 ): Promise<Outcome> {
-  const outcome = await attemptAndReport(request, cause, context, ports, prepare);
+  const outcome = await tryAndReport(attempted, ports, prepare);
   if (outcome.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
   return outcome;
 }
 
-async function attemptAndReport(
-  request: ReconcileRequest,
-  cause: ReconcileCause,
-  context: Attempt,
-  ports: Ports,
-  prepare: () => Promise<Ports>,
-): Promise<Outcome> {
+async function tryAndReport(attempted: ReconcileTry, ports: Ports, prepare: () => Promise<Ports>): Promise<Outcome> {
+  const { request, cause, isLastTry, signal } = attempted;
   const { namespace, name } = request.policy;
   const key = policyKey(request.policy);
   let policy = ports.policies.find(namespace, name);
@@ -47,7 +44,7 @@ async function attemptAndReport(
   try {
     const prepared = await prepare();
     policy = prepared.policies.find(namespace, name);
-    const heard = heardAt(cause, context.isLastTry);
+    const heard = heardAt(cause, isLastTry);
     const found = await reconcilePolicy(
       {
         ...request,
@@ -56,21 +53,14 @@ async function attemptAndReport(
         onPartlyApplied: (changes) => (applied = changes),
       },
       heard === undefined ? prepared : { ...prepared, registry: withHeardAt(prepared.registry, heard) },
-      context.signal,
+      signal,
     );
-    const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, context.isLastTry);
+    const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, ports);
-    else await reportOutcome(policy, outcome, onlyAsked(cause, policy), ports, context.signal);
+    else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal }, outcome, ports);
     return outcome;
   } catch (error) {
-    await reportFailure(
-      policy,
-      error,
-      cause,
-      { ...context, key, applied, ...(request.hint !== undefined && { hint: request.hint }) },
-      ports,
-      context.signal,
-    );
+    await reportFailure({ ...attempted, policy, key, applied, ...(request.hint !== undefined && { hint: request.hint }) }, error, ports);
     throw error;
   }
 }
@@ -116,8 +106,8 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const isOpen = ports.policies.find(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
   // A normal reconcile follows: it reports what the policy selects, and that the policy is held.
   if (rollback !== undefined && isOpen)
-    await reconcileAndReport({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
-  await reconcileAndReport(request, cause, context, ports, prepare);
+    await reconcileAndReport({ ...context, request: { ...request, rollbackTo: rollback }, cause: { ...cause, rollback } }, ports, prepare);
+  await reconcileAndReport({ ...context, request, cause }, ports, prepare);
 }
 
 /** What the registry answered on behalf of this policy, with its present spec, when this process made the job. */

@@ -84,12 +84,8 @@ async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobCont
   const { report } = allPorts;
   const recordResult: EventLog['recordResult'] = (id, key, result) => report.eventLog.recordResult(id, key, result, push);
   const ports: Ports = { ...allPorts, report: { ...report, eventLog: { ...report.eventLog, recordResult } } };
-  await reconcileAndReport(
-    { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, ports) },
-    causeOf(push),
-    context,
-    ports,
-  );
+  const request = { policy: nameOf(policy), hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, ports) };
+  await reconcileAndReport({ ...context, request, cause: causeOf(push) }, ports);
 }
 
 async function fanOut(push: PushJob, results: readonly EarlyResult[], context: JobContext, ports: Ports): Promise<void> {
@@ -104,7 +100,7 @@ async function fanOut(push: PushJob, results: readonly EarlyResult[], context: J
   // Policies that do not want the push must not delay those that do.
   await Promise.all(
     results.flatMap(({ policy, outcome }) =>
-      outcome === undefined ? [] : [reportOutcome(policy, outcome, causeOf(push), ports, context.signal)],
+      outcome === undefined ? [] : [reportOutcome({ policy, cause: causeOf(push), signal: context.signal }, outcome, ports)],
     ),
   );
 }

@@ -23,14 +23,15 @@ const shortWaitMs = 5_000;
 const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['NotShownYet', 'RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
 const maxChanges = 20;
 
+/** What a report is about: the reconcile of a policy, and why there was one. */
+export interface Subject {
+  readonly policy: ImagePolicy;
+  readonly cause: ReconcileCause;
+  readonly signal: AbortSignal;
+}
+
 /** Reports an outcome. Throws when the status or the audit record could not be written: the job is then retried. */
-export async function reportOutcome(
-  policy: ImagePolicy,
-  outcome: Outcome,
-  cause: ReconcileCause,
-  ports: ReportPorts,
-  signal: AbortSignal,
-): Promise<void> {
+export async function reportOutcome({ policy, cause, signal }: Subject, outcome: Outcome, ports: ReportPorts): Promise<void> {
   const now = new Date(ports.cluster.now());
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
@@ -63,8 +64,10 @@ export async function reportGone(key: string, outcome: Outcome, cause: Reconcile
   await recordResult(key, resultOf(outcome), cause, ports);
 }
 
-/** The failed try: its job, and how many tries failed before it. */
-export interface Failure {
+/** A failed try: its job, and how many tries failed before it. */
+export interface FailedTry extends Omit<Subject, 'policy'> {
+  /** Undefined where it was deleted. */
+  readonly policy: ImagePolicy | undefined;
   readonly key: string;
   readonly failures: number;
   readonly isLastTry: boolean;
@@ -76,12 +79,9 @@ export interface Failure {
 
 /** Reports that a try failed and what happens next; never throws, because the failure itself matters more. */
 export async function reportFailure(
-  policy: ImagePolicy | undefined,
+  { policy, key, cause, failures, isLastTry, hint, applied = [], signal }: FailedTry,
   error: unknown,
-  cause: ReconcileCause,
-  { key, failures, isLastTry, hint, applied = [] }: Failure,
   ports: ReportPorts,
-  signal: AbortSignal,
 ): Promise<void> {
   if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports);
   const isWait = error instanceof WaitError;

@@ -30,7 +30,7 @@ async function selectInSlices(
 export async function selectBest(reconcile: Reconcile, registry: Registry): Promise<Selection | Outcome> {
   const { policy, spec, request, cluster, signal } = reconcile;
   const source = registry.sourceOf(policy, spec);
-  const tags = await listCandidates(spec.strategy, source, registry.listTags, signal, request.hint?.tag);
+  const tags = await listCandidates({ strategy: spec.strategy, source, announced: request.hint?.tag, signal }, registry.listTags);
   const { knowing } = spec.strategy;
   const pointedAt = [request.hint?.tag, request.selectedBefore].filter((tag) => tag !== undefined);
   const needed = [...pointedAt, ...neededTags(reconcile)];
@@ -69,17 +69,19 @@ export async function selectBest(reconcile: Reconcile, registry: Registry): Prom
 /** Pattern instructions times characters of tags, at most; checked in slices, some seconds in all: 100,000 tags of 20 characters, 95 instructions. */
 const maxSteps = 200_000_000;
 
+/** Which tags are listed, and for which strategy. */
+interface Listing {
+  readonly strategy: TagStrategy;
+  readonly source: ImageSource;
+  readonly announced?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
  * The tags among which a policy chooses: all that the registry lists, and the announced tag, which it may not list yet. Throws PermanentError when there are
  * none.
  */
-export async function listCandidates(
-  strategy: TagStrategy,
-  source: ImageSource,
-  listTags: ListTags,
-  signal: AbortSignal,
-  announced?: string,
-): Promise<readonly string[]> {
+export async function listCandidates({ strategy, source, announced, signal }: Listing, listTags: ListTags): Promise<readonly string[]> {
   if (strategy.mutableTag !== undefined) return [strategy.mutableTag];
   const listed = await listTags(source, signal);
   const tags = announced === undefined ? listed : [...(listed ?? []), announced];

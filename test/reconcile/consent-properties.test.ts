@@ -110,7 +110,7 @@ async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }:
   ];
   const cause = { source: 'Webhook', receivedAt: at, eventId: 'push-1' } as const;
   const request = { policy, announced: true, announcedAt: startTime - agoMs, ...(hint && { hint }) };
-  const result = await reconcileAndReport(request, cause, contextOf(), ports).catch(String);
+  const result = await reconcileAndReport({ ...contextOf(), request, cause }, ports).catch(String);
   const job = { schema: 1, policy, source: 'TargetChange', cause: 'rollout:x', receivedAt: at, task: 'rollout' } as const;
   const watched = await processPolicyJob(job, contextOf(), ports).catch(String);
   const { requests, events, results } = world;

@@ -33,7 +33,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
   world.put(policyOf({ spec: watchedSpec(onFailure, { targets }), status: { observedGeneration: 1 } }));
   const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true };
   const receivedAt = new Date(startTime).toISOString();
-  await reconcileAndReport(request, { source: 'Webhook', receivedAt, eventId: 'push-1' }, contextOf(), world.ports);
+  await reconcileAndReport({ ...contextOf(), request, cause: { source: 'Webhook', receivedAt, eventId: 'push-1' } }, world.ports);
   const status = () => world.statusOf('web');
   return {
     ...world,
@@ -165,7 +165,10 @@ test('a manual change of one of them is held, although the history has no room f
   const { uid } = policyOf();
   const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true };
   world.requests.length = 0;
-  await reconcileAndReport(request, { source: 'Webhook', receivedAt: new Date(startTime).toISOString() }, contextOf(), world.ports);
+  await reconcileAndReport(
+    { ...contextOf(), request, cause: { source: 'Webhook', receivedAt: new Date(startTime).toISOString() } },
+    world.ports,
+  );
   assert.deepEqual(world.running('1.2.9'), [broken]);
   assert.match(world.status().conditions?.find(({ type }) => type === 'Held')?.message ?? '', /web-137 is held: kubectl changed web/);
 });

@@ -24,9 +24,11 @@ test('an update is not Ready before it is complete', async () => {
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changedWorkload({ ...rolledOut, observedGeneration: 2 }, {}, '1.2.3'));
   await reconcileAndReport(
-    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
-    { source: 'Webhook', receivedAt: changeTime, eventId: 'push-1' },
-    contextOf(),
+    {
+      ...contextOf(),
+      request: { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+      cause: { source: 'Webhook', receivedAt: changeTime, eventId: 'push-1' },
+    },
     world.ports,
   );
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -43,9 +45,11 @@ test('a workload that cannot be watched is Ready at once, and the message says s
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changedWorkload({ haltedBecause: 'it is paused' }, {}, '1.2.3'));
   await reconcileAndReport(
-    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
-    { source: 'Webhook', receivedAt: changeTime },
-    contextOf(),
+    {
+      ...contextOf(),
+      request: { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+      cause: { source: 'Webhook', receivedAt: changeTime },
+    },
     world.ports,
   );
   assert.deepEqual(conditionLines(world), ['Ready=True UpToDate']);
@@ -113,9 +117,11 @@ test('a rejected digest is not tried again, and a newer one is', async () => {
   await reconcile(world);
   const again = (tag: string) =>
     reconcileAndReport(
-      { policy: { namespace, name, uid }, hint: { tag }, announced: true, announcedAt: 0 },
-      { source: 'Webhook', receivedAt: changeTime },
-      contextOf(),
+      {
+        ...contextOf(),
+        request: { policy: { namespace, name, uid }, hint: { tag }, announced: true, announcedAt: 0 },
+        cause: { source: 'Webhook', receivedAt: changeTime },
+      },
       world.ports,
     );
   const outcome = await again('1.3.0');
@@ -241,9 +247,11 @@ test('after a crash between the patch and the status a rollout is found by what 
   const world = changedWorld(changedWorkload(), { status: { history: [], targets: [seen], lastAppliedTag: '1.2.3' } });
   const { receivedAt } = pushOf();
   await reconcileAndReport(
-    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
-    { source: 'Webhook', receivedAt },
-    contextOf(),
+    {
+      ...contextOf(),
+      request: { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+      cause: { source: 'Webhook', receivedAt },
+    },
     world.ports,
   );
   const [found] = world.statusOf('web').history ?? [];

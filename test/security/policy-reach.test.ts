@@ -267,9 +267,11 @@ async function play(one: Scene): Promise<void> {
     phase = 'requested';
     await settle(
       reconcileAndReport(
-        { policy: identity, announced: false, rollbackTo: one.rollbackTo },
-        { ...cause, source: 'Rollback' },
-        contextOf(),
+        {
+          ...contextOf(),
+          request: { policy: identity, announced: false, rollbackTo: one.rollbackTo },
+          cause: { ...cause, source: 'Rollback' },
+        },
         world.ports,
       ),
     );
@@ -279,7 +281,10 @@ async function play(one: Scene): Promise<void> {
   const digest = one.hint === undefined ? undefined : digestByTag.get(one.hint);
   const hint = one.hint === undefined ? undefined : { tag: one.hint, ...(digest !== undefined && { digest }) };
   await settle(
-    reconcileAndReport({ policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause, contextOf(), world.ports),
+    reconcileAndReport(
+      { ...contextOf(), request: { policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause },
+      world.ports,
+    ),
   );
 }
 
