@@ -12,6 +12,7 @@ import { heardAt } from './denied-pushes.ts';
 import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
+import { announcedAt } from './resolve-tag.ts';
 import { reportFailure, reportGone, reportOutcome } from './report.ts';
 import { watchRollouts } from './rollouts/watch-rollouts.ts';
 
@@ -35,8 +36,11 @@ export async function reconcileAndReport(
   return outcome;
 }
 
-async function tryAndReport(attempted: ReconcileTry, ports: Ports, prepare: () => Promise<Ports>): Promise<Outcome> {
-  const { request, cause, isLastTry, signal } = attempted;
+async function tryAndReport(
+  { request, cause, failures, isLastTry, signal }: ReconcileTry,
+  ports: Ports,
+  prepare: () => Promise<Ports>,
+): Promise<Outcome> {
   const { namespace, name } = request.policy;
   const key = policyKey(request.policy);
   let policy = ports.policies.find(namespace, name);
@@ -60,23 +64,14 @@ async function tryAndReport(attempted: ReconcileTry, ports: Ports, prepare: () =
     else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal }, outcome, ports);
     return outcome;
   } catch (error) {
-    await reportFailure({ ...attempted, policy, key, applied, ...(request.hint !== undefined && { hint: request.hint }) }, error, ports);
+    const { hint } = request;
+    await reportFailure({ policy, key, cause, failures, isLastTry, applied, ...(hint !== undefined && { hint }), signal }, error, ports);
     throw error;
   }
 }
 
 function withHeardAt(registry: Registry, heardAt: number): Registry {
   return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), heardAt }) };
-}
-
-/** How far the clocks of receivers and workers may differ. */
-const clockSkewMs = 10_000;
-
-/** When the registry announced the image of a job, in ms since 1970. A time in the future is not believed: the registry would be asked until then. */
-export function announcedAt(receivedAt: string, ports: Pick<Ports, 'cluster'>): number {
-  const now = ports.cluster.now();
-  const at = Date.parse(receivedAt);
-  return at <= now + clockSkewMs ? at : now - clockSkewMs;
 }
 
 /** The processor of the queue `policy`. */
@@ -89,7 +84,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const request: ReconcileRequest = {
     policy,
     announced: source === 'Webhook',
-    announcedAt: announcedAt(receivedAt, ports),
+    announcedAt: announcedAt(receivedAt, ports.cluster.now()),
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && { resolved }),
   };

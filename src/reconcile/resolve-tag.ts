@@ -19,6 +19,15 @@ export interface Hint {
 /** How long a registry has to show what it announced, and the first pause, which doubles. Longer pauses are spent in the queue, where they occupy no worker. */
 const patience = { totalMs: 10_000, firstMs: 50, longestInHandMs: 500 };
 
+/** How far the clocks of receivers and workers may differ. */
+const clockSkewMs = 10_000;
+
+/** When the registry announced the image of a job, in ms since 1970. A time in the future is not believed: the registry would be asked until then. */
+export function announcedAt(receivedAt: string, now: number): number {
+  const at = Date.parse(receivedAt);
+  return at <= now + clockSkewMs ? at : now - clockSkewMs;
+}
+
 /** When to ask again instead of believing an answer. */
 export interface Patience {
   /** Whether a webhook announced the hint. */

@@ -21,6 +21,7 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   if (policy === undefined) return ports;
   if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
   const workloads = await readTargets(job, policy, ports, signal);
+  if (!isBehind && workloads.size === 0) return ports;
   const { find } = ports.policies;
   const { findWorkload, listWorkloads } = ports.cluster;
   const cluster: ClusterView = {
