@@ -208,7 +208,7 @@ function createRegistry({ registry }: Adapters, { sourceOf }: Pick<Registry, 'so
     listTags: (source, signal) => registry.listTags(source, signal),
     readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
     readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
-    whyNoImage: (source, digest, signal) => registry.whyNoImage(source, digest, signal),
+    whyNotRunnable: (source, digest, signal) => registry.whyNotRunnable(source, digest, signal),
     tagMemory: createTagMemory(),
     sharedAnswers: createSharedAnswers(Date.now),
     deniedPushes: createDeniedPushes(Date.now),

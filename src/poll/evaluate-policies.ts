@@ -1,5 +1,5 @@
 import type { Candidate } from '../model/image-reference.ts';
-import { tellGoneTags } from '../plan/running-images.ts';
+import { markGoneTags } from '../plan/running-images.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
@@ -80,7 +80,7 @@ export async function findsOf(
 function planFor(policy: ImagePolicy, selection: Selection, ask: SharedRequests, cluster: ClusterView): UpdatePlan {
   const plan = planWith(policy, selection, cluster);
   const tags = selection.spec.strategy.mutableTag === undefined ? ask.listed() : undefined;
-  return tags === undefined ? plan : tellGoneTags(plan, tags, cluster.aliases);
+  return tags === undefined ? plan : markGoneTags(plan, tags, cluster.aliases);
 }
 
 async function digestOf(tag: string, source: ImageSource, ask: SharedRequests, signal: AbortSignal): Promise<string | undefined> {

@@ -14,7 +14,7 @@ export interface UnannouncedPorts extends Pick<Ports, 'report' | 'cluster'> {
   };
 }
 
-const firstToldAt = 3;
+const firstReportedAt = 3;
 
 /** Counts images that no webhook had announced, by registry; reports the third one in a row, the sixth, the twelfth and so on. */
 export async function reportUnannounced(finds: readonly Find[], repository: Repository, ports: UnannouncedPorts): Promise<void> {
@@ -43,7 +43,7 @@ function onePerImage(finds: readonly Find[]): Find[] {
 }
 
 function isWorthReporting(count: number): boolean {
-  return count >= firstToldAt && Number.isInteger(Math.log2(count / firstToldAt));
+  return count >= firstReportedAt && Number.isInteger(Math.log2(count / firstReportedAt));
 }
 
 function report(

@@ -78,7 +78,7 @@ async function readAll(
       try {
         left.reads--;
         const image = await readImage(source, tag, signal);
-        const isArtifact = image?.noImage !== undefined;
+        const isArtifact = image?.notRunnable !== undefined;
         if (image !== undefined) tagMemory.set(source, tag, { created: image.created, isArtifact, readAt: now() });
         if (isArtifact && left.artifacts-- > 0) left.reads++;
       } catch (error) {

@@ -25,7 +25,7 @@ export async function examineTag(tag: string, examination: Examination, registry
   const { policy, spec, source, request, cluster, signal } = examination;
   const changes = (candidate: Candidate) => hasChanges(planWith(policy, { spec, candidate }, cluster));
   // Where names have no order, it is not known yet whether the image is newer than what runs.
-  const isComparable = spec.strategy.knowing === undefined || request.hint === undefined;
+  const isComparable = spec.strategy.withCreationTimes === undefined || request.hint === undefined;
   if (isComparable && spec.pin === 'Tag' && !changes({ tag })) return { candidate: { tag } };
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, registry);
   const isHinted = request.hint?.tag === tag;
@@ -50,8 +50,8 @@ export async function examineTag(tag: string, examination: Examination, registry
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
   const mayChange = !isComparable || changes(candidate);
-  const noImage = mayChange ? await registry.whyNoImage(source, candidate.digest, signal) : undefined;
-  if (noImage !== undefined && !mayBeArtifact(examination)) return notAnImage(spec.repository, tag, noImage);
+  const notRunnable = mayChange ? await registry.whyNotRunnable(source, candidate.digest, signal) : undefined;
+  if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(spec.repository, tag, notRunnable);
   const lack = await lackOf(candidate.digest);
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
 }
@@ -61,8 +61,8 @@ async function findByName(tag: string, examination: Examination, registry: Regis
   const { source, signal } = examination;
   try {
     const head = await registry.headManifest(source, tag, signal, 'use');
-    const noImage = head && (await registry.whyNoImage(source, head.digest, signal));
-    if (noImage !== undefined && !mayBeArtifact(examination)) return notAnImage(source, tag, noImage);
+    const notRunnable = head && (await registry.whyNotRunnable(source, head.digest, signal));
+    if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(source, tag, notRunnable);
   } catch {
     signal.throwIfAborted();
   }
@@ -71,7 +71,7 @@ async function findByName(tag: string, examination: Examination, registry: Regis
 
 /** Whether a policy may select a plain artifact: image volumes mount it and need not run it. Artifacts have no known creation time. */
 function mayBeArtifact({ policy, spec, cluster }: Reconcile): boolean {
-  return spec.strategy.knowing === undefined && isForVolumesAlone(spec, asSeenBy(policy, cluster), cluster.aliases);
+  return spec.strategy.withCreationTimes === undefined && isForVolumesAlone(spec, asSeenBy(policy, cluster), cluster.aliases);
 }
 
 function notAnImage(repository: Repository, tag: string, why: string): Examined {

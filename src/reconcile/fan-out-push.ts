@@ -68,8 +68,8 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
       // A policy that knows the digest already asks for itself and delays no other.
       mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
     };
-    const heard = { ...source, heardAt: Date.parse(push.receivedAt) };
-    const found = await resolveCandidate(heard, hintOf(push), toUse(registry.headManifest), patience);
+    const asked = { ...source, causedAt: Date.parse(push.receivedAt) };
+    const found = await resolveCandidate(asked, hintOf(push), toUse(registry.headManifest), patience);
     if (found !== undefined) registry.sharedAnswers.remember(jobCauseOf(push), source, found, askedAt);
   } catch (error) {
     if (error instanceof WaitError && error.reason === 'NotShownYet') throw error;

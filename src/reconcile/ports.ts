@@ -114,7 +114,7 @@ export interface Registry {
     signal: AbortSignal,
   ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
   /** Why a digest is not an image that can run, for the end of a sentence; undefined where it is one. Rejects where it does not exist. */
-  readonly whyNoImage: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
+  readonly whyNotRunnable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
   readonly tagMemory: TagMemory;
   readonly sharedAnswers: SharedAnswers;
   readonly deniedPushes: DeniedPushes;
@@ -142,7 +142,7 @@ export interface ImageFacts {
   /** When it was created, as the image itself states. */
   readonly created?: Date;
   /** Why it cannot be run, for the end of a sentence; absent where it can. */
-  readonly noImage?: string;
+  readonly notRunnable?: string;
 }
 
 export interface Signatures {

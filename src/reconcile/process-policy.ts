@@ -8,7 +8,7 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { endWait } from './enqueue/wait-job.ts';
 import { withFreshState } from './enqueue/fresh-state.ts';
-import { heardAt } from './denied-pushes.ts';
+import { causedAt } from './denied-pushes.ts';
 import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
@@ -48,7 +48,7 @@ async function tryAndReport(
   try {
     const prepared = await prepare();
     policy = prepared.policies.find(namespace, name);
-    const heard = heardAt(cause, isLastTry);
+    const since = causedAt(cause, isLastTry);
     const found = await reconcilePolicy(
       {
         ...request,
@@ -56,7 +56,7 @@ async function tryAndReport(
         sinceMs: Date.parse(cause.receivedAt),
         onPartlyApplied: (changes) => (applied = changes),
       },
-      heard === undefined ? prepared : { ...prepared, registry: withHeardAt(prepared.registry, heard) },
+      since === undefined ? prepared : { ...prepared, registry: withCause(prepared.registry, since) },
       signal,
     );
     const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, isLastTry);
@@ -70,8 +70,8 @@ async function tryAndReport(
   }
 }
 
-function withHeardAt(registry: Registry, heardAt: number): Registry {
-  return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), heardAt }) };
+function withCause(registry: Registry, causedAt: number): Registry {
+  return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), causedAt }) };
 }
 
 /** The processor of the queue `policy`. */

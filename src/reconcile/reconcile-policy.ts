@@ -8,7 +8,7 @@ import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { type ApplyPorts, apply } from './apply.ts';
 import { holdMutex } from '../async/serialize.ts';
 import { type Progress, noProgress, next, withProgress, type Again, type Attempt, type End, type ReconcileRequest } from './attempt.ts';
-import { isHealedBySecret } from './enqueue/needs-reconcile.ts';
+import { isClearedBySecret } from './enqueue/needs-reconcile.ts';
 import { plan } from './plan.ts';
 import type { Policies, Ports } from './ports.ts';
 import { resultOf } from './result.ts';
@@ -63,7 +63,7 @@ async function attemptOnce(request: ReconcileRequest, progress: Progress, ports:
   const { secrets = ports.policies.secretVersions(policy, spec) } = progress;
   const end = await unlessStalled(withProgress({ policy, spec, request, cluster: ports.cluster, signal }, { ...progress, secrets }), ports);
   // Reported now, it might overwrite the result of the reconcile that the change caused, and no other would follow.
-  const isOutdated = 'kind' in end && isHealedBySecret(end) && ports.policies.secretVersions(policy, spec) !== secrets;
+  const isOutdated = 'kind' in end && isClearedBySecret(end) && ports.policies.secretVersions(policy, spec) !== secrets;
   return isOutdated ? { again: 'SecretChanged', progress: noProgress } : end;
 }
 

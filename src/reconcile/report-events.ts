@@ -25,8 +25,8 @@ function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 
   if (outcome.kind === 'waiting' || outcome.selection === undefined) return undefined;
   const blocked = describeBlocked(outcome.blocked ?? []);
   if (blocked === undefined) return undefined;
-  const isTold = status.conditions?.some((known) => known.reason === blocked.reason && known.message === blocked.message);
-  if (isTold === true) return undefined;
+  const isReported = status.conditions?.some((known) => known.reason === blocked.reason && known.message === blocked.message);
+  if (isReported === true) return undefined;
   return { type: blocked.reason === 'TooManyChanges' ? 'Warning' : 'Normal', ...blocked };
 }
 

@@ -31,12 +31,12 @@ export async function selectBest(reconcile: Reconcile, registry: Registry): Prom
   const { policy, spec, request, cluster, signal } = reconcile;
   const source = registry.sourceOf(policy, spec);
   const tags = await listCandidates({ strategy: spec.strategy, source, announced: request.hint?.tag, signal }, registry.listTags);
-  const { knowing } = spec.strategy;
-  const pointedAt = [request.hint?.tag, request.selectedBefore].filter((tag) => tag !== undefined);
-  const needed = [...pointedAt, ...neededTags(reconcile)];
+  const { withCreationTimes } = spec.strategy;
+  const requested = [request.hint?.tag, request.selectedBefore].filter((tag) => tag !== undefined);
+  const needed = [...requested, ...neededTags(reconcile)];
   const timesRequest = { source, needed, latest: policy.status.latest, now: cluster.now, signal };
-  const times = knowing === undefined ? undefined : await readAllTimes(tags, timesRequest, registry);
-  const known = knowing === undefined || times === undefined ? spec : { ...spec, strategy: knowing(times.created) };
+  const times = withCreationTimes === undefined ? undefined : await readAllTimes(tags, timesRequest, registry);
+  const known = withCreationTimes === undefined || times === undefined ? spec : { ...spec, strategy: withCreationTimes(times.created) };
   const remaining = new Set(tags);
   for (const tag of times?.artifacts ?? []) remaining.delete(tag);
   const preferred = new Set(needed);

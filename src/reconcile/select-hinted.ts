@@ -31,13 +31,13 @@ export async function selectAgain(reconcile: Reconcile, selection: Selection, re
   }
   // A candidate whose digest was not asked for may have been rejected meanwhile.
   const isAsked = candidate.digest !== undefined;
-  if (isAsked && spec.pin !== 'Digest' && spec.strategy.knowing === undefined) return selection;
+  if (isAsked && spec.pin !== 'Digest' && spec.strategy.withCreationTimes === undefined) return selection;
   const source = registry.sourceOf(policy, spec);
   const patience = { announced: false, signal, now: cluster.now };
   const found = await resolveCandidate(source, { tag: candidate.tag }, toUse(registry.headManifest), patience);
-  const noImage = found?.digest === undefined ? undefined : await registry.whyNoImage(source, found.digest, signal);
+  const notRunnable = found?.digest === undefined ? undefined : await registry.whyNotRunnable(source, found.digest, signal);
   // The next reconcile finds that out for itself and selects another image.
-  if (noImage !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was an image a moment ago: ${noImage}`);
+  if (notRunnable !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was an image a moment ago: ${notRunnable}`);
   return found === undefined ? selection : compareAnew({ ...selection, candidate: found }, reconcile, registry);
 }
 
@@ -46,13 +46,13 @@ async function compareAnew(selection: Selection, reconcile: Reconcile, registry:
   const { policy, cluster, signal } = reconcile;
   const { candidate, spec } = selection;
   const { tag, digest } = candidate;
-  const { knowing } = spec.strategy;
-  if (knowing === undefined || digest === undefined) return selection;
+  const { withCreationTimes } = spec.strategy;
+  if (withCreationTimes === undefined || digest === undefined) return selection;
   const source = registry.sourceOf(policy, spec);
   const image = await registry.readImage(source, digest, signal);
   if (image === undefined) throw new Error(`the registry holds no image ${digest}, which it named a moment ago`);
-  registry.tagMemory.set(source, tag, { created: image.created, isArtifact: image.noImage !== undefined, readAt: cluster.now() });
+  registry.tagMemory.set(source, tag, { created: image.created, isArtifact: image.notRunnable !== undefined, readAt: cluster.now() });
   const needed = [tag, ...neededTags({ ...reconcile, spec })];
   const { created, notes } = await readSomeTimes({ source, needed, latest: policy.status.latest, now: cluster.now, signal }, registry);
-  return { ...selection, created, spec: { ...spec, strategy: knowing(created) }, notes };
+  return { ...selection, created, spec: { ...spec, strategy: withCreationTimes(created) }, notes };
 }

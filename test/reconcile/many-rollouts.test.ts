@@ -127,8 +127,8 @@ test("when a rollout fails that is not in the history, it is rolled back with it
 
 test('when all rollouts fail all are rolled back, some at a time, however little the history holds', async () => {
   const world = await changedWorld();
-  const givenUp = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
-  world.become({ updated: 1, givenUp }, () => true);
+  const deadlineExceeded = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
+  world.become({ updated: 1, deadlineExceeded }, () => true);
   const most = await world.goOn(600);
   assert.ok(most <= 30 * 4, `${most} requests in one look`);
   assert.equal(world.running('1.2.3').length, size);
@@ -138,8 +138,8 @@ test('when all rollouts fail all are rolled back, some at a time, however little
 
 test('with Hold failed rollouts stay and are counted, whether the history has room for them or not', async () => {
   const world = await changedWorld('Hold');
-  const givenUp = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
-  world.become({ updated: 1, givenUp }, ({ name }) => name.endsWith('7'));
+  const deadlineExceeded = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
+  world.become({ updated: 1, deadlineExceeded }, ({ name }) => name.endsWith('7'));
   world.become(rolledOut, ({ name }) => !name.endsWith('7'));
   await world.goOn(7_200);
   assert.equal(world.running('1.3.0').length, size);

@@ -189,7 +189,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
       },
       readImage,
       readPlatforms: readImage,
-      whyNoImage: async (_, digest) => facts.get(digest)?.noImage,
+      whyNotRunnable: async (_, digest) => facts.get(digest)?.notRunnable,
       tagMemory: createTagMemory(),
       sharedAnswers: createSharedAnswers(() => startTime),
       deniedPushes: createDeniedPushes(() => startTime),

@@ -114,7 +114,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     considered.set(policyKey(policy), policy);
     schedule(0);
   };
-  const welcome = () => {
+  const compareArrived = () => {
     newTargetsTimer = undefined;
     const sliceEnd = performance.now() + sliceMs;
     for (const [key, { namespace, name }] of arrived) {
@@ -125,7 +125,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       if (performance.now() >= sliceEnd) break;
     }
     if (pending.size > 0) schedule(0);
-    if (arrived.size > 0 && !stopping.signal.aborted) newTargetsTimer = setTimeout(welcome, 0);
+    if (arrived.size > 0 && !stopping.signal.aborted) newTargetsTimer = setTimeout(compareArrived, 0);
   };
 
   return {
@@ -137,7 +137,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       known.since.set(uid, ports.cluster.now());
       newTargets.set(key, known);
       arrived.set(key, policy);
-      newTargetsTimer ??= setTimeout(welcome, newTargetsMs);
+      newTargetsTimer ??= setTimeout(compareArrived, newTargetsMs);
     },
     addSelected(policy, version) {
       isolated(() => [selectedJob(policy, version, new Date(ports.cluster.now()))]);

@@ -54,8 +54,8 @@ export async function watchRollouts(job: PolicyJob, ports: Ports, signal: AbortS
  */
 async function findNewest(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<ImagePolicy | undefined> {
   const cached = findSame(job, ports);
-  const sees = cached && rolloutJob(cached, ports.cluster, new Date(ports.cluster.now()));
-  if (job.notBefore !== undefined || (sees !== undefined && sees.notBefore === undefined)) return cached;
+  const ownJob = cached && rolloutJob(cached, ports.cluster, new Date(ports.cluster.now()));
+  if (job.notBefore !== undefined || (ownJob !== undefined && ownJob.notBefore === undefined)) return cached;
   const read = await ports.policies.read(job.policy.namespace, job.policy.name, signal);
   if (read?.uid !== job.policy.uid) return undefined;
   const newest = currentRollouts(read, asSeenBy(read, ports.cluster)).slice(0, manyRollouts);

@@ -36,7 +36,7 @@ for (const [name, times, selected] of table) {
 
 test('until the images are known every tag is a candidate, and none is newer', () => {
   assert.deepEqual([newest().reject('any'), newest().compare('a', 'b')], [undefined, 0]);
-  const told = newest().knowing?.(new Map([['a', new Date('2026-01-01')]]));
+  const told = newest().withCreationTimes?.(new Map([['a', new Date('2026-01-01')]]));
   assert.deepEqual([told?.reject('a'), told?.id], [undefined, 'newest']);
 });
 
@@ -55,7 +55,7 @@ test('the filter applies to names, the selection to images, even where something
   for (const filter of [{ allow: 'main-(.*)', extract: '$1' }, { allow: 'main-.*' }, { ignore: ['^pr-'] }]) {
     const filtered = filterTags(newest(), filter);
     assert.notEqual(filtered.reject('pr-7'), undefined);
-    const told = filtered.knowing?.(
+    const told = filtered.withCreationTimes?.(
       new Map([
         ['main-1', new Date('2026-01-02')],
         ['main-2', new Date('2026-01-01')],
