@@ -49,13 +49,9 @@ async function tryAndReport(
     const prepared = await prepare();
     policy = prepared.policies.find(namespace, name);
     const since = causedAt(cause, isLastTry);
+    const onPartlyApplied = (changes: readonly AppliedChange[]) => void (applied = changes);
     const found = await reconcilePolicy(
-      {
-        ...request,
-        source: cause.source,
-        sinceMs: Date.parse(cause.receivedAt),
-        onPartlyApplied: (changes) => (applied = changes),
-      },
+      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt), onPartlyApplied },
       since === undefined ? prepared : { ...prepared, registry: withCause(prepared.registry, since) },
       signal,
     );
