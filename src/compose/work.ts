@@ -132,7 +132,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     const selected = cache.refresh(namespace);
     if (!isWorking) return;
     for (const policy of selected) enqueuer.addSelected(policy, namespaceCache.versionOf(namespace));
-    if (rules.selector !== undefined) enqueueForConsent(namespace, cache, ports, enqueuer);
+    if (rules.selector !== undefined) enqueueForConsent(namespace, cache, ports.cluster, enqueuer);
   });
 
   const workWhenSynced = async () => {
@@ -147,9 +147,9 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     });
     cache.listen({
       onKindReady: () => enqueuer.resync(),
-      onWorkload: (change) => enqueueForWorkload(change, cache, ports, enqueuer),
+      onWorkload: (change) => enqueueForWorkload(change, cache, ports.cluster, enqueuer),
     });
-    namespaceCache.onConsent((namespace) => enqueueForConsent(namespace, cache, ports, enqueuer));
+    namespaceCache.onConsent((namespace) => enqueueForConsent(namespace, cache, ports.cluster, enqueuer));
     access.subscribe((changed) => {
       // The fallback Secret concerns the policies of all namespaces.
       const isFallback = isSameSecret(changed, config.credentials.secret);
@@ -171,7 +171,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   };
 
   return {
-    view: { registry, policies: ports.policies, sourceOf: ports.sourceOf, isWatching },
+    view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);

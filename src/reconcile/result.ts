@@ -34,8 +34,8 @@ export function resultOf({ selected, decision, plan, attempt }: Applied): Outcom
 
 function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNowSelected: boolean): Outcome {
   const outcome = outcomeOf(plan, attempt.progress.applied, isNowSelected);
-  const isPointedAt = !isBestOfAll(selection, plan);
-  const selected = outcome.selection && { ...outcome.selection, ...(isPointedAt && { isPointedAt }) };
+  const isNamed = !isBestOfAll(selection, plan);
+  const selected = outcome.selection && { ...outcome.selection, ...(isNamed && { isNamed }) };
   return withNotes({ ...outcome, ...(selected && { selection: selected }), legacy: legacyTargets(plan, attempt) }, selection.notes);
 }
 

@@ -75,10 +75,10 @@ export function nextStatus(
 /** Another replica has already selected something newer, which the status describes by now. */
 function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { selection }: Outcome): boolean {
   const latest = status.latest?.tag;
-  if (selection?.isPointedAt !== true || latest === undefined || !isUsable(spec)) return false;
+  if (selection?.isNamed !== true || latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
   // Where tag names have no order, they do not show which image is newer.
-  if (strategy.mutableTag !== undefined || strategy.knowing !== undefined || strategy.reject(latest) !== undefined) return false;
+  if (strategy.mutableTag !== undefined || strategy.withCreationTimes !== undefined || strategy.reject(latest) !== undefined) return false;
   return compareTags(strategy, selection.candidate.tag, latest) < 0;
 }
 
