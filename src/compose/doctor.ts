@@ -18,6 +18,7 @@ import { type ImagePolicy, isUsable, policyKey } from '../model/image-policy.ts'
 import { describeError } from '../model/errors.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
+import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
 import type { Doctor } from '../operations/doctor-api.ts';
 import { readVersion } from '../version.ts';
@@ -143,7 +144,8 @@ async function gatherWebhooks({ settings: { config } }: Foundation, means: Docto
     if (isUsable(spec)) counts.set(spec.repository.registry, (counts.get(spec.repository.registry) ?? 0) + 1);
   }
   const hosts = [...counts].sort(([, a], [, b]) => b - a).slice(0, maxHosts);
-  const [times, announcements] = await Promise.all([
+  const [receivers, times, announcements] = await Promise.all([
+    config.receivers.length > 0 ? config.receivers : readReceivers(connection, config.redis.prefix),
     readDeliveryTimes(connection, config.redis.prefix, now),
     readAnnouncements(
       connection,
@@ -153,7 +155,7 @@ async function gatherWebhooks({ settings: { config } }: Foundation, means: Docto
   ]);
   return {
     now,
-    receivers: config.receivers.map(({ name, provider }) => ({
+    receivers: receivers.map(({ name, provider }) => ({
       name,
       provider,
       lastByStatus: times.get(name) ?? new Map<number, number>(),

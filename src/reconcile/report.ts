@@ -16,7 +16,7 @@ import { reportNotWatched } from './rollouts/report-rollouts.ts';
 
 export type ReportPorts = Pick<Ports, 'report' | 'policies' | 'cluster'>;
 
-/** A failure may be over at the next try, so it is written to the policy's status only when it lasts. */
+/** A failure may be over at the next try, so it is written to the policy's status only when it lasts, or when the status says nothing yet. */
 const failuresBeforeStatus = 2;
 /** A wait for a registry may be as short, and hundreds of policies may wait for the same registry. */
 const shortWaitMs = 5_000;
@@ -98,7 +98,8 @@ export async function reportFailure(
   if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
   const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
-  const isWrittenToStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);
+  const needed = policy?.status.conditions === undefined && !isShortWait ? 0 : failuresBeforeStatus;
+  const isWrittenToStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= needed);
   const results = await Promise.allSettled([
     recordResult(key, { kind, reason, message }, cause, ports),
     isWrittenToStatus &&

@@ -101,7 +101,7 @@ test('every npm script in the pages exists', () => {
   for (const { words, path } of named.filter((command) => command.words[0] === 'npm')) {
     const [, verb = '', script = ''] = words;
     assert.ok(
-      ['ci', 'test', 'pack', 'version'].includes(verb) || (verb === 'run' && Object.hasOwn(existing, script)),
+      ['ci', 'install', 'test', 'pack', 'version'].includes(verb) || (verb === 'run' && Object.hasOwn(existing, script)),
       `${path}: ${words.join(' ')}`,
     );
   }

@@ -107,6 +107,14 @@ describe('an installation with v1 alone', () => {
     assertHas(report, 'registries/reachable', 'ok', /shop\/web is read anonymously/);
   });
 
+  it('knows the receivers of another process, as with the chart', async () => {
+    const worker = await world.start({ roles: 'work', config: { receivers: [] } });
+    const report = await examine(worker, admin);
+    assertHas(report, 'webhooks/receivers', 'ok', /^2 receivers are configured/);
+    assertHas(report, 'webhooks/received', 'ok', /^harbor \(harbor\): the last push was accepted/);
+    await worker.stop();
+  });
+
   it('reports in words to people', async () => {
     const { code, out } = await runCommand('doctor', ['--server', service.operationsUrl, '--kubeconfig', admin]);
     assert.equal(code, 0);

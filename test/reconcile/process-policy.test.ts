@@ -105,9 +105,11 @@ test('the push for a deleted policy still gets a result', async () => {
 test('a failure is recorded and thrown, and written to the status when it lasts', async () => {
   const broken = new Error('asking the registry', { cause: new Error('502') });
   const world = createWorld({ registry: { headManifest: () => Promise.reject(broken) } });
+  const before = { conditions: [] };
+  world.put(policyOf({ status: before }));
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 1 }), world.ports), broken);
   assert.deepEqual([world.results.get(key)?.kind, world.results.get(key)?.message], ['retrying', 'asking the registry: 502']);
-  assert.deepEqual(world.statusOf('web'), {});
+  assert.deepEqual(world.statusOf('web'), before);
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 2 }), world.ports), broken);
   assert.deepEqual(
     world.statusOf('web').conditions?.map(({ type, status, reason }) => [type, status, reason]),

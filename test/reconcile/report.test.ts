@@ -4,6 +4,7 @@ import type { ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import { reportFailure, reportOutcome } from '../../src/reconcile/report.ts';
 import { WaitError } from '../../src/model/errors.ts';
+import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { policyOf, stalledStatus, webDeployment } from '../model/samples.ts';
 import { createWorld, image, startTime, type World } from './world.ts';
 
@@ -101,3 +102,20 @@ for (const [name, error, expected] of [
     );
   });
 }
+
+test('a policy without a status shows its first failure at once, any other one only what lasts', async () => {
+  const conditionsAfter = async (policy: ImagePolicy, failures: number) => {
+    const world = createWorld();
+    world.put(policy);
+    const failure = { policy, cause, key: 'shop/web', failures, isLastTry: false, signal };
+    await reportFailure(failure, new Error('connect ECONNREFUSED'), world.ports);
+    return world.statusOf('web').conditions?.map(({ type, reason }) => `${type} ${reason}`);
+  };
+  assert.deepEqual(await conditionsAfter(policyOf(), 0), ['Ready Retrying', 'Reconciling Retrying']);
+  const known = policyOf({ status: stalledStatus('TargetNotFound') });
+  assert.deepEqual(
+    await conditionsAfter(known, 1),
+    known.status.conditions?.map(({ type, reason }) => `${type} ${reason}`),
+  );
+  assert.ok((await conditionsAfter(known, 2))?.includes('Ready Retrying'));
+});

@@ -74,6 +74,32 @@ test('a complete rollout is reported once, with the time since the push', async 
   );
 });
 
+test('when the rollouts of several workloads are complete, the audit record names all of them', async () => {
+  const world = createWorld();
+  const names = ['web', 'worker'];
+  const runs = (name: string, ...[rollout, more, tag]: Parameters<typeof changedWorkload>) =>
+    world.workloads.set(`Deployment/shop/${name}`, { ...changedWorkload(rollout, more, tag), name, uid: `uid-of-${name}` });
+  const targets = names.map((name) => ({ kind: 'Deployment', namespace: 'shop', name }));
+  world.put(policyOf({ spec: watchedSpec('Rollback', { targets }) }));
+  for (const name of names) runs(name, { ...rolledOut, observedGeneration: 2 }, {}, '1.2.3');
+  await reconcileAndReport(
+    {
+      ...contextOf(),
+      request: { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+      cause: { source: 'Webhook', receivedAt: changeTime, eventId: 'push-1' },
+    },
+    world.ports,
+  );
+  for (const name of names) runs(name, rolledOut, { generation: 2 });
+  await reconcile(world);
+  const { reason, message, changes } = world.results.get('push-1 shop/web') ?? {};
+  assert.deepEqual([reason, message], ['RolledOut', `${image}:1.3.0 is out on 2 workloads: Deployment shop/web; Deployment shop/worker`]);
+  assert.deepEqual(
+    changes?.map(({ workload }) => workload.name),
+    names,
+  );
+});
+
 test('a rollout in progress is checked by its pods, and again later', async () => {
   const world = changedWorld(changedWorkload());
   await reconcile(world);

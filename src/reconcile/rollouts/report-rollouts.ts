@@ -40,12 +40,28 @@ export async function reportFindings(change: StatusChange, ports: ReportPorts): 
     if (isDone) observeAvailable(policy, before, entry, ports);
     // With many workloads, the push is reported as rolled out when all of them are, and not after a failure.
     const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
-    if (!isDone || isLast)
-      await recordResult({ policy, before }, completed, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
+    if (!isDone) await recordResult({ policy, before }, completed, { kind: 'stalled', reason, message }, ports);
+    else if (isLast) await recordRolledOut(change, message, completed, ports);
     const impossible = isDone ? undefined : completed.map(whyNoRollback).find((why) => why !== undefined);
     if (impossible !== undefined && wantsRollback(policy))
       reportNoRollback({ policy, workload, entries: completed }, { reason: 'RollbackFailed', why: impossible }, ports);
   }
+}
+
+/** Records that a push is rolled out: with the message of its one workload, or with all its workloads. */
+async function recordRolledOut(
+  { policy, before, after }: StatusChange,
+  message: string,
+  completed: readonly HistoryEntry[],
+  ports: ReportPorts,
+): Promise<void> {
+  const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
+  const workloads = [...new Set(entries.map(formatWorkload))];
+  const result = { kind: 'updated', reason: 'RolledOut' } as const;
+  if (workloads.length <= 1) return recordResult({ policy, before }, completed, { ...result, message }, ports);
+  const images = [...new Set(entries.map(({ to }) => to))].join(' and ');
+  const all = `${images} is out on ${workloads.length} workloads: ${listFew(workloads, (workload) => workload)}`;
+  await recordResult({ policy, before }, entries, { ...result, message: all }, ports);
 }
 
 /** Once all rollouts are over, reports the successful ones that the history does not hold. */
