@@ -1,9 +1,19 @@
 #!/usr/bin/env node
 // Node runs TypeScript, but not below node_modules, where an installed package is: there the types are taken off on the way.
 import { readFileSync } from 'node:fs';
-import { registerHooks, stripTypeScriptTypes } from 'node:module';
+import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const oldest = engines.node.replace('>=', '');
+if (process.versions.node.localeCompare(oldest, 'en', { numeric: true }) < 0) {
+  process.stderr.write(
+    `image-watcher needs Node ${oldest} or newer, and this is ${process.versions.node}: install a newer one, or use the executable of the release\n`,
+  );
+  process.exit(2);
+}
+
+const { registerHooks, stripTypeScriptTypes } = nodeModule;
 const sources = new URL('../src/', import.meta.url).href;
 
 if (sources.includes('/node_modules/')) {

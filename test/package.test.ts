@@ -55,3 +55,9 @@ test('the program runs where the package is installed', async () => {
   assert.deepEqual([help.stderr, crd.stderr], ['', '']);
   await assert.rejects(run('dance'), { code: 2 });
 });
+
+test('an older Node is told which one is needed, in one sentence', async () => {
+  const older = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'22.9.0'})`;
+  const run = promisify(execFile)(process.execPath, ['--import', older, join(root, 'bin/image-watcher.mjs'), 'get']);
+  await assert.rejects(run, { code: 2, stdout: '', stderr: /^image-watcher needs Node 24\.12 or newer, and this is 22\.9\.0: .+\n$/ });
+});
