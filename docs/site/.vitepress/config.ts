@@ -77,15 +77,40 @@ export default defineConfig({
     return { frontmatter: { ...frontmatter, edit: editLinkOf(filePath) } };
   },
   buildEnd: ({ outDir }) => checkLinks(outDir, base),
-  // The pages are outside of this folder, where their compiled form would not find Vue.
   vite: {
-    resolve: {
-      alias: ['vue/server-renderer', 'vue'].map((name) => ({
-        find: new RegExp(`^${name}$`),
-        replacement: fileURLToPath(import.meta.resolve(name)),
-      })),
+    // The pages are outside of this folder, where their compiled form would not find Vue. For the browser, VitePress resolves it itself, to another build.
+    plugins: [
+      {
+        // One index for both languages: whoever reads Chinese finds the pages that are only in English as well.
+        name: 'search-in-all-languages',
+        enforce: 'post',
+        transform: (code, id) =>
+          id === '/@localSearchIndex'
+            ? code.replace('export default {', `export default {"zh-CN": () => import('@localSearchIndexroot'),`)
+            : null,
+      },
+      {
+        name: 'vue-on-the-server',
+        config: (_, { isSsrBuild }) => ({
+          resolve: {
+            alias: ['vue/server-renderer', ...(isSsrBuild === true ? ['vue'] : [])].map((name) => ({
+              find: new RegExp(`^${name}$`),
+              replacement: fileURLToPath(import.meta.resolve(name)),
+            })),
+          },
+        }),
+      },
+    ],
+    build: {
+      chunkSizeWarningLimit: 3000,
+      rollupOptions: {
+        onwarn(warning, warn) {
+          // Chunks that need each other fail in the browser: search, diagrams and menus would be dead.
+          if (warning.code === 'CIRCULAR_CHUNK') throw new Error(warning.message);
+          warn(warning);
+        },
+      },
     },
-    build: { chunkSizeWarningLimit: 3000 },
   },
   themeConfig: {
     search: {
@@ -93,14 +118,12 @@ export default defineConfig({
       options: {
         miniSearch: {
           options: {
-            // Chinese has no spaces between words. This runs in the browser as well, so it is complete in itself.
+            // Chinese has no spaces between words: each pair of characters is one. This runs in the browser as well, so it is complete in itself.
             tokenize: (text) =>
               text
-                .split(/[\s\p{Z}\p{P}]+/u)
+                .split(/[\s\p{Z}\p{P}]+|(?<=\p{Script=Han})(?!\p{Script=Han})|(?<!\p{Script=Han})(?=\p{Script=Han})/u)
                 .flatMap((part) =>
-                  /\p{Script=Han}/u.test(part)
-                    ? [...new Intl.Segmenter('zh-CN', { granularity: 'word' }).segment(part)].map(({ segment }) => segment)
-                    : [part],
+                  /^\p{Script=Han}{3,}$/u.test(part) ? Array.from({ length: part.length - 1 }, (_, at) => part.slice(at, at + 2)) : [part],
                 ),
           },
         },

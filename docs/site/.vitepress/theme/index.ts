@@ -1,6 +1,7 @@
 import { type Theme, withBase } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
 import Mermaid from './Mermaid.vue';
+import './style.css';
 
 const chinese = '/zh-CN/';
 
