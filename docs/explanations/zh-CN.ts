@@ -242,11 +242,11 @@ export const chinese: Readonly<Record<string, string>> = {
   'One image in several workloads: an application, its worker with a sidecar that must not be changed, and a job that runs at night. One push changes all of them, two at a time. Init containers are changed only on request.':
     '一个镜像用于多个工作负载：应用本身、带有不可修改的边车容器的 worker，以及夜间运行的任务。一次推送修改所有这些工作负载，每次两个。只有明确要求时才修改 Init 容器。',
   'Waits before an update: an image is used when its digest has been known for two hours and the image supports both platforms of the nodes.':
-    '更新之前先等待：摘要被发现满两小时，并且镜像支持节点的两种平台时，才使用该镜像。',
+    '更新之前先等待：摘要首次发现后满两小时，并且镜像支持节点的两种平台，才使用该镜像。',
   'Tags with their own scheme, such as v1.4.2-prod: allow defines which tags are candidates (RE2, the whole tag), and extract which part of them is compared. v1.4.2-staging and v1.4.2-prod-debug are not candidates.':
     '有自己格式的标签，例如 v1.4.2-prod：allow 定义哪些标签是候选（RE2，匹配整个标签），extract 定义比较其中的哪一部分。v1.4.2-staging 和 v1.4.2-prod-debug 不是候选。',
   'The older version of the resource, which keeps working unchanged: the highest stable version for one Deployment. Write new policies in v1.':
     '资源的旧版本，继续有效，无须修改：一个 Deployment 使用最高的稳定版本。新的策略请用 v1 编写。',
   'Only images that are signed with our key, written with their digest, so that exactly the verified image runs. The rollout is watched. If it fails, the image stays, its digest is rejected, and nothing is changed until a newer image is pushed.':
-    '只接受用我们的密钥签名的镜像，并写入摘要，所以运行的正是经过验证的镜像。会观察滚动更新；如果失败，镜像保持不变，其摘要被拒绝，在推送更新的镜像之前不再做任何修改。',
+    '只接受用我们的密钥签名的镜像，并写入摘要，所以运行的正是经过验证的镜像。会观察滚动更新；如果失败，镜像保持不变，其摘要被拒绝，在推送较新的镜像之前不再做任何修改。',
 };

@@ -72,6 +72,12 @@ for (const page of translations) {
   });
 }
 
+for (const { path, text } of translations)
+  test(`${path} has one line for each paragraph: a line break would show as a space between Chinese words`, () => {
+    const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
+    assert.deepEqual(prose.match(/^(?!\||<!--).*\p{Script=Han}.*\n(?![|\n]|[-*#] |\*\*\d|\d+\. ).+$/gmu) ?? [], []);
+  });
+
 test('each translated description is one of the English pages', () => {
   const text = pages
     .filter(({ path }) => /^docs\/policies\/[\w-]+\.md$|^docs\/policies\.md$/.test(path))
