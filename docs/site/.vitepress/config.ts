@@ -57,7 +57,10 @@ export default defineConfig({
           ? html(tokens, index, ...rest)
           : markdown.utils.escapeHtml(content);
       };
-      const { text, fence } = markdown.renderer.rules;
+      const { text, fence, code_inline: code } = markdown.renderer.rules;
+      // Long names in the cells of tables break after a dot, a slash or a bracket.
+      markdown.renderer.rules.code_inline = (...given) =>
+        code?.(...given).replace(/>([^<]+)</, (html) => html.replaceAll(/([./\]@=])(?=\w)/g, '$1<wbr>')) ?? '';
       markdown.renderer.rules.text = (...given) => text?.(...given).replaceAll('{{', '&#123;&#123;') ?? '';
       markdown.renderer.rules.fence = (tokens, index, ...rest) => {
         const { info, content } = tokens[index] ?? { info: '', content: '' };
