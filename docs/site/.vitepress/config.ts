@@ -42,6 +42,7 @@ export default defineConfig({
         lightModeSwitchTitle: '切换到浅色主题',
         darkModeSwitchTitle: '切换到深色主题',
         skipToContentLabel: '跳转到正文',
+        notFound: { title: '页面不存在', quote: '文档列表列出了所有页面。', linkText: '全部文档' },
       },
     },
   },
@@ -150,5 +151,10 @@ export default defineConfig({
     socialLinks: [{ icon: 'github', link: github }],
     editLink: { pattern: ({ frontmatter }) => String(frontmatter['edit']) },
     outline: { level: [2, 3] },
+    notFound: {
+      title: 'There is no such page',
+      quote: 'The list of pages has all that there are, and the search finds what they contain.',
+      linkText: 'All pages',
+    },
   },
 });
