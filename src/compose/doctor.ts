@@ -13,6 +13,7 @@ import { shippedPermissions } from '../doctor/shipped-permissions.ts';
 import { startDeadline, within } from '../async/deadline.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
+import { describeRedisError } from '../queue/connection.ts';
 import { readServerTime } from '../kube/server-time.ts';
 import { type ImagePolicy, isUsable, policyKey } from '../model/image-policy.ts';
 import { describeError } from '../model/errors.ts';
@@ -55,7 +56,9 @@ export function composeDoctor(foundation: Foundation, means: DoctorMeans): Docto
   const makeReport = async () => {
     const { signal, end } = startDeadline(endMs);
     const now = Date.now();
-    const server = readServer(means.redis.connection, config.redis.prefix, Date.now).catch(toReason);
+    const server = readServer(means.redis.connection, config.redis.prefix, Date.now).catch((error: unknown) => ({
+      why: describeRedisError(error),
+    }));
     const probes = probeRegistries(means, signal);
     const clocks = async () => ({
       own: 'the worker',

@@ -31,6 +31,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   gcloud: 'needs an account',
   git: 'has nothing to do with us',
   helm: 'the chart has tests of its own',
+  jq: 'is not on every machine',
   kind: 'needs a Docker engine',
   kubectl: 'the tests speak to the API server themselves',
   mkdir: 'has nothing to do with us',

@@ -75,6 +75,19 @@ test('a pending image is applied when it is old enough, and nothing is pending a
   assert.equal(world.statusOf('web').history?.[0]?.trigger, 'WaitOver');
 });
 
+test('an image gets older outside of the update windows: it waits for its age, then for the window, and is applied when that opens', async () => {
+  const { world, at, push, ring, waits, conditions } = start({ windows: [{ from: '14:00', to: '15:00', timeZone: 'UTC' }] });
+  await push('1.3.0', 'b');
+  assert.deepEqual([waits(), conditions()], ['1.3.0 MinAge until minute 30', ['Ready=False MinAge', 'Reconciling=True MinAge']]);
+  at(30);
+  await ring();
+  assert.deepEqual([waits(), conditions()], ['1.3.0 Window until minute 120', ['Ready=False Window', 'Reconciling=True Window']]);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  at(120);
+  await ring();
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
+});
+
 test('newer pushes do not replace the pending image, and start to wait when it was applied', async () => {
   const { world, at, push, ring, waits } = start();
   await push('1.3.0', 'b');
