@@ -26,10 +26,19 @@ const position = z.string().transform((text, context): Position => {
   context.addIssue({ code: 'custom', message: 'is not the "next" of an answer' });
   return z.NEVER;
 });
+const policyName = z.string().transform((text, context) => {
+  const [, namespace, name] = /^([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})$/.exec(text) ?? [];
+  if (namespace !== undefined && name !== undefined) return { namespace, name };
+  context.addIssue({ code: 'custom', message: 'is NAMESPACE/NAME' });
+  return z.NEVER;
+});
+const time = z.iso.datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' }).transform((text) => Date.parse(text));
 const query = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(50),
   repository: z.string().min(1).max(512).optional(),
   outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).optional(),
+  policy: policyName.optional(),
+  since: time.optional(),
   before: position.optional(),
 });
 const params = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
