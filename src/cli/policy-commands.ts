@@ -1,12 +1,14 @@
 /** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
+import { type ApiTarget, ApiError, apiOptions, callApi } from './api-client.ts';
+import type { NamespaceAnswer } from '../operations/namespaces-api.ts';
 import { readStatus, type Condition, type PolicyStatus } from '../model/policy-status.ts';
 import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
 import { reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { describeStatus, trueCondition, waitForAnswer } from './describe-status.ts';
-import { namedOutputOption, outputOption, print } from './output.ts';
-import { isReason } from './reason-links.ts';
+import { namedOutputOption, outputOption, print, printable } from './output.ts';
+import { isReason, reasonLinks } from './reason-links.ts';
 import { policyArgument, policyOptions, resourceNameOf, statusOf, withPolicy, type PolicyClient } from './policy-client.ts';
 
 const actOptions = { ...policyOptions, ...namedOutputOption } as const;
@@ -49,12 +51,19 @@ export const check = defineCommand({
   summary: 'reconcile a policy now, and print the result',
   about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy.
 
-Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it is not, or there is no answer in time, 2 wrong usage.`,
+A policy in a namespace that the configuration does not select is left alone, and its status does not show it: with --server, the service is asked first, and the command ends at once.
+
+Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it is not, its namespace is not selected, or there is no answer in time, 2 wrong usage.`,
   arguments: [policyArgument],
   options: {
     ...waitOptions,
     wait: { about: 'wait for the result, which is the default' },
     'no-wait': { about: 'only write the request; of both, the last counts' },
+    server: {
+      value: 'URL',
+      about: 'the operations listener, to ask whether the namespace is selected (kubectl port-forward svc/image-watcher-operations 9090)',
+    },
+    'token-file': apiOptions['token-file'],
   },
   examples: [
     ['check web', 'ask the registry now, and wait for the result'],
@@ -64,6 +73,7 @@ Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it
     const timeoutMs = readTimeout(timeout);
     return withPolicy(text, values, terminal, async (policy) => {
       const { namespace, name } = policy;
+      if (values.server !== undefined && (await isLeftAlone(namespace, values, terminal))) return 1;
       const request = new Date().toISOString();
       await policy.patch({ metadata: { annotations: { [actionAnnotations.requestedAt]: request } } });
       if (noWait) {
@@ -77,6 +87,20 @@ Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it
     });
   },
 });
+
+/** Asks the service, and says why it does nothing there. Where it cannot say, the policy may still be reconciled. */
+async function isLeftAlone(namespace: string, target: ApiTarget, terminal: Terminal): Promise<boolean> {
+  try {
+    const answer = await callApi<NamespaceAnswer>(target, 'GET', `/api/v1/namespaces/${encodeURIComponent(namespace)}`);
+    if (answer.isSelected) return false;
+    terminal.err(`${[printable(`${answer.reason}: ${answer.message}`), ...reasonLinks([answer.reason])].join('\n')}\n`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    terminal.err(`whether the namespace is selected is not known: ${error.message}\n`);
+    return false;
+  }
+}
 
 /** `image-watcher rollback`. */
 export const rollback = defineCommand({

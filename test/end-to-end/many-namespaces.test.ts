@@ -110,8 +110,27 @@ describe('many namespaces', () => {
     assert.equal(explained.code, 1);
     assert.match(explained.out, /^NamespaceNotSelected: namespace tenant-\S+ is not selected by watch\.namespaceSelector/);
 
+    const check = (...more: string[]) =>
+      runCommand('check', [
+        `${namespace}/coming`,
+        '--kubeconfig',
+        world.cluster.kubeconfigPath,
+        '--server',
+        service.operationsUrl,
+        ...more,
+      ]);
+    for (const more of [['--wait', '--timeout', '30s'], ['--no-wait']]) {
+      const { code, out, err } = await check(...more);
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(
+        err,
+        /^NamespaceNotSelected: namespace tenant-\S+ is not selected by watch\.namespaceSelector .*: label the Namespace .*\nsee .*#namespacenotselected\n$/,
+      );
+    }
+
     await label(namespace, { 'image-watcher': 'yes' });
     await waitForImage(namespace, 'coming', '1.1.0');
+    assert.equal((await check('--timeout', '10m')).code, 0);
     await label(namespace, { 'image-watcher': null });
     const during = await push('coming', '1.2.0');
     await eventWith(during, 'ignored');
