@@ -108,7 +108,7 @@ export const rollback = defineCommand({
   summary: 'roll back to the previous image, or to a tag',
   about: `Rolls back to the previous image, also outside of windows and without approval. The policy rejects the image that it leaves, and applies only newer ones until "release". Writes the annotation ${actionAnnotations.rollbackTo}.
 
-Exit codes: 0 rolled back, 1 nothing was changed, the policy is Stalled afterwards, or there is no answer in time, 2 wrong usage.`,
+Exit codes: 0 rolled back, also where the policy was Stalled before for another reason and still is; 1 nothing was changed, the policy is Stalled because of the rollback, or there is no answer in time; 2 wrong usage.`,
   arguments: [policyArgument],
   options: { ...waitOptions, to: { value: 'TAG', about: 'this tag instead of the previous image' } },
   examples: [
@@ -119,6 +119,7 @@ Exit codes: 0 rolled back, 1 nothing was changed, the policy is Stalled afterwar
     if (parseRollback(to) !== to) throw new UsageError(`--to is a tag, not "${to}"`);
     const timeoutMs = readTimeout(timeout);
     return withPolicy(text, values, terminal, async (policy) => {
+      const before = trueCondition(readStatus(statusOf(await policy.read())), 'Stalled');
       // The time makes it a new request, also when the same rollback was requested before.
       const request = `${to} ${new Date().toISOString()}`;
       await policy.patch({ metadata: { annotations: { [actionAnnotations.rollbackTo]: request } } });
@@ -126,11 +127,14 @@ Exit codes: 0 rolled back, 1 nothing was changed, the policy is Stalled afterwar
       if (status === undefined) return reportNoAnswer(policy, timeout, terminal);
       const [newest] = status.history ?? [];
       const isDone = newest?.trigger === 'Rollback' && (to === 'previous' || newest.tag === to);
-      const isStalled = trueCondition(status, 'Stalled') !== undefined;
+      const stalled = trueCondition(status, 'Stalled');
+      const wasStalled = stalled !== undefined && stalled.reason === before?.reason && stalled.message === before.message;
+      const why = stalled === undefined ? '' : printable(`${stalled.reason}: ${stalled.message}`);
       if (!isDone) terminal.err('nothing was changed: see the Events of the policy\n');
-      else if (isStalled) terminal.err(`rolled back to ${newest.tag}, but the policy is Stalled: somebody has to act\n`);
+      else if (wasStalled) terminal.err(`rolled back to ${newest.tag}; the policy was Stalled before, and still is: ${why}\n`);
+      else if (stalled !== undefined) terminal.err(`rolled back to ${newest.tag}, but the policy is Stalled: ${why}\n`);
       printStatus(terminal, output, status);
-      return isDone && !isStalled ? 0 : 1;
+      return isDone && (stalled === undefined || wasStalled) ? 0 : 1;
     });
   },
 });
