@@ -7,7 +7,7 @@ import { describeSettings, settingsOf } from './explain/settings.ts';
 import { isUsable } from '../model/image-policy.ts';
 import { describePush, nameOf, type Planned, unknownOf } from './explain/conclude.ts';
 import { describePending, planNow, type Pushed } from './explain/plan-now.ts';
-import { outputOption, print, printable } from './output.ts';
+import { fit, outputOption, print, printable } from './output.ts';
 import { policyArgument, policyOptions, withPolicy } from './policy-client.ts';
 import { reasonLinks } from './reason-links.ts';
 
@@ -51,7 +51,9 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
         const head = pushed === undefined ? why : `a push of ${nameOf(pushed)} would change nothing: ${why}`;
         const report = { allowed: false, summary: head, why, ...(settings && { settings: settingsOf(settings) }) };
         const lines = [head, ...(settings === undefined ? [] : describeSettings(settings))];
-        print(terminal, output, report, () => `${[...lines.map((line) => printable(line)), ...reasonLinks([reason])].join('\n')}\n`);
+        print(terminal, output, report, () =>
+          fit(`${[...lines.map((line) => printable(line)), ...reasonLinks([reason])].join('\n')}\n`, terminal),
+        );
         return 1;
       }
       const { candidate, targets, spec, pending } = planned;
@@ -69,7 +71,7 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
         ...(note !== undefined && { note }),
       };
       print(terminal, output, report, () =>
-        textOf(planned, { lines: [head, ...remarks], end: allowed ? endOf(planned) : 'something is in the way' }),
+        fit(textOf(planned, { lines: [head, ...remarks], end: allowed ? endOf(planned) : 'something is in the way' }), terminal),
       );
       return allowed ? 0 : 1;
     });

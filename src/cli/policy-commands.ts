@@ -7,7 +7,7 @@ import { reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { describeStatus, trueCondition, waitForAnswer } from './describe-status.ts';
-import { namedOutputOption, outputOption, print, printable } from './output.ts';
+import { fit, namedOutputOption, outputOption, print, printable } from './output.ts';
 import { isReason, reasonLinks } from './reason-links.ts';
 import { policyArgument, policyOptions, resourceNameOf, statusOf, withPolicy, type PolicyClient } from './policy-client.ts';
 
@@ -153,7 +153,7 @@ function reportNoAnswer({ namespace, name }: PolicyClient, timeout: string, term
 }
 
 function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | undefined, status: PolicyStatus): void {
-  print(terminal, output, status, () => `${describeStatus(status).join('\n')}\n`);
+  print(terminal, output, status, () => fit(`${describeStatus(status).join('\n')}\n`, terminal));
 }
 
 interface Done {

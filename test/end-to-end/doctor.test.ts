@@ -15,6 +15,7 @@ import { askRedis } from '../harness/redis.ts';
 import { createAccount, kubeconfigOf, tokenOf } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { installKind } from '../kube/targets/custom-definition.ts';
 import { conversionCluster } from './conversion-world.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
@@ -244,6 +245,34 @@ describe('an installation with a conversion webhook', () => {
       metadata: { name: 'image-watcher', labels },
       spec: { tls: [{ hosts: ['hooks.example.com'], secretName: 'hooks-tls' }], defaultBackend: backend },
     });
+    // The HTTPRoute of the chart, below a Gateway of others.
+    const group = 'gateway.networking.k8s.io';
+    await installKind(world.cluster, { group, version: 'v1', kind: 'HTTPRoute', plural: 'httproutes' });
+    await installKind(world.cluster, { group, version: 'v1', kind: 'Gateway', plural: 'gateways' });
+    const gateways = await world.cluster.namespace('gateways');
+    const createAt = (namespace: string, plural: string, kind: string, name: string, spec: object) =>
+      world.cluster.request('POST', `/apis/${group}/v1/namespaces/${namespace}/${plural}`, {
+        apiVersion: `${group}/v1`,
+        kind,
+        metadata: { name, labels: kind === 'HTTPRoute' ? labels : {} },
+        spec,
+      });
+    const ofListener = await issueCertificate(ca, ['route.example.com'], new Date());
+    await world.cluster.request('POST', `/api/v1/namespaces/${gateways}/secrets`, {
+      metadata: { name: 'route-tls' },
+      type: 'kubernetes.io/tls',
+      data: { 'tls.crt': encode(ofListener.certificate), 'tls.key': encode(ofListener.key) },
+    });
+    const listenerOf = (name: string, secret: string) => ({ name, tls: { certificateRefs: [{ name: secret }] } });
+    await createAt(gateways, 'gateways', 'Gateway', 'public', {
+      listeners: [listenerOf('https', 'route-tls'), listenerOf('other', 'of-others'), { name: 'http' }],
+    });
+    await createAt('default', 'httproutes', 'HTTPRoute', 'image-watcher', {
+      parentRefs: [
+        { name: 'public', namespace: gateways, sectionName: 'https' },
+        { name: 'missing', namespace: gateways },
+      ],
+    });
     service = await world.start({ config: { registries: [{ host: 'registry.example.com', caFile: file }] } });
     const conversion = conversionCluster(world.cluster);
     await conversion.applyCrd(service.conversionUrl, 'v1', await conversion.waitForAuthority());
@@ -263,6 +292,9 @@ describe('an installation with a conversion webhook', () => {
     );
     assertHas(report, 'certificates/conversion-end', 'ok', /valid for 90 days/);
     assertHas(report, 'certificates/ingress', 'ok', /default\/hooks-tls is valid for 90 days/);
+    assertHas(report, 'certificates/gateway', 'ok', /gateways-\S+\/route-tls is valid for 90 days/);
+    assertHas(report, 'certificates/gateway', 'skipped', /^Gateway gateways-\S+\/missing could not be read: it does not exist/);
+    assert.ok(!report.findings.some(({ message }) => message.includes('of-others')), 'a listener that the route does not use');
     assertHas(report, 'certificates/registry-ca', 'ok', /registry\.example\.com/);
     assertHas(report, 'definition/conversion', 'ok', /Webhook/);
     assertHas(report, 'permissions/convert-crd', 'ok', /system:serviceaccount:default:image-watcher/);
