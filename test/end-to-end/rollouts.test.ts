@@ -56,8 +56,14 @@ describe('rollouts', () => {
       await waitForReady('waited', 'UpToDate');
       const kubectlWait = (condition: string) =>
         promisify(execFile)('kubectl', [
-          ...['--kubeconfig', world.cluster.kubeconfigPath, '-n', world.namespace],
-          ...['wait', 'ipol/waited', `--for=${condition}`, '--timeout=10m'],
+          '--kubeconfig',
+          world.cluster.kubeconfigPath,
+          '-n',
+          world.namespace,
+          'wait',
+          'ipol/waited',
+          `--for=${condition}`,
+          '--timeout=10m',
         ]);
       // What makes the first command necessary: Ready is that of the image before.
       await kubectlWait('condition=Ready');
