@@ -44,13 +44,14 @@ export function fit(text: string, { columns }: Pick<Terminal, 'columns'>, hangin
   return text
     .split('\n')
     .map((line) => {
-      if (line.length <= columns) return line;
+      // A link is easier to follow behind its word.
+      if (line.length <= columns || /^see \S+$/.test(line)) return line;
       const indent = /^ */.exec(line)?.[0] ?? '';
       const left = hanging ?? `${indent}  `;
       // What hangs is narrower than the first line.
       const [first = '', ...others] = wrap(line.slice(indent.length), columns - indent.length);
       const rest = others.length === 0 ? [] : wrap(others.join(' '), columns - left.length);
-      return [indent + first, ...rest.map((part) => left + part)].join('\n');
+      return [indent + first.trimEnd(), ...rest.map((part) => left + part)].join('\n');
     })
     .join('\n');
 }

@@ -57,7 +57,14 @@ describe('commands', () => {
       for (const columns of [80, 120]) {
         const { out, code } = await run({ columns });
         assert.equal(code, piped.code);
-        const wide = out.split('\n').filter((line) => line.length > columns && line.trim().replace(/^# /, '').includes(' '));
+        const wide = out.split('\n').filter(
+          (line) =>
+            line.length > columns &&
+            line
+              .trim()
+              .replace(/^(?:#|see) /, '')
+              .includes(' '),
+        );
         assert.deepEqual(wide, [], out);
         const words = (text: string) => text.split(/\s+|(?:^|\n)# +/).filter((word) => word !== '' && word !== '#');
         const isTime = (word: string) => /^\d+(?:\.\d+)?s?$|^\(\d+$/.test(word);
