@@ -115,7 +115,7 @@ for (const words of new Set(ours.map((command) => command.words.join(' ')))) {
     assert.ok(group, `there is no command "${name}"`);
     const command = group.commands?.find((candidate) => candidate.name === `${name} ${second}`) ?? group;
     for (const option of [second, ...rest].filter((word) => word.startsWith('-') && word !== '--help' && word !== '-')) {
-      assert.match(command.help, new RegExp(`${option.split('=')[0]}\\b`), `"${command.name}" has no option ${option}`);
+      assert.match(command.help(), new RegExp(`${option.split('=')[0]}\\b`), `"${command.name}" has no option ${option}`);
     }
   });
 }
