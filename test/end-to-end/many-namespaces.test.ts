@@ -208,9 +208,11 @@ describe('many namespaces', () => {
   });
 
   it('a scrape shows the state of each policy of selected namespaces, as far as the bound allows', async () => {
-    service = await world.start({ config: { ...selecting, metrics: { policies: 2 } } });
+    // A label of its own: the namespaces of the other tests have policies as well.
+    const watch = { namespaceSelector: { matchLabels: { measured: 'yes' } } };
+    service = await world.start({ config: { watch, metrics: { policies: 2 } } });
     const [inside, outside] = await Promise.all([world.cluster.namespace('inside'), world.cluster.namespace('outside')]);
-    await label(inside, { 'image-watcher': 'yes' });
+    await label(inside, { measured: 'yes' });
     await create(inside, 'measured');
     await createPolicy(inside, 'lost', { image: `${host}/shop/measured`, targets: [{ kind: 'Deployment', name: 'missing' }] });
     await createPolicy(outside, 'unmeasured', { image: `${host}/shop/measured` });
