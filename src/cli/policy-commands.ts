@@ -49,16 +49,16 @@ export const approve = defineCommand({
 export const check = defineCommand({
   name: 'check',
   summary: 'reconcile a policy now, and print the result',
-  about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy.
+  about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy. With --wait, it also waits until the rollout of what was changed is over.
 
 A policy in a namespace that the configuration does not select is left alone, and its status does not show it: with --server, the service is asked first, and the command ends at once.
 
-Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it is not, its namespace is not selected, or there is no answer in time, 2 wrong usage.`,
+Exit codes: 0 the policy is Ready, or without --wait its change is being rolled out (with --no-wait: the request is written), 1 it is not, its namespace is not selected, or there is no answer in time, 2 wrong usage.`,
   arguments: [policyArgument],
   options: {
     ...waitOptions,
-    wait: { about: 'wait for the result, which is the default' },
-    'no-wait': { about: 'only write the request; of both, the last counts' },
+    wait: { about: 'wait until the rollout is over, too' },
+    'no-wait': { about: 'only write the request' },
     server: {
       value: 'URL',
       about: 'the operations listener, to ask whether the namespace is selected (kubectl port-forward svc/image-watcher-operations 9090)',
@@ -67,10 +67,11 @@ Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it
   },
   examples: [
     ['check web', 'ask the registry now, and wait for the result'],
-    ['check web --wait --timeout 5m', 'wait longer'],
+    ['check web --wait --timeout 15m', 'and until the new image runs, or has failed'],
   ],
-  run({ output, timeout = '60s', 'no-wait': noWait, ...values }, [text], terminal) {
+  run({ output, timeout = '60s', wait, 'no-wait': noWait, ...values }, [text], terminal) {
     const timeoutMs = readTimeout(timeout);
+    if (wait && noWait) throw new UsageError('--wait and --no-wait exclude each other');
     return withPolicy(text, values, terminal, async (policy) => {
       const { namespace, name } = policy;
       if (values.server !== undefined && (await isLeftAlone(namespace, values, terminal))) return 1;
@@ -80,13 +81,23 @@ Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it
         print(terminal, output, { namespace, name, requested: request }, () => `requested a check of ${namespace}/${name}\n`);
         return 0;
       }
-      const status = await waitForAnswer(policy, ({ lastHandledRequest }) => lastHandledRequest === request, timeoutMs, terminal);
-      if (status === undefined) return reportNoAnswer(policy, timeout, terminal);
-      printStatus(terminal, output, status);
-      return trueCondition(status, 'Ready') === undefined ? 1 : 0;
+      let handled: PolicyStatus | undefined;
+      const isOver = (status: PolicyStatus) => {
+        if (status.lastHandledRequest === request) handled = status;
+        return handled !== undefined && !(wait && isRollingOut(status));
+      };
+      const status = await waitForAnswer(policy, isOver, timeoutMs, terminal);
+      if (handled === undefined) return reportNoAnswer(policy, timeout, terminal);
+      if (status === undefined) terminal.err(`the rollout is still in progress after ${timeout}\n`);
+      printStatus(terminal, output, status ?? handled);
+      return status !== undefined && (trueCondition(status, 'Ready') !== undefined || isRollingOut(status)) ? 0 : 1;
     });
   },
 });
+
+function isRollingOut({ conditions = [] }: PolicyStatus): boolean {
+  return conditions.some(({ type, status, reason }) => type === 'Ready' && status === 'False' && reason === 'Progressing');
+}
 
 /** Asks the service, and says why it does nothing there. Where it cannot say, the policy may still be reconciled. */
 async function isLeftAlone(namespace: string, target: ApiTarget, terminal: Terminal): Promise<boolean> {

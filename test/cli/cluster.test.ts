@@ -152,23 +152,52 @@ describe('commands on a cluster', () => {
   });
 
   describe('check', () => {
-    it('waits until the request has been handled, and reports the result', async () => {
-      const checking = run('check', ['api', '--wait', '--timeout', '60s']);
-      const requested = await waitFor('the request', async () => {
+    const requestOf = (before?: string) =>
+      waitFor('the request', async () => {
         const { metadata } = await world.cluster.request<{ metadata: { annotations?: Record<string, string> } }>(
           'GET',
           world.pathOf('api'),
         );
-        return metadata.annotations?.['operator.technomad.dev/requested-at'];
+        const requested = metadata.annotations?.['operator.technomad.dev/requested-at'];
+        return requested !== before && requested;
       });
-      const tags = { runs: '1.0.0', latest: '1.0.0' };
-      const status = statusOf(world, 'api', tags, condition('Ready', 'True', 'UpToDate', 'all is well'));
-      await world.report('api', { ...status, lastHandledRequest: requested });
+    const tags = { runs: '1.0.0', latest: '1.0.0' };
+    const report = (requested: string, ready: Condition) =>
+      world.report('api', { ...statusOf(world, 'api', tags, ready), lastHandledRequest: requested });
+    const isReady = condition('Ready', 'True', 'UpToDate', 'all is well');
+    const rollsOut = condition('Ready', 'False', 'Progressing', '1 of 3 replicas is updated');
+
+    it('waits until the request has been handled, and reports the result', async () => {
+      const checking = run('check', ['api', '--timeout', '60s']);
+      const first = await requestOf();
+      await report(first, isReady);
       const { code, out, err } = await checking;
       assert.equal(code, 0);
       assert.match(out, /^selected: 1\.0\.0\nReady: True, UpToDate: all is well\n/);
       assert.match(err, /^waiting for image-watcher …\n/);
+      const again = run('check', ['api', '--timeout', '60s']);
+      await report(await requestOf(first), rollsOut);
+      const { code: codeOfRollout, out: rollout } = await again;
+      assert.deepEqual([codeOfRollout, rollout.includes('Ready: False, Progressing: 1 of 3 replicas is updated\n')], [0, true]);
     });
+
+    for (const [how, last, expected] of [
+      ['is complete', isReady, 0],
+      ['has failed', condition('Ready', 'False', 'RolloutFailed', 'the image cannot be pulled'), 1],
+    ] as const)
+      it(`--wait waits until the rollout ${how}`, async () => {
+        const before = await requestOf();
+        const progress = condition('Ready', 'False', 'Progressing', `2 of 3 replicas are updated before it ${how}`);
+        let isSeen = false;
+        const onText = (text: string) => void (isSeen ||= text.includes(progress.message));
+        const checking = runCommand('check', ['api', '--wait', '--timeout', '60s', '--kubeconfig', world.kubeconfig], { onText });
+        const requested = await requestOf(before);
+        await report(requested, progress);
+        await waitFor('the rollout to be shown', () => isSeen);
+        await report(requested, last);
+        const { code, out } = await checking;
+        assert.deepEqual([code, out.includes(`Ready: ${last.status}, ${last.reason}`)], [expected, true]);
+      });
 
     it('--no-wait only requests, and a timeout says what to look at', async () => {
       const { code, out } = await run('check', ['api', '--no-wait']);
