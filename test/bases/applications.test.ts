@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { Redis as Connection } from 'ioredis';
 import { inParallel } from '../../src/async/in-parallel.ts';
 import { createFactsReader, type FactsReader } from '../../src/bases/facts-reader.ts';
-import { knownBase, type KnownBase } from '../../src/bases/layers.ts';
-import { baseState, recognizeBase, unknownBases } from '../../src/bases/recognize-base.ts';
+import { baseState } from '../../src/bases/recognize-base.ts';
+import { recognizeImages } from '../../src/bases/recognize-images.ts';
 import { createImageFactsStore } from '../../src/queue/image-facts.ts';
 import { createRegistryClient, type RegistryClient } from '../../src/registry/client.ts';
 import { digestOf } from '../harness/push-image.ts';
@@ -22,7 +22,6 @@ let versions: Record<'old' | 'new' | 'gone', Built>;
 let applications: { readonly name: string; readonly path: string; readonly digest: string; readonly expected: string }[];
 
 const basePath = 'library/base-java';
-const platforms = ['linux/amd64', 'linux/arm64'];
 const topLayer = (names: string, platform: string) => digestOf(Buffer.from(`${names.split(' ').at(-1)} for ${platform}`));
 
 before(async () => {
@@ -129,31 +128,21 @@ function openReader(): FactsReader {
 
 const { signal } = new AbortController();
 
-/** As a reconcile does it: the versions of the base, then the facts about each image, then what it is built on. */
+/** As a reconcile does it. */
 async function examine(reader: FactsReader): Promise<Record<string, string>> {
   const source = { registry: registry.host, path: basePath };
-  const repository = `${registry.host}/${basePath}`;
-  const known: KnownBase[] = [];
-  for (const [tag, { digest }] of [
-    ['21', versions.new],
-    ['21.0.1', versions.old],
-  ] as const) {
-    const facts = await reader.read(source, digest, signal);
-    if (facts !== undefined) known.push(knownBase(facts, { repository, tag }));
-  }
-  const results = await inParallel(applications, 8, async ({ name, path, digest }): Promise<[string, string]> => {
-    const facts = await reader.read({ registry: registry.host, path }, digest, signal);
-    if (facts === undefined) return [name, 'not found'];
-    const older: KnownBase[] = [];
-    for (const unknown of unknownBases(facts, known)) {
-      const found = await reader.read(source, unknown, signal);
-      if (found !== undefined) older.push(knownBase(found, { repository }));
-    }
-    const recognition = recognizeBase(facts, [...known, ...older]);
-    const state = baseState(recognition, versions.new) ?? 'unrelated';
-    return [name, recognition.kind === 'recognized' ? `${state} by ${recognition.by}` : state];
-  });
-  return Object.fromEntries(results.map((one) => (one.status === 'fulfilled' ? one.value : ['failed', String(one.reason)])));
+  const known = [
+    { tag: '21', digest: versions.new.digest },
+    { tag: '21.0.1', digest: versions.old.digest },
+  ];
+  const images = applications.map(({ name, path, digest }) => ({ name, digest, source: { registry: registry.host, path } }));
+  const results = await recognizeImages(images, { source, versions: known }, { reader, signal });
+  return Object.fromEntries(
+    results.map(({ image: { name }, recognition }) => {
+      const state = baseState(recognition, versions.new) ?? 'unrelated';
+      return [name, recognition.kind === 'recognized' ? `${state} by ${recognition.by}` : state];
+    }),
+  );
 }
 
 const expected = () => Object.fromEntries(applications.map(({ name, expected }) => [name, expected]));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type BuildFacts, formatFacts, parseFacts } from '../../src/bases/facts.ts';
 import { createFactsReader, type FactsStore } from '../../src/bases/facts-reader.ts';
+import type { ImageSource } from '../../src/model/image-source.ts';
 import { fakeDigest, type FakeRegistry } from '../harness/fake-registry.ts';
 import { asked, startWorld } from '../registry/start-world.ts';
 import { provenanceOf } from './build-image.ts';
@@ -27,7 +28,7 @@ async function openWorld(t: TestContext, now: () => number = () => 0) {
   const store = memoryStore();
   const open = () => createFactsReader({ registry: world.client, store, aliases: new Map(), now });
   const reader = open();
-  return { ...world, store, open, read: (digest: string, source = world.repository) => reader.read(source, digest, signal) };
+  return { ...world, store, open, read: (digest: string, source: ImageSource = world.repository) => reader.read(source, digest, signal) };
 }
 
 function addManifest(fake: FakeRegistry, config: object | string = runnable, more: object = {}): string {
@@ -60,7 +61,7 @@ test('facts are read once for a digest and its access, also by concurrent caller
   assert.deepEqual(await read(digest), facts);
   assert.equal(fake.requests.length, 2);
   const access = { secrets: [{ namespace: 'shop', name: 'creds', namedBy: 'policy' as const }] };
-  assert.deepEqual(await read(digest, { ...repository, ...{ access } }), facts);
+  assert.deepEqual(await read(digest, { ...repository, access }), facts);
   assert.equal(fake.requests.length, 4);
 });
 
