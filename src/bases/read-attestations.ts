@@ -1,7 +1,7 @@
 /** Reads the attestations of an image that can name its base: those of BuildKit in the index, and referrers (cosign, GitHub, ORAS). */
 import { z } from 'zod';
 import { type Descriptor, parseManifest } from '../registry/parse-manifest.ts';
-import { predicateRank, provenance } from './evidence/provenance.ts';
+import { listOf, predicateRank, provenance } from './evidence/provenance.ts';
 import type { ReadContext } from './read-facts.ts';
 
 const statementType = 'application/vnd.in-toto+json';
@@ -67,11 +67,11 @@ function unwrap(document: unknown): unknown {
   return payload === undefined ? document : parseJson(Buffer.from(payload, 'base64').toString('utf8'));
 }
 
-const subjectOf = z.object({ subject: z.array(z.object({ digest: z.record(z.string(), z.string()) })).max(1_000) });
+const subjectOf = z.object({ subject: listOf(z.object({ digest: z.object({ sha256: z.string(), sha512: z.string() }).partial() })) });
 
 function isAbout(statement: unknown, about: string): boolean {
   const { subject = [] } = subjectOf.safeParse(statement).data ?? {};
-  return subject.some(({ digest }) => Object.entries(digest).some(([algorithm, hex]) => `${algorithm}:${hex}` === about));
+  return subject.some(({ digest: { sha256, sha512 } }) => [`sha256:${sha256}`, `sha512:${sha512}`].includes(about));
 }
 
 function parseJson(text: string): unknown {

@@ -174,6 +174,13 @@ test('no more inputs of a build are kept than a base can be among', () => {
   assert.equal(find({ statements: [slsa02(many)] }).length, 16);
 });
 
+test('of a long list, only the first entries are checked', () => {
+  const padded = (count: number) =>
+    find({ statements: [slsa02([...Array.from({ length: count }, () => 7), { uri: 'pkg:docker/a', digest: { sha256: hex } }])] });
+  assert.equal(padded(1_999).length, 1);
+  assert.equal(padded(2_000).length, 0);
+});
+
 test('provenance is read before SBOMs, and nothing else is read', () => {
   const rank = (type: string) => predicateRank(type) ?? Number.NaN;
   assert.ok(rank('https://slsa.dev/provenance/v0.2') < rank('https://spdx.dev/Document'));
