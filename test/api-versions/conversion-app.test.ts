@@ -70,7 +70,7 @@ describe('the conversion listener', () => {
     ['objects that are no list', review({ length: 3 })],
   ];
   for (const [name, body] of garbage) {
-    it(`refuses garbage: ${name}`, async () => {
+    it(`refuses garbage such as "${name}"`, async () => {
       const { convert } = start();
       assert.equal((await convert(body)).statusCode, 400);
       assert.equal((await convert(review([]))).statusCode, 200, 'and goes on');
@@ -85,7 +85,7 @@ describe('the conversion listener', () => {
     ['an object of nothing but values', /more than 400000 values/, review([Array.from({ length: 400_001 }, () => 0)])],
   ];
   for (const [name, why, body] of large) {
-    it(`refuses a body before it is parsed: ${name}`, async (t) => {
+    it(`refuses a body before it is parsed when it is ${name}`, async (t) => {
       const { convert } = start();
       const parse = t.mock.method(JSON, 'parse');
       const answer = await convert(body);

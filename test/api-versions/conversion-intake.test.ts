@@ -101,10 +101,10 @@ test('a slow sender loses its connection and its slot', async (t) => {
   const slow = await Promise.all(Array.from({ length: 8 }, () => open({ length: large.length })));
   const small = await Promise.all(Array.from({ length: 20 }, () => open({ length: 1_000 })));
   for (const { isClosed } of [...slow, ...small]) await waitFor('the connection to be closed', isClosed);
-  const after = await start(t);
-  assert.equal(await (await after.send(large)).answered(), 200);
-  const next = await send(reviewOf(1));
-  assert.equal(await next.answered(), 200);
+  const restarted = await start(t);
+  assert.equal(await (await restarted.send(large)).answered(), 200);
+  const nextReview = await send(reviewOf(1));
+  assert.equal(await nextReview.answered(), 200);
 });
 
 test('a flood from one address does not delay any other', async (t) => {

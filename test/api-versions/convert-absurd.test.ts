@@ -23,8 +23,8 @@ test('properties named like those of Object.prototype are converted like any oth
   const text = '{"__proto__":{"polluted":true,"image":"evil"},"constructor":{"prototype":{"polluted":true}},"image":"nginx"}';
   const object = v1Policy(JSON.parse(text), { status: JSON.parse(text) });
   assert.deepEqual(up(down(object)), object);
-  const older = up(oldPolicy(JSON.parse(text.replace('image', 'repository'))));
-  assert.deepEqual(older.spec, {});
+  const olderPolicy = up(oldPolicy(JSON.parse(text.replace('image', 'repository'))));
+  assert.deepEqual(olderPolicy.spec, {});
   assert.equal(Reflect.get({}, 'polluted'), undefined);
 });
 
@@ -76,9 +76,9 @@ test('a status that is very long or deep is shown but not carried along, and a d
 test('very deep objects, very long objects and a small annotation that unpacks to a huge value are all converted', () => {
   const deep: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
   const object = { ...v1Policy({ ...plain, deep }), status: deep };
-  const older = oldPolicy({ ...oldPlain, tagPolicy: deep, deep });
+  const olderPolicy = oldPolicy({ ...oldPlain, tagPolicy: deep, deep });
   assert.ok(JSON.stringify(convertObject(object, v1alpha1)).includes(image), 'not saved, but answered');
-  assert.ok(JSON.stringify(convertObject(older, v1)).includes(image));
+  assert.ok(JSON.stringify(convertObject(olderPolicy, v1)).includes(image));
   const long = 'x'.repeat(5_000_000);
   assert.equal(up(down(v1Policy({ ...plain, image: long }))).spec?.['image'], long);
   const bomb = `deflate:${deflateRawSync(`{"spec":{"suspend":true,"image":"${'x'.repeat(50_000_000)}"}}`).toString('base64')}`;

@@ -38,7 +38,7 @@ const failures: [name: string, request: unknown, message: RegExp][] = [
 ];
 
 for (const [name, request, message] of failures) {
-  test(`a review that cannot be carried out fails as a review: ${name}`, async () => {
+  test(`a review that cannot be carried out (${name}) fails as a review`, async () => {
     const { status, body } = await ask(request);
     const { response } = body;
     assert.deepEqual([status, response.uid, response.result['status']], [200, 'u', 'Failure']);

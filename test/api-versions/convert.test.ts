@@ -30,10 +30,10 @@ const pairs: [name: string, v1: object, v1alpha1: object][] = [
   ],
 ];
 
-for (const [name, newer, older] of pairs) {
-  test(`is the same in both versions: ${name}`, () => {
-    assert.deepEqual(down(v1Policy({ ...plain, ...newer })).spec, { ...oldPlain, ...older });
-    assert.deepEqual(up(oldPolicy({ ...oldPlain, ...older })).spec, { ...plain, poll: { interval: '60m' }, ...newer });
+for (const [name, newer, olderStatus] of pairs) {
+  test(`${name} is the same in both versions`, () => {
+    assert.deepEqual(down(v1Policy({ ...plain, ...newer })).spec, { ...oldPlain, ...olderStatus });
+    assert.deepEqual(up(oldPolicy({ ...oldPlain, ...olderStatus })).spec, { ...plain, poll: { interval: '60m' }, ...newer });
   });
 }
 
@@ -57,8 +57,8 @@ const shown: [name: string, v1: object, v1alpha1: object][] = [
   ],
 ];
 
-for (const [name, newer, older] of shown) {
-  test(`v1alpha1 shows ${name}`, () => assert.deepEqual(down(v1Policy({ ...plain, ...newer })).spec, { ...oldPlain, ...older }));
+for (const [name, newer, olderStatus] of shown) {
+  test(`v1alpha1 shows ${name}`, () => assert.deepEqual(down(v1Policy({ ...plain, ...newer })).spec, { ...oldPlain, ...olderStatus }));
 }
 
 const hidden: [name: string, spec: object][] = [
@@ -213,7 +213,7 @@ const edits: [name: string, before: object, leaves: Record<string, unknown>, aft
 ];
 
 for (const [name, before, leaves, after] of edits) {
-  test(`applies an edit made in v1alpha1: ${name}`, () => {
+  test(`an edit made in v1alpha1 is applied in the case "${name}"`, () => {
     const view = down(v1Policy({ ...plain, ...before }));
     const edited = Object.entries(leaves).reduce((object, [path, value]) => setAt(object, `spec.${path}`, value), view);
     assert.deepEqual(up(edited).spec, { ...plain, ...after });
@@ -277,10 +277,10 @@ test('a write in the older schema keeps the status fields that only v1 has, and 
 });
 
 test('an update that an older service applied is kept', () => {
-  const older = { lastAppliedTag: '1.2.3', lastCheckedTime: '2026-11-21T10:00:00Z' };
-  const stored = up(oldPolicy(oldPlain, { status: older }));
+  const olderStatus = { lastAppliedTag: '1.2.3', lastCheckedTime: '2026-11-21T10:00:00Z' };
+  const stored = up(oldPolicy(oldPlain, { status: olderStatus }));
   assert.deepEqual(stored.status, { lastAppliedTag: '1.2.3', lastCheckTime: '2026-11-21T10:00:00Z' });
-  assert.deepEqual(down(stored).status, { ...older, v1: stored.status });
+  assert.deepEqual(down(stored).status, { ...olderStatus, v1: stored.status });
 });
 
 test('only the spec counts in an annotation written by an earlier version, not the status', () => {

@@ -52,7 +52,7 @@ const shapes: [name: string, shape: CrdShape, expected: unknown][] = [
 ];
 
 for (const [name, shape, expected] of shapes) {
-  test(`has the right conversion: ${name}`, () => {
+  test(`the definition has the right conversion in the case "${name}"`, () => {
     const { conversion } = customResourceDefinition(shape).spec;
     assert.deepEqual(conversion && 'webhook' in conversion ? conversion.webhook.clientConfig : undefined, expected);
   });

@@ -49,14 +49,14 @@ test('a flow has its share of the seats, and no more while another flow could us
 
 test('a request gets no seat if its flow has too many, if it waited too long or if it left, and delays no other', async () => {
   const { enter, leave, served } = start({ maxQueuedPerFlow: 2, maxWaitMs: 600_000 });
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   void enter('a');
-  void enter('a', gone.signal);
+  void enter('a', disconnected.signal);
   void enter('a');
   void enter('a');
   await turn();
   assert.deepEqual(served, ['a', '-a']);
-  gone.abort();
+  disconnected.abort();
   await turn();
   assert.deepEqual(served, ['a', '-a', '-a']);
   void enter('b');

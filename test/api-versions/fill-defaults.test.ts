@@ -30,5 +30,6 @@ const cases: [name: string, object: unknown, expected: unknown][] = [
 ];
 
 for (const [name, object, expected] of cases) {
-  test(name, () => assert.deepEqual(fillDefaults(object), expected));
+  test(`the defaults of v1 are filled in as the API server does in the case "${name}"`, () =>
+    assert.deepEqual(fillDefaults(object), expected));
 }

@@ -10,10 +10,10 @@ const head =
 function fill(bytes: number, part: (index: number) => string, end = ']}}'): string {
   const parts: string[] = [];
   for (let length = head.length + end.length, index = 0; ; index++) {
-    const next = part(index);
-    length += next.length + 1;
+    const nextPart = part(index);
+    length += nextPart.length + 1;
     if (length > bytes) break;
-    parts.push(next);
+    parts.push(nextPart);
   }
   return head + parts.join() + end;
 }

@@ -8,8 +8,8 @@ const crd = (versions: InstalledCrd['spec']['versions'], storedVersions: string[
   spec: { versions, ...rest },
   status: { storedVersions },
 });
-const old = crd([{ name: 'v1alpha1', served: true }], ['v1alpha1'], { conversion: { strategy: 'None' } });
-const both = crd(
+const definitionOfV1alpha1 = crd([{ name: 'v1alpha1', served: true }], ['v1alpha1'], { conversion: { strategy: 'None' } });
+const definitionOfBoth = crd(
   [
     { name: 'v1', served: true },
     { name: 'v1alpha1', served: true },
@@ -17,7 +17,7 @@ const both = crd(
   ['v1'],
   { conversion: webhook },
 );
-const mixed = crd(both.spec.versions, ['v1alpha1', 'v1'], { conversion: webhook });
+const mixed = crd(definitionOfBoth.spec.versions, ['v1alpha1', 'v1'], { conversion: webhook });
 const retired = crd(
   [
     { name: 'v1', served: true },
@@ -39,10 +39,10 @@ const cases: [
   ['a new cluster', undefined, { conversion }, 'v1 stored, v1alpha1', 'Webhook', false],
   ['a new cluster without a word about the webhook', undefined, {}, 'v1 stored, v1alpha1', 'not mentioned', true],
   ['a new cluster without v1alpha1', undefined, { v1Only: true }, 'v1 stored', 'None', false],
-  ['the older definition', old, { conversion }, 'v1 stored, v1alpha1', 'Webhook', false],
-  ['the older definition without a webhook', old, {}, 'v1 stored, v1alpha1', 'not mentioned', true],
-  ['both, once more', both, {}, 'v1 stored, v1alpha1', 'not mentioned', false],
-  ['both, the way back', both, { storage: 'v1alpha1' }, 'v1, v1alpha1 stored', 'not mentioned', false],
+  ['the older definition', definitionOfV1alpha1, { conversion }, 'v1 stored, v1alpha1', 'Webhook', false],
+  ['the older definition without a webhook', definitionOfV1alpha1, {}, 'v1 stored, v1alpha1', 'not mentioned', true],
+  ['both, once more', definitionOfBoth, {}, 'v1 stored, v1alpha1', 'not mentioned', false],
+  ['both, the way back', definitionOfBoth, { storage: 'v1alpha1' }, 'v1, v1alpha1 stored', 'not mentioned', false],
   ['retired stays retired', retired, {}, 'v1 stored, v1alpha1 unserved', 'not mentioned', false],
   ['retired, with another webhook', retired, { conversion }, 'v1 stored, v1alpha1 unserved', 'Webhook', false],
   ['retired, served again', retired, { serveV1alpha1: true }, 'v1 stored, v1alpha1', 'not mentioned', false],
@@ -54,7 +54,7 @@ const cases: [
 ];
 
 for (const [name, existing, request, versions, expected, lacks] of cases) {
-  test(name, () => {
+  test(`the next definition is planned correctly in the case "${name}"`, () => {
     const { spec } = planCrd(existing, request);
     const described = spec.versions
       .map(({ name, served, storage }) => `${name}${storage ? ' stored' : ''}${served ? '' : ' unserved'}`)
@@ -68,8 +68,8 @@ for (const [name, existing, request, versions, expected, lacks] of cases) {
 
 const refusals: [name: string, existing: InstalledCrd, message: RegExp][] = [
   ['while policies may be stored as v1alpha1', mixed, /stored as v1alpha1: .*crd migrate/],
-  ['on the older definition', old, /stored as v1alpha1/],
-  ['while v1alpha1 is served', both, /still served: .*--retire v1alpha1/],
+  ['on the older definition', definitionOfV1alpha1, /stored as v1alpha1/],
+  ['while v1alpha1 is served', definitionOfBoth, /still served: .*--retire v1alpha1/],
 ];
 
 for (const [name, existing, message] of refusals) {

@@ -66,7 +66,7 @@ for (const { version, apiVersion } of [v1, v1alpha1]) {
     });
     after(() => cluster.stop());
 
-    test('one word in each column', () => {
+    test('shows one word in each column', () => {
       assert.deepEqual(
         linesOf(table).map((line) => line.split(/ {3,}/).map((cell) => cell.replace(/^\d+s$/, 'AGE'))),
         [
@@ -78,11 +78,11 @@ for (const { version, apiVersion } of [v1, v1alpha1]) {
       );
     });
 
-    test('within 120 characters, also with a long name', () => {
+    test('fits into 120 characters, even with a long name', () => {
       for (const line of linesOf(table)) assert.ok(line.length <= 120, `${line.length}: ${line}`);
     });
 
-    test('the sentence with -o wide alone', () => {
+    test('shows the message only with -o wide', () => {
       assert.ok(!linesOf(table).some((line) => line.includes(message)));
       const [header = '', first = ''] = linesOf(table, true);
       assert.match(header, / MESSAGE$/);

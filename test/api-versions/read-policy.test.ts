@@ -215,7 +215,7 @@ const legacyRows: [name: string, spec: object, isLegacy: boolean][] = [
 ];
 
 for (const [name, raw, isLegacy] of legacyRows) {
-  test(`reads a policy ${isLegacy ? 'that v1alpha1 can express' : 'that v1alpha1 cannot express'}: ${name}`, () => {
+  test(`a policy that v1alpha1 ${isLegacy ? 'can' : 'cannot'} express is read in the case "${name}"`, () => {
     for (const annotations of [{}, { 'operator.technomad.dev/v1alpha1': '{"targetNamespace":"ops","kind":"StatefulSet"}' }]) {
       const { legacyTarget } = readPolicy({ metadata: { ...metadata, annotations }, spec: raw }, context);
       assert.deepEqual(legacyTarget, isLegacy ? deployment : undefined);
@@ -274,7 +274,7 @@ const problems: [name: string, raw: unknown, reason: string, message: RegExp][] 
 ];
 
 for (const [name, raw, reason, message] of problems) {
-  test(`${name}: ${reason}`, () => {
+  test(`a policy is reported as ${reason} in the case "${name}"`, () => {
     const found = problem(raw);
     assert.equal(found.reason, reason);
     assert.match(found.message, message);

@@ -51,7 +51,7 @@ const isVerdict = ({ message }: Cause) => !message.includes('some validation rul
 describe('the API server refuses', () => {
   for (const { name, spec, path, server } of refusedSpecs) {
     if (server === undefined) continue;
-    test(name, async () => {
+    test(`a policy with ${name}`, async () => {
       const causes = (await refusal(spec)).filter(isVerdict);
       assert.ok(
         causes.some((cause) => cause.field === path && cause.message.includes(server)),
@@ -68,10 +68,11 @@ describe('the API server refuses', () => {
 });
 
 describe('the API server takes', () => {
-  for (const [name, spec] of acceptedSpecs) test(name, async () => assert.deepEqual(await refusal(spec), []));
+  for (const [name, spec] of acceptedSpecs) test(`the valid policy "${name}"`, async () => assert.deepEqual(await refusal(spec), []));
 
   for (const { name, spec, server } of refusedSpecs) {
-    if (server === undefined) test(`what only validateSpec can check: ${name}`, async () => assert.deepEqual(await refusal(spec), []));
+    if (server === undefined)
+      test(`a policy with ${name}, because only validateSpec can check that`, async () => assert.deepEqual(await refusal(spec), []));
   }
 
   test('whatever validateSpec accepts', async () => {

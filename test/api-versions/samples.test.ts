@@ -36,7 +36,7 @@ describe('the API server takes', () => {
   after(() => cluster.stop());
 
   for (const { file, text } of samples) {
-    test(file, async () => {
+    test(`the sample ${file}`, async () => {
       const policy = parse(text) as Policy;
       const namespace = await cluster.namespace('samples');
       const path = policiesPath(namespace, policy.apiVersion.split('/')[1] ?? '');

@@ -96,7 +96,7 @@ for (const [name, spec, ...expected] of [
   ['a pattern without effect', { tagPolicy: { strategy: 'Latest', pattern: '(' } }],
   ['capitals in a host', { repository: 'Harbor.example.com/shop/web' }],
 ] as const) {
-  test(`v1alpha1: ${name}`, () => assert.deepEqual(linesOf(spec), expected));
+  test(`a spec of v1alpha1 with ${name} has the expected problems`, () => assert.deepEqual(linesOf(spec), expected));
 }
 
 const some = (...values: unknown[]) => fc.constantFrom(...values, undefined, null, '', 5, {});

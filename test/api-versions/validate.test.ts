@@ -7,7 +7,7 @@ import { refusedSpecs } from './refused-specs/index.ts';
 import { specWith } from './refused-specs/specs.ts';
 
 for (const { name, spec, path, message, reason = 'InvalidPolicy' } of refusedSpecs) {
-  test(`${name}: is reported at ${path}`, () => {
+  test(`a policy with ${name} has a problem at ${path}`, () => {
     const problems = validateSpec(spec);
     const found = problems.find((problem) => problem.path === path && problem.message.includes(message));
     assert.ok(found, `${message} in ${JSON.stringify(problems, undefined, 1)}`);
@@ -21,7 +21,7 @@ for (const { name, spec, path, message, reason = 'InvalidPolicy' } of refusedSpe
 }
 
 for (const [name, spec] of acceptedSpecs) {
-  test(`${name}: nothing is wrong`, () => assert.deepEqual(validateSpec(spec), []));
+  test(`the valid policy "${name}" has no problems`, () => assert.deepEqual(validateSpec(spec), []));
 }
 
 test('all problems are reported at once', () => {

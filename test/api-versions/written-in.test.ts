@@ -42,7 +42,7 @@ for (const [name, managedFields, expected] of [
   ['an unknown version', undefined, /; spec\.image: /],
   ['nonsense', [null, 5, { fieldsV1: null }, { fieldsV1: { 'f:spec': 1 }, apiVersion: {}, time: [] }], /; spec\.image: /],
 ] as const) {
-  test(`a problem is reported in the words of the version that its author wrote: ${name}`, () => {
+  test(`a problem is reported in the words of the version that its author wrote in the case "${name}"`, () => {
     const policy = readPolicy({ metadata: { ...metadata, managedFields }, spec: broken }, context);
     assert.ok(!isUsable(policy.spec));
     assert.match(policy.spec.problem.message, expected);
@@ -53,7 +53,7 @@ for (const [name, managedFields, expected] of [
 test('the same spec, written again in the other version, is reported in its words', () => {
   const at = (version: string) => ({ metadata: { ...metadata, managedFields: [written(version, '2026-03-01T12:00:00Z')] }, spec: broken });
   const before = readPolicy(at('v1alpha1'), context);
-  const after = readPolicy(at('v1'), context, before);
-  assert.ok(!isUsable(after.spec) && after.spec.problem.message.includes('; spec.image: '));
-  assert.equal(readPolicy(at('v1'), context, after).spec, after.spec);
+  const convertedPolicy = readPolicy(at('v1'), context, before);
+  assert.ok(!isUsable(convertedPolicy.spec) && convertedPolicy.spec.problem.message.includes('; spec.image: '));
+  assert.equal(readPolicy(at('v1'), context, convertedPolicy).spec, convertedPolicy.spec);
 });

@@ -54,6 +54,6 @@ const table: [name: string, header: string | string[] | undefined, expectedSecon
 ];
 
 for (const [name, header, seconds] of table) {
-  test(`parses Retry-After: ${name}`, () =>
+  test(`Retry-After is parsed in the case "${name}"`, () =>
     assert.equal(parseRetryAfter(header, now), seconds === undefined ? undefined : seconds * 1_000));
 }

@@ -26,7 +26,7 @@ test('asking whether a key exists does not keep its entry', () => {
 });
 
 /** A cache of two answers for ten milliseconds, a clock, and what was loaded. */
-function world() {
+function createWorld() {
   const state = { now: 0, loads: [] as string[] };
   const cache = createTtlCache<string>({ ttlMs: 10, limit: 2, now: () => state.now });
   const get = (key: string) =>
@@ -38,28 +38,28 @@ function world() {
 }
 
 test('simultaneous callers share one request, and its answer is reused until it expires', async () => {
-  const it = world();
-  assert.deepEqual(await Promise.all([it.get('a'), it.get('a')]), ['a at 0', 'a at 0']);
-  it.now = 9;
-  assert.equal(await it.get('a'), 'a at 0');
-  it.now = 10;
-  assert.equal(await it.get('a'), 'a at 10');
-  assert.deepEqual(it.loads, ['a', 'a']);
+  const world = createWorld();
+  assert.deepEqual(await Promise.all([world.get('a'), world.get('a')]), ['a at 0', 'a at 0']);
+  world.now = 9;
+  assert.equal(await world.get('a'), 'a at 0');
+  world.now = 10;
+  assert.equal(await world.get('a'), 'a at 10');
+  assert.deepEqual(world.loads, ['a', 'a']);
 });
 
 test('a failure goes to all who wait for it, and is not cached', async () => {
-  const it = world();
-  const fail = () => it.cache.get('a', () => Promise.reject(new Error('away')));
-  const failed = await Promise.allSettled([fail(), it.get('a')]);
+  const world = createWorld();
+  const fail = () => world.cache.get('a', () => Promise.reject(new Error('away')));
+  const failed = await Promise.allSettled([fail(), world.get('a')]);
   assert.deepEqual(
     failed.map(({ status }) => status),
     ['rejected', 'rejected'],
   );
-  assert.equal(await it.get('a'), 'a at 0');
+  assert.equal(await world.get('a'), 'a at 0');
 });
 
 test('when there are too many answers, the least recently used one is evicted', async () => {
-  const it = world();
-  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await it.get(key);
-  assert.deepEqual(it.loads, ['a', 'b', 'c', 'b']);
+  const world = createWorld();
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await world.get(key);
+  assert.deepEqual(world.loads, ['a', 'b', 'c', 'b']);
 });

@@ -29,9 +29,9 @@ test('calls for the same key run one at a time in order of arrival, and other ke
 test('a failure goes to its own caller only, and the next call runs', async () => {
   const mutex = createKeyedMutex();
   const broken = mutex.run('a', () => Promise.reject(new Error('broken')));
-  const next = mutex.run('a', async () => 'fine');
+  const nextRun = mutex.run('a', async () => 'fine');
   await assert.rejects(broken, /broken/);
-  assert.equal(await next, 'fine');
+  assert.equal(await nextRun, 'fine');
 });
 
 /** Writes that end when they are told to. */
@@ -52,12 +52,12 @@ test('a held mutex makes others with its key wait until it is released, and can 
   await held.take();
   await held.take();
   const log: string[] = [];
-  const other = mutex.run('a', async () => void log.push('other'));
+  const otherRun = mutex.run('a', async () => void log.push('other'));
   await mutex.run('b', async () => void log.push('another key'));
   assert.deepEqual(log, ['another key']);
   held.release();
   held.release();
-  await other;
+  await otherRun;
   assert.deepEqual(log, ['another key', 'other']);
   await held.take();
   const last = mutex.run('a', async () => void log.push('last'));

@@ -50,9 +50,9 @@ test('a call that arrives when the work is done starts new work, even if the wai
   const flights = new SingleFlight<number>();
   const result = Promise.withResolvers<number>();
   const first = flights.run('a', () => result.promise);
-  const next = result.promise.then(() => flights.run('a', async () => 2));
+  const nextRun = result.promise.then(() => flights.run('a', async () => 2));
   result.resolve(1);
-  assert.deepEqual(await Promise.all([first, next]), [1, 2]);
+  assert.deepEqual(await Promise.all([first, nextRun]), [1, 2]);
 });
 
 test('work that throws synchronously is not shared', async () => {
@@ -60,7 +60,7 @@ test('work that throws synchronously is not shared', async () => {
   const refused = flights.run('a', () => {
     throw new Error('not now');
   });
-  const other = flights.run('a', async () => 1);
+  const otherRun = flights.run('a', async () => 1);
   await assert.rejects(refused, /not now/);
-  assert.equal(await other, 1);
+  assert.equal(await otherRun, 1);
 });

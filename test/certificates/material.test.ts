@@ -10,7 +10,7 @@ const daysAfterStart = (days: number) => new Date(start.getTime() + days * 86_40
 const names = ['image-watcher-conversion.ops.svc', 'image-watcher-conversion.ops.svc.cluster.local', '127.0.0.1'];
 
 /** As the service does at every look. */
-async function look(material: Material | undefined, now: Date, wanted = names): Promise<Material> {
+async function renewIfNeeded(material: Material | undefined, now: Date, wanted = names): Promise<Material> {
   const renewal = neededRenewal(material, { names: wanted, now });
   return renewal.authority === undefined && renewal.certificate === undefined && material !== undefined
     ? material
@@ -24,7 +24,7 @@ const issuerOf = (material: Material) => authoritiesOf(material).findIndex((auth
 describe('the certificate of our own authority', () => {
   let first: Material;
   before(async () => {
-    first = await look(undefined, start);
+    first = await renewIfNeeded(undefined, start);
   });
 
   it('uses EC P-256, has the requested names, and is valid for 90 days, and its authority for ten years', () => {
@@ -82,13 +82,13 @@ describe('the certificate of our own authority', () => {
     ],
   ];
   for (const [name, material, now, expected] of rows) {
-    it(`is evaluated: ${name}`, async () => assert.deepEqual(neededRenewal(await material(), { names, now }), expected));
+    it(`is evaluated in the case "${name}"`, async () => assert.deepEqual(neededRenewal(await material(), { names, now }), expected));
   }
 
   for (const key of ['authorities', 'authorityKey', 'certificate', 'key'] as const) {
     it(`is repaired when ${key} is garbage`, async () => {
       for (const garbage of ['garbage', first[key].slice(0, 80), first[key].replace(/[A-Za-z]{20}/, 'A'.repeat(20)), '\u0000']) {
-        const repaired = await look({ ...first, [key]: garbage }, start);
+        const repaired = await renewIfNeeded({ ...first, [key]: garbage }, start);
         assert.deepEqual(neededRenewal(repaired, { names, now: start }), {}, garbage);
         checkServingPair(repaired);
       }
@@ -99,42 +99,42 @@ describe('the certificate of our own authority', () => {
     assert.deepEqual(neededRenewal(first, { names: [...names, 'new.ops.svc'], now: start }), {
       certificate: 'it does not have the names new.ops.svc',
     });
-    const second = await look(first, start, ['new.ops.svc']);
+    const second = await renewIfNeeded(first, start, ['new.ops.svc']);
     assert.equal(second.authorities, first.authorities);
     assert.deepEqual(neededRenewal(second, { names: ['new.ops.svc'], now: start }), {});
     assert.deepEqual(neededRenewal(second, { names, now: start }), {}, 'a replica with the older configuration has nothing to change');
-    const third = await look(second, daysAfterStart(61), ['new.ops.svc']);
+    const third = await renewIfNeeded(second, daysAfterStart(61), ['new.ops.svc']);
     assert.deepEqual(namesOf(leafOf(third)), ['new.ops.svc'], 'names that nobody wants end with the certificate');
   });
 
   it('moves to a new authority without a moment in which clients see a certificate that they do not trust', async () => {
     const time = 3_650 * 0.67;
-    const aged = await look(first, daysAfterStart(time - 40));
-    const handover = await look(aged, daysAfterStart(time));
+    const aged = await renewIfNeeded(first, daysAfterStart(time - 40));
+    const handover = await renewIfNeeded(aged, daysAfterStart(time));
     assert.equal(authoritiesOf(handover).length, 2);
     assert.equal(handover.certificate, aged.certificate, 'still the one that a client with the older bundle trusts');
     assert.notEqual(handover.authorityKey, aged.authorityKey);
 
-    const soon = await look(handover, daysAfterStart(time + 0.01));
+    const soon = await renewIfNeeded(handover, daysAfterStart(time + 0.01));
     assert.equal(soon, handover, 'nothing to do');
 
-    const next = await look(handover, daysAfterStart(time + 21));
-    assert.equal(issuerOf(next), 0, 'now the new authority signs');
-    assert.equal(authoritiesOf(next).length, 2, 'the older certificate may still be in use');
+    const renewed = await renewIfNeeded(handover, daysAfterStart(time + 21));
+    assert.equal(issuerOf(renewed), 0, 'now the new authority signs');
+    assert.equal(authoritiesOf(renewed).length, 2, 'the older certificate may still be in use');
 
-    const last = await look(next, daysAfterStart(time + 21 + 75));
+    const last = await renewIfNeeded(renewed, daysAfterStart(time + 21 + 75));
     assert.deepEqual([issuerOf(last), authoritiesOf(last).length], [0, 1], 'the former authority has gone');
     assert.equal(last.authorityKey, handover.authorityKey);
   });
 
   it('issues the new certificate an hour after the new authority when both are due at once', async () => {
     const time = 3_650 * 0.67;
-    const aged = await look(first, daysAfterStart(time - 61));
-    const handover = await look(aged, daysAfterStart(time));
+    const aged = await renewIfNeeded(first, daysAfterStart(time - 61));
+    const handover = await renewIfNeeded(aged, daysAfterStart(time));
     assert.equal(handover.certificate, aged.certificate);
-    assert.equal(await look(handover, daysAfterStart(time + 0.02)), handover, 'half an hour later: not yet');
-    const next = await look(handover, daysAfterStart(time + 0.05));
-    assert.deepEqual([issuerOf(next), authoritiesOf(next).length], [0, 2], 'an hour later');
+    assert.equal(await renewIfNeeded(handover, daysAfterStart(time + 0.02)), handover, 'half an hour later: not yet');
+    const renewed = await renewIfNeeded(handover, daysAfterStart(time + 0.05));
+    assert.deepEqual([issuerOf(renewed), authoritiesOf(renewed).length], [0, 2], 'an hour later');
   });
 });
 

@@ -57,11 +57,11 @@ describe('our own authority in a Secret of a real API server', () => {
   });
 
   it('is renewed once, however many replicas check at the same moment', async () => {
-    const before = await all('renewed', start);
-    const after = await all('renewed', daysAfterStart(61));
-    assert.deepEqual(after.renewals, [{ certificate: 'two thirds of its lifetime have passed' }]);
-    assert.equal(after.material.authorities, before.material.authorities);
-    assert.notEqual(after.material.certificate, before.material.certificate);
+    const beforeRenewal = await all('renewed', start);
+    const afterRenewal = await all('renewed', daysAfterStart(61));
+    assert.deepEqual(afterRenewal.renewals, [{ certificate: 'two thirds of its lifetime have passed' }]);
+    assert.equal(afterRenewal.material.authorities, beforeRenewal.material.authorities);
+    assert.notEqual(afterRenewal.material.certificate, beforeRenewal.material.certificate);
   });
 
   it('fills a Secret that a chart has created empty, and leaves the rest of it unchanged', async () => {
@@ -78,8 +78,8 @@ describe('our own authority in a Secret of a real API server', () => {
   it('is created again when somebody deletes the Secret', async () => {
     const { material } = await all('deleted', start);
     await cluster.request('DELETE', secretPath('deleted'));
-    const { material: next } = await all('deleted', start);
-    assert.notEqual(next.authorityKey, material.authorityKey);
+    const { material: recreated } = await all('deleted', start);
+    assert.notEqual(recreated.authorityKey, material.authorityKey);
   });
 
   it('needs get, create and patch, and names the permission that is missing', async () => {

@@ -204,12 +204,12 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
     });
 
     it('is upgraded by applying a later version, and keeps its password', async () => {
-      const later = parse(
+      const laterObjects = parse(
         JSON.stringify(objects).replaceAll(version, laterVersion).replaceAll(jobOf(version), jobOf(laterVersion)),
       ) as Manifest[];
       const { clientConfig } = (await definition()).spec.conversion.webhook ?? {};
-      await apply(later);
-      for (const deployment of later.filter(({ kind }) => kind === 'Deployment'))
+      await apply(laterObjects);
+      for (const deployment of laterObjects.filter(({ kind }) => kind === 'Deployment'))
         assert.ok(JSON.stringify((await cluster.request('GET', pathOf(deployment))).spec).includes(`image-watcher:${laterVersion}`));
       assert.deepEqual((await definition()).spec.conversion.webhook?.clientConfig, clientConfig);
       if (!hasPassword()) return;

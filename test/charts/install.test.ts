@@ -142,11 +142,11 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
       metadata: { name: 'web' },
       spec: { selector: { matchLabels: { app: 'web' } }, template },
     });
-    const older = olderPolicy('web') as { spec: object };
+    const olderWebPolicy = olderPolicy('web') as { spec: object };
     const updateTarget = { kind: 'Deployment', name: 'web', namespace: 'default' };
     await cluster.request('POST', policiesPath('default', 'v1alpha1'), {
-      ...older,
-      spec: { ...older.spec, repository: `${registry.host}/shop/web`, tagPolicy: { strategy: 'SemVer' }, updateTarget },
+      ...olderWebPolicy,
+      spec: { ...olderWebPolicy.spec, repository: `${registry.host}/shop/web`, tagPolicy: { strategy: 'SemVer' }, updateTarget },
     });
     await waitFor(
       'the first look',

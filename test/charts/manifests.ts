@@ -16,8 +16,8 @@ const clusterWide = new Set([
 /** The collection that an object belongs to: `/apis/apps/v1/namespaces/shop/deployments`. */
 export function resourceOf({ apiVersion, kind, metadata }: Manifest, defaultNamespace: string): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const place = clusterWide.has(kind) ? '' : `/namespaces/${metadata.namespace ?? defaultNamespace}`;
-  return `${root}${place}/${kind
+  const namespacePath = clusterWide.has(kind) ? '' : `/namespaces/${metadata.namespace ?? defaultNamespace}`;
+  return `${root}${namespacePath}/${kind
     .toLowerCase()
     .replace(/(?<=polic)y$/, 'ie')
     .replace(/(?<=ingres)s$/, 'se')}s`;

@@ -99,14 +99,14 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     ['keep a policy from being deleted', 'PATCH', web, { metadata: { finalizers: ['example.com/a'] } }, ['developer', 'owner', 'gitops']],
     ['write what the service found', 'PATCH', `${web}/status`, { status: { observedGeneration: 7 } }, []],
   ] as const) {
-    it(`${about}: ${wanted.join(', ') || 'nobody'}`, async () => {
+    it(`let ${wanted.join(', ') || 'nobody'} ${about}`, async () => {
       assert.deepEqual(await whoMay(method, where, body), wanted);
     });
   }
 
   it('allow approving through v1alpha1 to nobody else', async () => {
-    const older = olderPolicy('old') as { metadata: object };
-    const approved = { ...older, metadata: { ...older.metadata, namespace, ...annotate('approve').metadata } };
+    const policyOfV1alpha1 = olderPolicy('old') as { metadata: object };
+    const approved = { ...policyOfV1alpha1, metadata: { ...policyOfV1alpha1.metadata, namespace, ...annotate('approve').metadata } };
     assert.deepEqual(await whoMay('POST', policiesPath(namespace, 'v1alpha1'), approved), ['owner']);
   });
 

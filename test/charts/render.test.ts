@@ -41,7 +41,7 @@ describe('the chart', { skip }, () => {
   const tryCreate = (object: object, path: string) => cluster.request('POST', `${path}?dryRun=All&fieldValidation=Strict`, object);
 
   for (const [about, values] of Object.entries(valueSets)) {
-    it(`renders what a cluster accepts: ${about}`, async () => {
+    it(`renders what a cluster accepts with ${about}`, async () => {
       const objects = await renderChart(values);
       for (const object of objects) await tryCreate(object, resourceOf(object, 'image-watcher'));
       const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`);

@@ -37,7 +37,7 @@ describe('commands on a cluster', () => {
       ['NAMESPACE/NAME', ['NAMESPACE/web']],
       ['-n NAMESPACE NAME', ['-n', 'NAMESPACE', 'web']],
     ] as const)
-      it(how, async () => {
+      it(`may be given as ${how}`, async () => {
         const isElsewhere = args.some((word) => word.includes('NAMESPACE'));
         const kubeconfig = isElsewhere ? withNamespace(world.kubeconfig, 'default') : world.kubeconfig;
         const words = args.map((word) => word.replace('NAMESPACE', world.namespace));
@@ -49,8 +49,8 @@ describe('commands on a cluster', () => {
       });
   });
 
-  describe('what is said', () => {
-    it('of a policy that there is not', async () => {
+  describe('the message of an error', () => {
+    it('names a policy that there is not', async () => {
       for (const command of ['get', 'explain', 'suspend', 'release', 'check', 'rollback', 'approve']) {
         const { code, out, err } = await run(command, ['wbe']);
         assert.deepEqual([code, out, err], [1, '', `there is no ImagePolicy ${world.namespace}/wbe; did you mean "web"?\n`], command);
@@ -65,7 +65,7 @@ describe('commands on a cluster', () => {
       assert.equal((await run('diff', ['wbe'])).code, 2, 'as kubectl diff');
     });
 
-    it('of a permission that is missing', async () => {
+    it('names a permission that is missing', async () => {
       const { namespace, cluster } = world;
       const kubeconfig = await kubeconfigWithGrants(cluster, { name: 'reader', namespace }, [
         { namespace, rules: [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get'] }] },
@@ -82,7 +82,7 @@ describe('commands on a cluster', () => {
         assert.deepEqual(await run(command, args, kubeconfig).then(({ code, err }) => [code, err]), [1, err]);
     });
 
-    it('of a token that is not accepted', async () => {
+    it('says that a token is not accepted', async () => {
       const kubeconfig = writeKubeconfig(world.cluster.server, { token: 'wrong' });
       const { code, err } = await run('get', [], kubeconfig);
       assert.deepEqual(
@@ -91,7 +91,7 @@ describe('commands on a cluster', () => {
       );
     });
 
-    it('of an API server that cannot be reached', async () => {
+    it('says that an API server cannot be reached', async () => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as AddressInfo;
@@ -104,7 +104,7 @@ describe('commands on a cluster', () => {
       );
     });
 
-    it('of a kubeconfig or context that there is not', async () => {
+    it('names a kubeconfig or context that there is not', async () => {
       const missing = await run('get', [], '/does/not/exist');
       assert.deepEqual(
         [missing.code, missing.err],
@@ -114,7 +114,7 @@ describe('commands on a cluster', () => {
       assert.deepEqual([code, err], [1, 'the kubeconfig has no context "prod"; it has image-watcher-test\n']);
     });
 
-    it('without any kubeconfig', async () => {
+    it('says how to name a kubeconfig where there is none', async () => {
       const env = { PATH: process.env['PATH'] ?? '', HOME: tempFolder('home') };
       await assert.rejects(promisify(execFile)(process.execPath, [join(root, 'src/main.ts'), 'get'], { env }), {
         code: 1,
@@ -123,8 +123,8 @@ describe('commands on a cluster', () => {
       });
     });
 
-    it('of a cluster without the definition', async () => {
-      const other = await borrowControlPlane();
+    it('says that a cluster has no definition', async () => {
+      const emptyCluster = await borrowControlPlane();
       try {
         for (const [command, code] of [
           ['get', 1],
@@ -132,7 +132,7 @@ describe('commands on a cluster', () => {
           ['explain', 1],
           ['suspend', 1],
         ] as const) {
-          const ran = await run(command, command === 'get' || command === 'diff' ? [] : ['web'], other.kubeconfigPath);
+          const ran = await run(command, command === 'get' || command === 'diff' ? [] : ['web'], emptyCluster.kubeconfigPath);
           assert.deepEqual(
             [command, ran.code, ran.err],
             [
@@ -142,11 +142,11 @@ describe('commands on a cluster', () => {
             ],
           );
         }
-        await installCrd(other, ['v1']);
-        const { code, out, err } = await run('get', [], other.kubeconfigPath);
+        await installCrd(emptyCluster, ['v1']);
+        const { code, out, err } = await run('get', [], emptyCluster.kubeconfigPath);
         assert.deepEqual([code, out, err], [0, '', 'there are no policies in the namespace default\n']);
       } finally {
-        await other.stop();
+        await emptyCluster.stop();
       }
     });
   });

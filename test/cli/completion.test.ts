@@ -59,15 +59,15 @@ describe('what is offered', () => {
     [['lint', ''], [':0']],
     [['dance', ''], [':4']],
   ] as const)
-    it(line.join(' ') || '(nothing)', async () => {
+    it(`is right after "${line.join(' ')}"`, async () => {
       assert.deepEqual((await offered(...line)).toSorted(), [...expected].toSorted());
     });
 
-  it('every command, also without a word', async () => {
+  it('includes every command, even without a word', async () => {
     assert.deepEqual((await offered('')).toSorted(), [...commands.map(({ name }) => name), ':4'].toSorted());
   });
 
-  it('nothing, and no error, where the cluster does not answer', async () => {
+  it('is nothing, without an error, where the cluster does not answer', async () => {
     const kubeconfig = writeKubeconfig('https://127.0.0.1:1', {});
     assert.deepEqual(await offered('get', '--kubeconfig', kubeconfig, ''), [':4']);
     assert.deepEqual(await offered('get', '--kubeconfig', '/does/not/exist', ''), [':4']);
@@ -136,7 +136,7 @@ describe('names of the cluster, in every shell', () => {
       const { stdout } = await promisify(execFile)(shell, drivers[shell].args(['image-watcher', ...words]), { cwd: folder, env });
       return stdout.split('\n').filter(Boolean).toSorted();
     };
-    it(shell, { skip }, async () => {
+    it(`are completed in ${shell}`, { skip }, async () => {
       assert.deepEqual(await completed('ge'), ['generate-password', 'get']);
       assert.deepEqual(await completed('explain', ''), ['api', 'held', 'web']);
       assert.deepEqual(await completed('explain', 'ipol/w'), ['ipol/web']);

@@ -66,7 +66,7 @@ describe('image-watcher consents', () => {
     });
   const deployment = (name: string) => ({ kind: 'Deployment', name, namespace: places.kitchen });
   const consents = (...args: string[]) => runCommand('consents', [...args, '--kubeconfig', kubeconfig]);
-  const told = async (...args: string[]) => {
+  const listConsents = async (...args: string[]) => {
     const { code, out, err } = await consents('--output', 'json', ...args);
     assert.equal(err, '');
     const { consents: rows } = JSON.parse(out) as Told;
@@ -91,16 +91,16 @@ describe('image-watcher consents', () => {
     await aim(ops, 'c', { kind: 'Deployment', namespace: places.kitchen, selector: { matchLabels: { uses: 'web' } } });
     await aim(ops, 'd', { apiVersion: `${group}/${version}`, kind, name: 'canary', namespace: places.kitchen });
     const expected = [`${ops} canary missing`, `${ops} open granted`, `${ops} web missing`, `${shop} web missing`].toSorted();
-    assert.deepEqual(await told(), { code: 1, rows: expected });
+    assert.deepEqual(await listConsents(), { code: 1, rows: expected });
     const { out } = await consents();
     assert.match(out, new RegExp(`missing  ${shop} \\(a, b\\) -> Deployment ${places.kitchen}/web: nobody has answered`));
     assert.match(out, /1 granted, 3 missing: --apply --from NAMESPACE writes what policies of that namespace miss\n$/);
     assert.deepEqual([await answerOf('web'), await answerOf('canary', rollouts)], [undefined, undefined]);
 
-    assert.deepEqual(await told(...applyAll), { code: 0, rows: expected.map((row) => row.replace('missing', 'written')) });
+    assert.deepEqual(await listConsents(...applyAll), { code: 0, rows: expected.map((row) => row.replace('missing', 'written')) });
     assert.deepEqual((await answerOf('web'))?.split(',').toSorted(), [shop, ops].toSorted());
     assert.deepEqual([await answerOf('canary', rollouts), await answerOf('open')], [ops, '*']);
-    assert.deepEqual(await told(...applyAll), { code: 0, rows: expected.map((row) => row.replace('missing', 'granted')) });
+    assert.deepEqual(await listConsents(...applyAll), { code: 0, rows: expected.map((row) => row.replace('missing', 'granted')) });
   });
 
   it('does not change the other answers of the workload and its Namespace, and --merge adds to lists but never where access is denied', async () => {
@@ -115,12 +115,12 @@ describe('image-watcher consents', () => {
     await cluster.request('PATCH', `/api/v1/namespaces/${places.kitchen}`, { metadata: { annotations: { [annotation]: 'web' } } });
     await aim(shop, 'a', ...['list', 'nobody', 'empty', 'silent'].map(deployment));
     const refused = ['empty', 'list', 'nobody', 'silent'].map((name) => `${shop} ${name} refused`);
-    for (const args of [[], applyAll]) assert.deepEqual(await told(...args), { code: 1, rows: refused });
+    for (const args of [[], applyAll]) assert.deepEqual(await listConsents(...args), { code: 1, rows: refused });
     const { out } = await consents(...applyAll);
     assert.match(out, /kitchen\S*\/silent: its Namespace says "web", which is left alone/);
     assert.match(out, /kitchen\S*\/empty: its annotation says "", which is left alone/);
     const merged = refused.map((row) => (row.includes(' list ') ? row.replace('refused', 'written') : row));
-    assert.deepEqual(await told(...applyAll, '--merge'), { code: 1, rows: merged });
+    assert.deepEqual(await listConsents(...applyAll, '--merge'), { code: 1, rows: merged });
     const answers = await Promise.all(['list', 'nobody', 'empty', 'silent'].map((name) => answerOf(name)));
     assert.deepEqual(answers, [`web,${shop}`, 'nobody', '', undefined]);
   });
@@ -150,16 +150,22 @@ describe('image-watcher consents', () => {
     writeFileSync(config, 'registries: [{ host: docker.io, aliases: [mirror.example.com] }]\n');
     const rowsOf = (namespace: string, state: string) => ['mirrored', 'ours', 'web'].map((name) => `${namespace} ${name} ${state}`);
     const all = [...rowsOf(shop, 'missing'), ...rowsOf(ops, 'missing')].toSorted();
-    assert.deepEqual(await told('--config', config), { code: 1, rows: all });
+    assert.deepEqual(await listConsents('--config', config), { code: 1, rows: all });
     assert.match((await consents('--config', config)).out, /6 left out, where the workload runs no image of the policy's repository/);
-    assert.deepEqual(await told('--config', config, '--from', shop, '--apply'), { code: 0, rows: rowsOf(shop, 'written') });
-    assert.deepEqual(await told('--config', config), { code: 1, rows: [...rowsOf(shop, 'granted'), ...rowsOf(ops, 'refused')].toSorted() });
+    assert.deepEqual(await listConsents('--config', config, '--from', shop, '--apply'), { code: 0, rows: rowsOf(shop, 'written') });
+    assert.deepEqual(await listConsents('--config', config), {
+      code: 1,
+      rows: [...rowsOf(shop, 'granted'), ...rowsOf(ops, 'refused')].toSorted(),
+    });
     assert.deepEqual(
       [await answerOf('web'), await answerOf('database'), await answerOf('ours', releases), await answerOf('theirs', releases)],
       [shop, undefined, shop, undefined],
     );
     assert.equal(await answerOf('without', releases), undefined);
-    assert.deepEqual(await told('--config', config, '--from', ops, '--apply', '--merge'), { code: 0, rows: rowsOf(ops, 'written') });
+    assert.deepEqual(await listConsents('--config', config, '--from', ops, '--apply', '--merge'), {
+      code: 0,
+      rows: rowsOf(ops, 'written'),
+    });
     assert.equal(await answerOf('web'), `${shop},${ops}`);
   });
 
@@ -168,7 +174,7 @@ describe('image-watcher consents', () => {
     await aim(places.shop, 'a', deployment('web'));
     const isAnswered = Promise.withResolvers<void>();
     proxy.spoil({ after: isAnswered.promise }, { method: 'PATCH' });
-    const applying = told(...applyAll);
+    const applying = listConsents(...applyAll);
     await waitFor('the patch to be on its way', () => proxy.requests.some((request) => request.startsWith('PATCH')));
     await cluster.request('PATCH', `${deploymentsPath()}/web`, { metadata: { annotations: { [annotation]: 'nobody' } } });
     isAnswered.resolve();

@@ -61,11 +61,11 @@ for (const [status, answer, level] of [
   [200, { findings: 'many' }, '✗'],
   [200, { ...report, findings: [{ line: 'a', level: 'wonderful', message: '' }] }, '✗'],
 ] as const)
-  test(`a service that answers ${status} ${JSON.stringify(answer)} is ${level}`, async (t) => {
+  test(`a service that answers ${status} ${JSON.stringify(answer)} is shown as ${level}`, async (t) => {
     const { code, out } = await examine(t, status, answer);
     assert.match(out, new RegExp(`^${level} service/api`, 'm'));
     assert.equal(code, level === '✗' ? 1 : 0);
   });
 
 for (const args of [['web'], ['--certificate-days', 'many'], ['--certificate-days', '-1'], ['--output', 'table'], ['--dance']])
-  test(`wrong usage: ${args.join(' ')}`, () => assert.rejects(runCommand('doctor', args), UsageError));
+  test(`the command "doctor ${args.join(' ')}" is reported as wrong usage`, () => assert.rejects(runCommand('doctor', args), UsageError));

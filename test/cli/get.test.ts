@@ -45,8 +45,8 @@ describe('what is shown of policies', () => {
       assert.equal((await run('get', ['-o', 'name'])).out.split('\n')[0], 'imagepolicy.operator.technomad.dev/api');
       const list = JSON.parse((await run('get', ['-o', 'json'])).out) as { kind: string; items: { metadata: object }[] };
       assert.deepEqual([list.kind, list.items.length, 'managedFields' in (list.items[0]?.metadata ?? {})], ['List', 3, false]);
-      const one = parse((await run('get', ['web', '-o', 'yaml'])).out) as { kind: string; metadata: { name: string } };
-      assert.deepEqual([one.kind, one.metadata.name], ['ImagePolicy', 'web']);
+      const policy = parse((await run('get', ['web', '-o', 'yaml'])).out) as { kind: string; metadata: { name: string } };
+      assert.deepEqual([policy.kind, policy.metadata.name], ['ImagePolicy', 'web']);
     });
 
     it('a name that there is not hides no other', async () => {

@@ -106,5 +106,5 @@ test('ends with 1 when the cluster does not answer', async () => {
 });
 
 for (const args of [[], ['flux'], ['keel', 'now'], ['keel', '--output', 'text'], ['keel', '--force']]) {
-  test(`reports wrong usage: import ${args.join(' ')}`, () => assert.rejects(runCommand('import', args), UsageError));
+  test(`the command "import ${args.join(' ')}" is reported as wrong usage`, () => assert.rejects(runCommand('import', args), UsageError));
 }

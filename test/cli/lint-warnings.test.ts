@@ -87,13 +87,13 @@ for (const [allow, select, instead] of [
   ['[a-z]+-prod$', 'newest: {}', undefined],
   ['latest', 'digest: {tag: latest}', undefined],
 ] as const) {
-  test(`tags.allow "${allow}" with ${select}: ${instead === undefined ? 'gets no warning' : 'is reported because it would match only by searching'}`, async () => {
+  test(`tags.allow "${allow}" with "${select}" ${instead === undefined ? 'gets no warning' : 'is reported because it would match only by searching'}`, async () => {
     const { code, out } = await run(choosing(select, allow), '-o', 'json');
     const { warnings = [] } = JSON.parse(out) as { warnings?: { line: number; column: number; field: string; message: string }[] };
     const [found, whole] = instead ?? [];
     const message = `has to match the whole tag and is not searched for in it: write '${found}' to match longer tags as well, or '${whole}' to match this alone`;
-    const told = warnings.map((warning) => [warning.line, warning.column, warning.field, warning.message]);
-    assert.deepEqual([code, told], [0, instead === undefined ? [] : [[9, 10, 'spec.tags.allow', message]]]);
+    const reportedWarnings = warnings.map((warning) => [warning.line, warning.column, warning.field, warning.message]);
+    assert.deepEqual([code, reportedWarnings], [0, instead === undefined ? [] : [[9, 10, 'spec.tags.allow', message]]]);
   });
 }
 

@@ -44,7 +44,7 @@ describe('the command line', () => {
     ['-n', 'shop', 'get', '--help'],
     ['simulate', '--help'],
   ]) {
-    it(`explains itself: ${args.join(' ')}`, async () => {
+    it(`explains itself when called with "${args.join(' ')}"`, async () => {
       const { code, out } = await run(args);
       assert.equal(code, 0);
       assert.match(out, /^Usage: image-watcher/);
@@ -82,7 +82,7 @@ describe('the command line', () => {
     [['get', '--color', 'red'], /^--color is auto, always or never, not "red"/],
     [['serve', '--config', '/does/not/exist.yaml'], /exist\.yaml.*\n.*cannot be read/],
   ] as const) {
-    it(`ends with 2 for: ${args.join(' ') || '(nothing)'}`, async () => {
+    it(`ends with exit code 2 when called with "${args.join(' ')}"`, async () => {
       const { code, err } = await run([...args]);
       assert.equal(code, 2);
       assert.match(err, message);

@@ -33,7 +33,7 @@ const rows: [command: string, args: string[], message: RegExp][] = [
 ];
 
 for (const [command, args, message] of rows) {
-  test(`reports wrong usage: ${command} ${args.join(' ')}`, async () => {
+  test(`the command "${[command, ...args].join(' ')}" is reported as wrong usage`, async () => {
     await assert.rejects(
       async () => runCommand(command, args),
       (error) => error instanceof UsageError && message.test(error.message),

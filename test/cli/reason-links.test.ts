@@ -54,7 +54,7 @@ for (const [name, found, anchors] of [
   ['a push that no policy watches', { outcome: 'unwatched', policies: [] }, ['nopolicy']],
   ['a push that was applied', { outcome: 'updated', policies: [{ ...policy, outcome: 'updated', reason: 'Updated' }] }, []],
 ] as const) {
-  test(`events ID: ${name}`, async () => {
+  test(`the command "events ID" links to the right explanation for ${name}`, async () => {
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(request.url === '/api/events/5d2c' ? { ...event, ...found } : { events: [{ ...event, ...found }] }));
@@ -79,7 +79,7 @@ for (const [name, found, anchors] of [
   });
 }
 
-test('simulate: why a payload is no push', async () => {
+test('the command "simulate" links to why a payload is not a push', async () => {
   const file = join(tempFolder('body'), 'body.json');
   for (const [body, anchor] of [
     ['{}', 'malformed'],

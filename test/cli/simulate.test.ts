@@ -44,7 +44,7 @@ const headersOf = ({ headers }: Pick<Sample, 'headers'>) =>
 
 describe('every sample gives the known result', () => {
   for (const sample of readSamples().filter(({ method }) => method === 'POST')) {
-    test(sample.name, async () => {
+    test(`${sample.name} gives its known result`, async () => {
       const file = writeFile(`${sample.name}.json`, sample.body);
       const registry = sample.expected?.registry ?? 'registry.example.com';
       const override = sample.decision === 'push' && sample.expected?.registry === null ? ['--registry', registry] : [];
@@ -134,7 +134,7 @@ describe('a secret', () => {
     ['that is another', 'another', bearer, 'no', 1],
     ['that is not sent', sampleSecret, [], 'no', 1],
   ] as const) {
-    test(`${name}: ${authenticated}`, async (t) => {
+    test(`${name} is shown as authenticated: ${authenticated}`, async (t) => {
       process.env['IMAGE_WATCHER_TEST_SECRET'] = value;
       t.after(() => delete process.env['IMAGE_WATCHER_TEST_SECRET']);
       const answer = await runJson(...generic, ...args, '--secret-env', 'IMAGE_WATCHER_TEST_SECRET');
@@ -202,7 +202,7 @@ for (const [args, message] of [
   [[...generic, 'more'], /takes no arguments: more/],
   [[...generic, '--output', 'xml'], /text, json or yaml/],
 ] as const) {
-  test(`reports wrong usage: ${args.slice(-4).join(' ')}`, () =>
+  test(`the command "simulate ${args.slice(-4).join(' ')}" is reported as wrong usage`, () =>
     assert.rejects(run(...args), (error) => error instanceof UsageError && message.test(error.message)));
 }
 

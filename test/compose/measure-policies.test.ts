@@ -22,9 +22,9 @@ async function measure(max: number, ...policies: readonly (readonly ImagePolicy[
 }
 
 test('each policy has its state and its reason; a policy that is gone or has changed leaves nothing behind', async () => {
-  const before = [policyOf({ name: 'a', ...ready }), policyOf({ name: 'gone', ...ready })];
-  const after = [policyOf({ name: 'a', ...failing }), policyOf({ name: 'new' })];
-  assert.deepEqual(await measure(10, before, after), [
+  const earlierPolicies = [policyOf({ name: 'a', ...ready }), policyOf({ name: 'gone', ...ready })];
+  const laterPolicies = [policyOf({ name: 'a', ...failing }), policyOf({ name: 'new' })];
+  assert.deepEqual(await measure(10, earlierPolicies, laterPolicies), [
     'image_watcher_policy_ready{namespace="shop",name="a",reason="RegistryDenied"} 0',
     'image_watcher_policy_ready{namespace="shop",name="new",reason="NotReconciled"} 0',
     'image_watcher_policies_without_metric 0',

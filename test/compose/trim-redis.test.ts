@@ -69,9 +69,9 @@ test('in a Redis that stays crowded completed jobs are deleted first, then recor
   t.after(() => room.stop());
   room.start();
   await waitFor('both looks to be told', () => lines.length === 2);
-  const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const logLines = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   assert.deepEqual(
-    told.map(({ jobs, records, failedJobs }) => [jobs, records, failedJobs]),
+    logLines.map(({ jobs, records, failedJobs }) => [jobs, records, failedJobs]),
     [
       [1, 0, 0],
       [0, 2, 1],

@@ -95,7 +95,7 @@ const refused: [text: string, problem: RegExp][] = [
 ];
 
 for (const [text, expected] of refused) {
-  test(`refused at the start: ${text}`, () => {
+  test(`the configuration "${text}" is refused at the start`, () => {
     const found = problems(text);
     assert.ok(
       found.some((problem) => expected.test(problem)),

@@ -37,7 +37,7 @@ test('every authentication method is sufficient by itself, and several can be co
 
 const github = (more: string) =>
   `oidc: {audience: a, issuer: "https://token.actions.githubusercontent.com", jwksUri: "https://token.actions.githubusercontent.com/.well-known/jwks"${more && `, ${more}`}}`;
-const other = (claims: string) =>
+const oidcOfCustomIssuer = (claims: string) =>
   `oidc: {audience: a, issuer: "https://i.example.com", jwksUri: "https://i.example.com/keys", claims: ${claims}}`;
 
 const rows: [name: string, text: string, paths: string[]][] = [
@@ -79,20 +79,20 @@ const rows: [name: string, text: string, paths: string[]][] = [
     receiver('oidc: {audience: a, claims: {hd: example.com}}'),
     ['receivers[0].oidc.email'],
   ],
-  ['a claim inside another', receiver(other('{google: {compute_engine: x}}')), ['receivers[0].oidc.claims.google']],
-  ['a claim inside a list', receiver(other('{groups: [{name: a}]}')), ['receivers[0].oidc.claims.groups']],
-  ['a claim of nothing', receiver(other('{groups: []}')), ['receivers[0].oidc.claims.groups']],
-  ['a claim of an empty text', receiver(other('{owner: ""}')), ['receivers[0].oidc.claims.owner']],
+  ['a claim inside another', receiver(oidcOfCustomIssuer('{google: {compute_engine: x}}')), ['receivers[0].oidc.claims.google']],
+  ['a claim inside a list', receiver(oidcOfCustomIssuer('{groups: [{name: a}]}')), ['receivers[0].oidc.claims.groups']],
+  ['a claim of nothing', receiver(oidcOfCustomIssuer('{groups: []}')), ['receivers[0].oidc.claims.groups']],
+  ['a claim of an empty text', receiver(oidcOfCustomIssuer('{owner: ""}')), ['receivers[0].oidc.claims.owner']],
   [
     'a number that is not exact',
-    receiver(other('{id: 12345678901234567890, version: 1.10}')),
+    receiver(oidcOfCustomIssuer('{id: 12345678901234567890, version: 1.10}')),
     ['receivers[0].oidc.claims.id', 'receivers[0].oidc.claims.version'],
   ],
-  ['no claims where there should be some', receiver(other('{}')), ['receivers[0].oidc.claims']],
-  ['claims that are a list', receiver(other('[owner]')), ['receivers[0].oidc.claims']],
+  ['no claims where there should be some', receiver(oidcOfCustomIssuer('{}')), ['receivers[0].oidc.claims']],
+  ['claims that are a list', receiver(oidcOfCustomIssuer('[owner]')), ['receivers[0].oidc.claims']],
   [
     'claims that have a setting of their own',
-    receiver(other('{iss: a, aud: b, exp: 1, email: c, email_verified: true}')),
+    receiver(oidcOfCustomIssuer('{iss: a, aud: b, exp: 1, email: c, email_verified: true}')),
     ['aud', 'email', 'email_verified', 'exp', 'iss'].map((name) => `receivers[0].oidc.claims.${name}`),
   ],
   ['oidc that is none', receiver('oidc: [a]'), ['receivers[0].oidc']],
@@ -156,7 +156,7 @@ test('accepts an issuer with many customers if a claim names one of them', () =>
 
 test('required claims are lists of strings', () => {
   const claims = '{owner: acme, id: 65, protected: true, groups: [a, 7, false], "https://example.com/role": x}';
-  assert.deepEqual(readRequiredClaims(load(receiver(other(claims))).receivers[0]?.oidc?.claims ?? {}), {
+  assert.deepEqual(readRequiredClaims(load(receiver(oidcOfCustomIssuer(claims))).receivers[0]?.oidc?.claims ?? {}), {
     owner: ['acme'],
     id: ['65'],
     protected: ['true'],

@@ -39,7 +39,7 @@ for (const [what, redis, path] of [
   ['keys in several slots', '{cluster: true, prefix: image-watcher}', 'redis.prefix'],
   ['a database of a Cluster', '{cluster: true, url: "redis://redis/3"}', 'redis.url'],
 ] as const) {
-  test(`${what}: ${path === undefined ? 'fine' : `a problem of ${path}`}`, () => {
+  test(`${path === undefined ? 'accepts' : 'refuses'} ${what}${path === undefined ? '' : ` as a problem of ${path}`}`, () => {
     if (path === undefined) return assert.equal(load(redis).config.redis.cluster, true);
     const hasOneProblem = (error: unknown) => error instanceof ConfigError && error.problems.map((one) => one.path).join() === path;
     return assert.throws(() => load(redis), hasOneProblem);

@@ -108,7 +108,7 @@ test('every npm script in the pages exists', () => {
 });
 
 for (const words of new Set(ours.map((command) => command.words.join(' ')))) {
-  test(`image-watcher ${words}: the command and its options exist`, () => {
+  test(`the command "image-watcher ${words}" and its options exist`, () => {
     const [name = '', second = '', ...rest] = words.split(' ');
     const group = ourCommands.find((candidate) => candidate.name === name);
     assert.ok(group, `there is no command "${name}"`);
@@ -163,7 +163,7 @@ describe('our commands', () => {
   const unique = new Map(ours.filter((command) => !isRunElsewhere(command)).map((command) => [JSON.stringify(command.words), command]));
 
   for (const { words, outputFile, path } of unique.values()) {
-    test(`${path}: image-watcher ${words.join(' ')}`, async () => {
+    test(`end as ${path} says for "image-watcher ${words.join(' ')}"`, async () => {
       const placeholders: Readonly<Record<string, string>> = {
         'NS/NAME': 'shop/web',
         'NAMESPACE/NAME': 'shop/web',

@@ -15,7 +15,7 @@ for (const [text, expected] of [
     'ghcr.io/stefanprodan/podinfo, github.com/distribution/distribution',
   ],
 ] as const) {
-  test(`parses the coordinates: ${text}`, () => assert.equal(withOwner(text, 'Acme-Corp'), expected));
+  test(`the owner of "${text}" is replaced where it is ours`, () => assert.equal(withOwner(text, 'Acme-Corp'), expected));
 }
 
 test('the owner is read from package.json, or the error says what is wrong', () => {

@@ -76,7 +76,7 @@ for (const [schema, expected] of [
   [{ type: 'object', maxProperties: 2, additionalProperties: { type: 'string' } }, 'map of string, at most 2 entries'],
   [{ anyOf: [{ type: 'string' }, { type: 'number', exclusiveMinimum: 0 }] }, 'string or number, more than 0'],
 ] satisfies [JsonSchema, string][]) {
-  test(expected, () => assert.equal(describeType(schema), expected));
+  test(`a schema is described as "${expected}"`, () => assert.equal(describeType(schema), expected));
 }
 
 test('a template with an unknown placeholder is an error', () => {

@@ -114,7 +114,7 @@ describe('guides', { skip: missing.length > 0 && `needs ${missing.join(', ')}` }
 
   for (const page of ['receivers/generic.md', 'guides/no-public-address.md', 'guides/docker-hub.md'])
     for (const [index, curl] of curlsOf(page).entries())
-      test(`docs/${page}: curl ${index + 1}`, async () => {
+      test(`curl ${index + 1} of docs/${page} is accepted with the secret only`, async () => {
         assert.deepEqual(await run(withSecrets, curl, { SECRET: secret }), accepted);
         assert.deepEqual(await run(withSecrets, curl, { SECRET: 'another-secret-of-somebody' }), refused);
       });
@@ -130,7 +130,7 @@ describe('guides', { skip: missing.length > 0 && `needs ${missing.join(', ')}` }
     return { script, env: { ...env, IMAGE, GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: String(number) } };
   }
 
-  test('docs/guides/github-actions.md: the step with a token', async () => {
+  test('the step with a token in docs/guides/github-actions.md is accepted from the owner only', async () => {
     const { script, env } = stepOf(0);
     const ofTheJob = { ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'of-the-job', ACTIONS_ID_TOKEN_REQUEST_URL: serverUrl('/token?api-version=2.0') };
     claims = tokenOf('guides/github-actions.md').claims;
@@ -140,13 +140,13 @@ describe('guides', { skip: missing.length > 0 && `needs ${missing.join(', ')}` }
     assert.deepEqual(await run(withTokens, script, { ...env, ...ofTheJob, ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'another' }), refused);
   });
 
-  test('docs/guides/github-actions.md: the step with a secret', async () => {
+  test('the step with a secret in docs/guides/github-actions.md is accepted with the secret only', async () => {
     const { script, env } = stepOf(1);
     assert.deepEqual(await run(withSecrets, script, { ...env, SECRET: secret }), accepted);
     assert.deepEqual(await run(withSecrets, script, { ...env, SECRET: 'another-secret-of-somebody' }), refused);
   });
 
-  test('docs/guides/gitlab-ci.md: the job announce', async () => {
+  test('the job announce in docs/guides/gitlab-ci.md is accepted from the namespace only', async () => {
     interface Job {
       id_tokens: { TOKEN: { aud: string } };
       variables: Record<string, string>;
@@ -165,7 +165,7 @@ describe('guides', { skip: missing.length > 0 && `needs ${missing.join(', ')}` }
     assert.deepEqual(await send(), refused);
   });
 
-  test('docs/guides/harbor-on-kind.md: what Harbor sends with the webhook of the page', async () => {
+  test('what Harbor sends with the webhook in docs/guides/harbor-on-kind.md is accepted', async () => {
     const [, body = ''] =
       /<<JSON\n([^]*?)^JSON$/m.exec(
         fences('guides/harbor-on-kind.md')

@@ -75,7 +75,7 @@ interface Version {
 
 describe('docs/logs.md says what to do about each message', () => {
   for (const [message, { levels }] of Object.entries(logMessages)) {
-    test(message, () => {
+    test(`"${message}" has a row`, () => {
       const row = read('docs/logs.md')
         .split('\n')
         .find((line) => line.startsWith(`| \`${message}\` |`));

@@ -11,7 +11,8 @@ for (const [line, words, outputFile] of [
   ['export X=$(openssl rand -hex 24)', ['export', 'X=$(openssl rand -hex 24)']],
   ['# nothing', []],
 ] as const) {
-  test(line, () => assert.deepEqual(readCommand(line), { words, ...(outputFile !== undefined && { outputFile }) }));
+  test(`the line "${line}" is read as a shell reads it`, () =>
+    assert.deepEqual(readCommand(line), { words, ...(outputFile !== undefined && { outputFile }) }));
 }
 
 test('parses continued lines and here-documents', () => {

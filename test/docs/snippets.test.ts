@@ -86,7 +86,7 @@ test('settings are valid', () => {
 
 describe('values of the chart', { skip: (await lacksHelm()) ?? false }, () => {
   for (const { path, body, value } of ofKind('values')) {
-    test(`${path}: ${Object.keys(value).join(', ')}`, async () => {
+    test(`render where ${path} sets ${Object.keys(value).join(', ')}`, async () => {
       assert.ok((await renderChart(value)).length > 10);
       assertSettings(value['config'] ?? {}, path, body);
     });
@@ -103,7 +103,7 @@ describe('objects', () => {
 
   for (const { path, value } of ofKind('object')) {
     const { apiVersion, kind, metadata } = value as { apiVersion: string; kind: string; metadata: { name: string; namespace?: string } };
-    test(`${path}: ${kind} ${metadata.name}`, async () => {
+    test(`are accepted by the API server: ${kind} ${metadata.name} of ${path}`, async () => {
       const plural = kind === 'Ingress' ? 'ingresses' : `${kind.toLowerCase()}s`;
       const url = `/apis/${apiVersion}/namespaces/${metadata.namespace}/${plural}?dryRun=All&fieldValidation=Strict`;
       await cluster.request('POST', url, value);

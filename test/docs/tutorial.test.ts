@@ -35,7 +35,7 @@ describe('docs/tutorial.md', { skip: missing.length > 0 && `needs ${missing.join
 
   const steps = consoleStepsOf(page);
   for (const { command, output } of steps) {
-    test(command, async (t) => {
+    test(`"${command}" does what the page shows`, async (t) => {
       if (hasFailed) return t.skip('an earlier command has failed');
       hasFailed = true;
       const expected = normalise(output);

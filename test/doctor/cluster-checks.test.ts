@@ -12,7 +12,7 @@ import { assertLine, evaluate, testAllSeen } from './evaluate.ts';
 const hourMs = 3_600_000;
 const now = Date.parse('2026-05-01T12:00:00Z');
 
-test('permissions: what is missing, and what that means', () => {
+test('the check of permissions names what is missing, and what that means', () => {
   const of = (...grants: Parameters<typeof permissions.evaluate>[0]['grants']) =>
     evaluate(permissions, { account: 'this process', grants, namespacesNotAsked: 2 });
   assertLine(of({ file: 'work', missing: [] }), 'permissions/work', 'ok', /has all permissions/);
@@ -47,9 +47,9 @@ describe('definition', () => {
   test('everything else is reported', () => {
     const [v1, ...others] = expected;
     assert.ok(v1);
-    const older = { ...v1, schema: { openAPIV3Schema: { type: 'object' } } };
+    const olderVersion = { ...v1, schema: { openAPIV3Schema: { type: 'object' } } };
     assertLine(
-      of({ installed: { ...installed, spec: { ...installed.spec, versions: [older, ...others] } } }),
+      of({ installed: { ...installed, spec: { ...installed.spec, versions: [olderVersion, ...others] } } }),
       'definition/current',
       'failed',
       /schema of v1/,
@@ -128,7 +128,7 @@ describe('certificates', () => {
   });
 });
 
-test('service: who cannot be asked, and other versions', () => {
+test('the check of the service reports one that cannot be asked, and other versions', () => {
   const of = (api: Parameters<typeof service.evaluate>[0]['api'], cluster?: string) =>
     evaluate(service, { version: '1.0.0', api, cluster });
   assertLine(of({ version: '1.0.0' }), 'service/version', 'ok', /1.0.0/);

@@ -64,10 +64,10 @@ describe('redis', () => {
     [withInfo(oneReplica(0), { minReplicas: 1 }), 'redis/replicas', 'ok', /1 replicas/],
     [withInfo(oneReplica(60)), 'redis/replicas', 'warning', /1 of 1 replicas lag/],
   ] satisfies [RedisFacts, string, Level, RegExp][])
-    test(`${line} is ${level}: ${message.source}`, () => assertLine(evaluate(redis, facts), line, level, message));
+    test(`${line} is ${level} with the message "${message.source}"`, () => assertLine(evaluate(redis, facts), line, level, message));
 });
 
-test('clock: a skew counts beyond what is known exactly', () => {
+test('a skew of the clock counts beyond what is known exactly', () => {
   const at = (aheadMs: number, toleranceMs = 0) => ({ line: 'redis', name: 'Redis', aheadMs, toleranceMs }) as const;
   const of = (...clocks: Parameters<typeof clock.evaluate>[0]['clocks']) => evaluate(clock, { own: 'the worker', clocks });
   assertLine(of(at(500)), 'clock/redis', 'ok', /agree/);
@@ -113,7 +113,7 @@ describe('webhooks', () => {
     [facts([], { registries: [{ ...registry, unannounced: 3 }] }), 'webhooks/announced', 'warning', /polls found 3 images/],
     [facts([], { registries: [{ ...registry, lastPush: now - 120_000 }] }), 'webhooks/announced', 'ok', /2 min ago/],
   ] satisfies [WebhookFacts, string, Level, RegExp][])
-    test(`${line} is ${level}: ${message.source}`, () => assertLine(evaluate(webhooks, given), line, level, message));
+    test(`${line} is ${level} with the message "${message.source}"`, () => assertLine(evaluate(webhooks, given), line, level, message));
 });
 
 describe('registries', () => {

@@ -66,8 +66,8 @@ describe('bad input', () => {
     await waitFor('one Event about it', async () => {
       const events = await world.waitForEvents('ImagePolicy', 'other');
       // Where the policy was seen before its Deployment, that was told first.
-      const told = events.filter(({ reason }) => reason !== 'TargetNotFound').map(({ type, reason }) => `${type} ${reason}`);
-      assert.deepEqual([...new Set(told)], ['Warning ContainerNotFound']);
+      const reportedReasons = events.filter(({ reason }) => reason !== 'TargetNotFound').map(({ type, reason }) => `${type} ${reason}`);
+      assert.deepEqual([...new Set(reportedReasons)], ['Warning ContainerNotFound']);
       return true;
     });
 

@@ -14,7 +14,7 @@ describe('a restart with another configuration', () => {
     const { host } = world.quiet;
     await pushImage({ host, repository: 'shop/web', tag: '1.0.0', content: 'one' });
     await world.createDeployment('web', `${host}/shop/web:1.0.0`);
-    const other = await world.cluster.namespace('other');
+    const otherNamespace = await world.cluster.namespace('other');
     const strict = { crossNamespace: 'deny', allowedRegistries: ['elsewhere.example.com'] };
     const first = await world.start({ config: strict });
     await world.createPolicy('web', `${host}/shop/web`, { strategy: 'SemVer' });
@@ -27,7 +27,7 @@ describe('a restart with another configuration', () => {
       'far',
       `${host}/shop/web`,
       { strategy: 'SemVer' },
-      { targets: [{ kind: 'Deployment', name: 'web', namespace: other }] },
+      { targets: [{ kind: 'Deployment', name: 'web', namespace: otherNamespace }] },
     );
     await world.waitForCondition('far', 'Stalled', 'CrossNamespaceDenied');
     await second.stop();

@@ -19,16 +19,16 @@ const reviews = Object.values(hostileReviews(4_194_304));
 /** Posts one body after the other, without end, whatever becomes of them; on connections of its own each time. */
 function flood(url: string, index: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const next = (count: number) => {
+  const sendReview = (count: number) => {
     if (signal.aborted) return resolve();
     const headers = { 'content-type': 'application/json' };
     const call = httpsRequest(url, { method: 'POST', agent: false, rejectUnauthorized: false, localAddress: '127.0.0.2', headers, signal });
     call.on('response', (response) => response.resume());
-    call.on('error', () => undefined).once('close', () => next(count + 1));
+    call.on('error', () => undefined).once('close', () => sendReview(count + 1));
     call.end(reviews[(index + count) % reviews.length]);
     return undefined;
   };
-  next(0);
+  sendReview(0);
   return promise;
 }
 

@@ -117,10 +117,10 @@ describe('the role convert in a cluster', () => {
 
     await deleteSecret();
     await service.restart();
-    const next = await world.waitForAuthority();
-    assert.notEqual(next, ca);
-    await waitFor('the caBundle to be the new one', async () => (await world.readCaBundle()) === next);
-    await waitUntilTrusted(service, next);
+    const renewedAuthority = await world.waitForAuthority();
+    assert.notEqual(renewedAuthority, ca);
+    await waitFor('the caBundle to be the new one', async () => (await world.readCaBundle()) === renewedAuthority);
+    await waitUntilTrusted(service, renewedAuthority);
     await waitFor('policies to be listed', () => cluster.request('GET', world.listPath('v1', 'default')));
   });
 

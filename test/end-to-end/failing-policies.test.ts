@@ -38,7 +38,7 @@ describe('a policy that keeps failing', () => {
     ['unreachable', () => nowhere],
     ['refused', () => fake.host],
   ] as const) {
-    it(`because its registry is ${name}: one Event for each reason, however often it fails`, async () => {
+    it(`gets one Event for each reason, however often it fails, because its registry is ${name}`, async () => {
       fake.answerNext({ status: 500 }, { path: '/v2/shop/refused/tags/list', times: 1_000_000 });
       fake.setTag('shop/refused', '1.0.0', fakeImage('1'));
       await world.createDeployment(name, `${hostOf()}/shop/${name}:1.0.0`);

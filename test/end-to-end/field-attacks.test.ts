@@ -175,8 +175,8 @@ describe('fields of custom resources', () => {
           const found = await world.readStatus(`of-${name}`);
           return found.observedGeneration !== undefined && found.conditions?.every(({ type }) => type !== 'Reconciling') && found;
         });
-        const after = withoutMetadata(await world.cluster.request('GET', objectPath(attack, name)));
-        assert.deepEqual(after, unchanged, JSON.stringify(attack.fields[index]));
+        const objectAfter = withoutMetadata(await world.cluster.request('GET', objectPath(attack, name)));
+        assert.deepEqual(objectAfter, unchanged, JSON.stringify(attack.fields[index]));
         const stalled = status.conditions?.find(({ type }) => type === 'Stalled');
         assert.equal(stalled?.reason, attack.reason ?? 'FieldNotAllowed', `${JSON.stringify(attack.fields[index])}: ${stalled?.message}`);
         assert.match(stalled?.message ?? '', attack.message);

@@ -84,7 +84,7 @@ describe('a forged history', () => {
   ];
 
   for (const [name, entryOf, why] of refused) {
-    it(`causes no patch, and the policy says why: ${name}`, async () => {
+    it(`causes no patch, and the policy says why, in the case "${name}"`, async () => {
       await create(name);
       const entry = entryOf(name);
       const isBystander = entry.name === 'bystander';

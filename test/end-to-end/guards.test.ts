@@ -245,8 +245,8 @@ describe('guards', () => {
     const explain = (tag: string) => cli('explain', 'explained', '--push', image('explained', tag));
     const allowed = await explain('1.0.1');
     assert.deepEqual([allowed.code, /c0 would be changed .* to .*:1\.0\.1/.test(allowed.out)], [0, true], allowed.out);
-    const older = await explain('0.9.0');
-    assert.deepEqual([older.code, /OlderThanRunning/.test(older.out)], [1, true], older.out);
+    const olderExplanation = await explain('0.9.0');
+    assert.deepEqual([olderExplanation.code, /OlderThanRunning/.test(olderExplanation.out)], [1, true], olderExplanation.out);
     assert.match((await explain('main')).out, /not selected: "main" is not a semantic version/);
     assert.match((await cli('explain', 'explained', '--push', image('other', '1.0.1'))).out, /the policy watches .*shop\/explained/);
     const missing = await cli('explain', 'missing');

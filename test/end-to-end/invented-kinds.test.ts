@@ -84,7 +84,7 @@ describe('3,200 kinds that are not installed', () => {
   const discoveries = () => proxy.requests.filter((request) => /^GET \/apis(?:\/[^/?]+\/[^/?]+)?(?:\?|$)/.test(request));
 
   it('exceed the limit of their namespace, which the policies over the limit report, and the others report an unknown kind', async () => {
-    const told = await waitFor(
+    const stalledConditions = await waitFor(
       'all policies to be Stalled',
       async () => {
         const { items } = await world.cluster.request<{ items: Policy[] }>('GET', path(world.namespace));
@@ -93,11 +93,11 @@ describe('3,200 kinds that are not installed', () => {
       },
       patience,
     );
-    const tooMany = told.filter(
+    const tooMany = stalledConditions.filter(
       (stalled) => /TooManyKinds/.test(`${stalled?.reason} ${stalled?.message}`) || /more than 32 kinds/.test(stalled?.message ?? ''),
     );
     assert.ok(tooMany.length >= policies - 1, `${tooMany.length} policies show it`);
-    assert.equal(told.filter((stalled) => stalled?.reason === 'TargetKindUnknown').length >= 1, true);
+    assert.equal(stalledConditions.filter((stalled) => stalled?.reason === 'TargetKindUnknown').length >= 1, true);
   });
 
   it('do not prevent a policy in another namespace from using a kind that exists or is installed later', async () => {

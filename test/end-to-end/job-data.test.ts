@@ -44,7 +44,7 @@ describe('job data of the former version', () => {
   const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
 
   for (const [index, fixture] of fixtures.entries()) {
-    it(`is understood and processed: ${fixture.what}`, async () => {
+    it(`is understood and processed for ${fixture.what}`, async () => {
       const name = `former-${index}`;
       const repository = `shop/${name}`;
       await pushImage({ host: world.quiet.host, repository, tag: '1.0.0' });

@@ -35,8 +35,11 @@ describe('policies with patterns that are too large', () => {
     await policy('signers', { verify: { cosign: { keyless } } });
     const many = await world.waitForCondition('many', 'Stalled', 'InvalidTagPolicy');
     assert.match(many.message ?? '', /^spec: the patterns of the policy compile to \d{6,} instructions, and 2000 are allowed: remove some/);
-    const one = await world.waitForCondition('one', 'Stalled', 'InvalidTagPolicy');
-    assert.match(one.message ?? '', /^spec\.tags\.allow: the pattern "0\(\?:.*…" is too large: it compiles to \d{5,} instructions/);
+    const stalledCondition = await world.waitForCondition('one', 'Stalled', 'InvalidTagPolicy');
+    assert.match(
+      stalledCondition.message ?? '',
+      /^spec\.tags\.allow: the pattern "0\(\?:.*…" is too large: it compiles to \d{5,} instructions/,
+    );
     await world.waitForCondition('signers', 'Stalled', 'InvalidTagPolicy');
   });
 

@@ -81,11 +81,11 @@ describe('overload', () => {
   });
 
   it('and a flood on two receivers at once: both can still shut down', async () => {
-    const other = await world.start({ roles: 'receive' });
+    const secondReceiver = await world.start({ roles: 'receive' });
     let answered = 0;
     const flooding = Array.from({ length: 16 }, async (_, index) => {
       const isAnswered = () =>
-        post(index % 2 ? other : receiver).then(
+        post(index % 2 ? secondReceiver : receiver).then(
           () => true,
           () => false,
         );
@@ -93,8 +93,8 @@ describe('overload', () => {
     });
     await waitFor('the flood', () => answered > 100);
     // As long as Kubernetes waits, and a slow machine besides.
-    await Promise.all([other.stop(60_000), receiver.stop(60_000)]);
+    await Promise.all([secondReceiver.stop(60_000), receiver.stop(60_000)]);
     await Promise.all(flooding);
-    for (const service of [other, receiver]) assert.match(service.logTail(3), /"msg":"stopped"/);
+    for (const service of [secondReceiver, receiver]) assert.match(service.logTail(3), /"msg":"stopped"/);
   });
 });

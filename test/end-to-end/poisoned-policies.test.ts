@@ -204,7 +204,7 @@ describe('malformed policies', () => {
     for (const poison of poisons[version]) {
       const { what, reason } = poison;
       const name = nameOf(version, poison);
-      it(`stored as ${version}, ${what}: ${reason ?? 'the API server accepts no status, and the service continues'}`, async () => {
+      it(`stored as ${version} (${what}) ${reason === undefined ? 'get no status that the API server accepts, and the service continues' : `are reported as ${reason}`}`, async () => {
         if (reason === undefined) {
           await assert.rejects(world.cluster.request('PATCH', path('v1', `${name}/status`), { status: { lastAppliedTag: 'x' } }), {
             status: 422,

@@ -61,8 +61,8 @@ describe('a recreated workload', () => {
   it('is not reported as running anything while it is gone, and is accepted when it returns with a newer image', async () => {
     await create('gone', 'helm', { strategy: 'SemVer' }, '1.1.0');
     await uninstall('gone');
-    const gone = await world.waitForCondition('gone', 'Ready', 'TargetNotFound');
-    assert.equal(gone.status, 'False');
+    const targetNotFound = await world.waitForCondition('gone', 'Ready', 'TargetNotFound');
+    assert.equal(targetNotFound.status, 'False');
     await push('gone', '1.2.0');
     await install('gone', 'helm');
     await world.setImage('gone', image('gone', '1.2.0'));

@@ -58,8 +58,8 @@ describe('a failover of Redis', () => {
       assert.equal(await waitingAt(master.port), ':1');
       await master.kill9();
       for (const replica of replicas) replica.thaw();
-      const next = await waitFor('another master', async () => (await group.master()) !== master && group.master());
-      assert.equal(await waitingAt(next.port), ':0', 'it was on no replica');
+      const newMaster = await waitFor('another master', async () => (await group.master()) !== master && group.master());
+      assert.equal(await waitingAt(newMaster.port), ':0', 'it was on no replica');
       await worker.restart();
       assertPatchedTimes(await world.waitForImage('unconfirmed', image('unconfirmed')), 1);
       await push('unconfirmed', '1.0.2');
@@ -81,7 +81,7 @@ describe('a failover of Redis', () => {
       assertPatchedTimes(await world.waitForImage('clustered', image('clustered')), 1);
       const old = await cluster.ownerOf('{image-watcher}');
       await old.kill9();
-      const next = await waitFor('the replica to take over', async () => {
+      const newMaster = await waitFor('the replica to take over', async () => {
         const owner = await cluster.ownerOf('{image-watcher}');
         return owner !== old && owner;
       });
@@ -92,7 +92,7 @@ describe('a failover of Redis', () => {
       await push('clustered', '1.0.3');
       await world.waitForImage('clustered', image('clustered', '1.0.3'));
       await waitFor('the record of both pushes', async () =>
-        (await askRedis(next.ports[0] as number, 'ZCARD {image-watcher}:events')).startsWith(':2'),
+        (await askRedis(newMaster.ports[0] as number, 'ZCARD {image-watcher}:events')).startsWith(':2'),
       );
     } finally {
       await service?.stop();

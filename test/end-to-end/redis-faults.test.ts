@@ -37,12 +37,12 @@ describe('Redis', () => {
   };
   const bodyOf = (name: string) => harborBody(world.quiet.host, `shop/${name}`, [{ tag: '1.0.1' }]);
   const imageOf = (name: string) => `${world.quiet.host}/shop/${name}:1.0.1`;
-  const tell = async (command: string) => {
+  const runRedisCommand = async (command: string) => {
     const reply = await askRedis(world.redis.port, command);
     assert.doesNotMatch(reply, /^-/, command);
     return reply;
   };
-  const usedMemory = async () => Number(/used_memory:(\d+)/.exec(await tell('INFO memory'))?.[1]);
+  const usedMemory = async () => Number(/used_memory:(\d+)/.exec(await runRedisCommand('INFO memory'))?.[1]);
   /** Waits until the receiver has noticed; says how it answered. */
   const waitForAnswer = (status: number, one = service) =>
     waitFor(`webhooks to be answered ${status}`, async () => {
@@ -62,29 +62,29 @@ describe('Redis', () => {
     // The registry hangs, so that the push is still there when the room is used up.
     world.quiet.freeze();
     assert.equal((await deliver(service, bodyOf('full'))).status, 202);
-    await tell(`CONFIG SET maxmemory ${Math.ceil((await usedMemory()) / 0.9)}`);
+    await runRedisCommand(`CONFIG SET maxmemory ${Math.ceil((await usedMemory()) / 0.9)}`);
     await waitFor('the share to be seen', async () => (await metric('redis_memory_share')) > 0.8);
     const refused = await waitForAnswer(503);
     assert.ok(Number(refused.headers.get('retry-after')) > 0);
     world.quiet.thaw();
     assertPatchedTimes(await world.waitForImage('full', imageOf('full')), 1);
-    await tell('CONFIG SET maxmemory 0');
+    await runRedisCommand('CONFIG SET maxmemory 0');
     await waitForAnswer(202);
   });
 
   it('completely full: nothing that is not stored is answered 202', async () => {
     await prepare('brimful');
-    await tell('CONFIG SET maxmemory 1');
+    await runRedisCommand('CONFIG SET maxmemory 1');
     await waitForAnswer(503);
     assert.equal((await deliverOnce(service, bodyOf('brimful'))).status, 503);
-    await tell('CONFIG SET maxmemory 0');
+    await runRedisCommand('CONFIG SET maxmemory 0');
     await deliverUntilAccepted(bodyOf('brimful'), service);
     assertPatchedTimes(await world.waitForImage('brimful', imageOf('brimful')), 1);
   });
 
   it('a read-only replica: 503 and not ready until it is a primary', async () => {
     await prepare('replica');
-    await tell('REPLICAOF 127.0.0.1 1');
+    await runRedisCommand('REPLICAOF 127.0.0.1 1');
     await waitForAnswer(503);
     const ready = () => fetch(`${service.operationsUrl}/readyz`);
     const { status, text } = await waitFor('the reason in /readyz', async () => {
@@ -94,7 +94,7 @@ describe('Redis', () => {
     });
     assert.equal(status, 503);
     assert.match(text, /\[-\]redis failed: Redis is a replica and takes no writes/);
-    await tell('REPLICAOF NO ONE');
+    await runRedisCommand('REPLICAOF NO ONE');
     await deliverUntilAccepted(bodyOf('replica'), service);
     assertPatchedTimes(await world.waitForImage('replica', imageOf('replica')), 1);
   });
@@ -102,17 +102,17 @@ describe('Redis', () => {
   it('not durable: reported in log and readiness, refused where the configuration says so, and silent where that is allowed', async () => {
     const configured = (durability: string) => ({ roles: 'receive', config: { redis: { url: world.redis.url, durability } } });
     const [strict, careless] = await Promise.all([world.start(configured('enforce')), world.start(configured('ignore'))]);
-    await tell('CONFIG SET appendonly no');
+    await runRedisCommand('CONFIG SET appendonly no');
     await waitForAnswer(503, strict);
     await waitFor('the metric', async () => (await metric('redis_durable')) === 0);
     await Promise.all([waitForAnswer(202), waitForAnswer(202, careless)]);
     const warning = /"level":"warn".*may lose accepted pushes/;
     await waitFor('the warning', () => warning.test(service.logTail(100_000)));
-    await tell('CONFIG SET maxmemory-policy allkeys-lru');
-    await tell('CONFIG SET appendonly yes');
+    await runRedisCommand('CONFIG SET maxmemory-policy allkeys-lru');
+    await runRedisCommand('CONFIG SET appendonly yes');
     const why = /maxmemory-policy is allkeys-lru/;
     await waitFor('the other reason', () => why.test(strict.logTail(100_000)));
-    await tell('CONFIG SET maxmemory-policy noeviction');
+    await runRedisCommand('CONFIG SET maxmemory-policy noeviction');
     await waitForAnswer(202, strict);
     assert.doesNotMatch(careless.logTail(100_000), warning);
     await Promise.all([strict.stop(), careless.stop()]);

@@ -84,7 +84,7 @@ describe('rollouts', () => {
   });
 
   it('are rolled back once by two replicas if the controller gives up', async () => {
-    const other = await world.start({ roles: 'work' });
+    const secondWorker = await world.start({ roles: 'work' });
     await create('stuck');
     await world.cluster.request('PATCH', world.deploymentPath('stuck'), { spec: { progressDeadlineSeconds: 1 } });
     // Nobody may be quick enough to see it running: it is put back after a second.
@@ -95,7 +95,7 @@ describe('rollouts', () => {
     assert.match(rejected?.[0]?.message ?? '', /has timed out progressing/);
     // The deadline, the update, and the way back.
     assertPatchedTimes(await world.readDeployment('stuck'), 3);
-    await other.stop();
+    await secondWorker.stop();
   });
 
   it('stop with Hold until there is something newer', async () => {

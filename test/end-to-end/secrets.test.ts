@@ -111,7 +111,7 @@ describe('secrets', () => {
     const list = async (path: string) => JSON.stringify(await world.cluster.request('GET', path));
     const here = `/namespaces/${world.namespace}`;
     await waitFor('the Events', async () => (await list(`/api/v1${here}/events`)).includes('"Updated"'));
-    const places = {
+    const textsByPlace = {
       log: service.logTail(1_000_000),
       metrics: await read('/metrics'),
       readiness: await read('/readyz?verbose'),
@@ -123,12 +123,12 @@ describe('secrets', () => {
         .map((file) => readFileSync(join(world.redis.dir, file), 'latin1'))
         .join('\n'),
     };
-    for (const [place, text] of Object.entries(places)) {
+    for (const [place, text] of Object.entries(textsByPlace)) {
       assert.ok(text.length > 100, `${place} was not read`);
       for (const trace of traces) assert.ok(!text.includes(trace), `${trace} is in ${place}: …${around(text, trace)}…`);
     }
-    assert.match(places.log, /"level":"debug"/);
-    assert.match(places.Redis, /shop\/right/);
+    assert.match(textsByPlace.log, /"level":"debug"/);
+    assert.match(textsByPlace.Redis, /shop\/right/);
   });
 });
 

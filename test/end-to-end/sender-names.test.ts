@@ -22,7 +22,7 @@ describe('names of senders', () => {
 
   const rows: [name: string, repository: string, receiver: string, bodyOf: (host: string, digest: string) => unknown][] = [
     [
-      'Artifactory: an OCI image of one platform in a local repository, which is pulled from a virtual one',
+      'of Artifactory select an OCI image of a local repository that is pulled from a virtual one',
       'docker/team/backend/api',
       'artifactory',
       (_host, digest) => ({
@@ -42,7 +42,7 @@ describe('names of senders', () => {
       }),
     ],
     [
-      'CloudEvents: one of a batch, with the registry in its source',
+      'of CloudEvents select the image of one event of a batch, with the registry in its source',
       'shop/web',
       'events',
       (host) => [

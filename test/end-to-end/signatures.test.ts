@@ -57,11 +57,11 @@ describe('a policy that requires signatures', () => {
     await world.createPolicy(name, image, { strategy: 'SemVer' }, spec);
     await world.waitForImage(name, `${image}:1.0.0@${digest}`);
     const runs = (tag: string, digest: string) => world.waitForImage(name, `${image}:${tag}@${digest}`);
-    return { place: imageLocation, image, push, runs, stillRuns: () => runs('1.0.0', digest) };
+    return { imageLocation, image, push, runs, stillRuns: () => runs('1.0.0', digest) };
   }
 
   test('does not deploy an image until cosign 2 has signed it', async () => {
-    const { place: imageLocation, push, runs, stillRuns } = await startSigned('simple');
+    const { imageLocation, push, runs, stillRuns } = await startSigned('simple');
     const { digest } = await push('1.1.0');
     const waiting = await world.waitForCondition('simple', 'Reconciling', 'NotSigned');
     assert.match(waiting.message, new RegExp(`1\\.1\\.0 \\(${digest}\\) is not signed: a signature by key cosign\\.pub of Secret`));
@@ -72,55 +72,55 @@ describe('a policy that requires signatures', () => {
   });
 
   test('does not deploy an image until it has a bundle of cosign 3, found by the fallback tag', async () => {
-    const { place, push, runs } = await startSigned('bundle');
+    const { imageLocation, push, runs } = await startSigned('bundle');
     const { digest } = await push('1.1.0');
     await world.waitForCondition('bundle', 'Reconciling', 'NotSigned');
-    await pushBundle(place, digest, signBundle(digest, ours));
+    await pushBundle(imageLocation, digest, signBundle(digest, ours));
     await runs('1.1.0', digest);
   });
 
   test('accepts keyless signatures of both versions with the trust root of the file', async () => {
-    const { place, push, runs } = await startSigned('keyless', byReleaser);
+    const { imageLocation, push, runs } = await startSigned('keyless', byReleaser);
     const first = await push('1.1.0');
-    await pushSimple(place, first.digest, [signSimpleKeyless(first.digest, { sigstore })]);
+    await pushSimple(imageLocation, first.digest, [signSimpleKeyless(first.digest, { sigstore })]);
     await runs('1.1.0', first.digest);
     const second = await push('1.2.0');
-    await pushBundle(place, second.digest, signBundleKeyless(second.digest, { sigstore }));
+    await pushBundle(imageLocation, second.digest, signBundleKeyless(second.digest, { sigstore }));
     await runs('1.2.0', second.digest);
   });
 
   test('is stalled at once by a signature with another key, until the right one is added', async () => {
-    const { place, push, runs, stillRuns } = await startSigned('wrong-key');
+    const { imageLocation, push, runs, stillRuns } = await startSigned('wrong-key');
     const wrong = digestOf(Buffer.from('something else'));
     const { digest } = await push('1.1.0');
-    await pushSimple(place, digest, [signSimple(digest, rsaSigner()), signSimple(wrong, ours)]);
+    await pushSimple(imageLocation, digest, [signSimple(digest, rsaSigner()), signSimple(wrong, ours)]);
     const { message } = await world.waitForCondition('wrong-key', 'Stalled', 'SignatureInvalid');
     assert.match(
       message,
       new RegExp(`a signature was made with another key; a signature is for ${wrong}; a signature by key cosign\\.pub`),
     );
     await stillRuns();
-    await pushSimple(place, digest, [signSimple(digest, rsaSigner()), signSimple(digest, ours)]);
+    await pushSimple(imageLocation, digest, [signSimple(digest, rsaSigner()), signSimple(digest, ours)]);
     // Any look will do; a changed policy gets one at once.
     await world.patchPolicy('wrong-key', { poll: { interval: '59m' } });
     await runs('1.1.0', digest);
   });
 
   test('is stalled by a certificate that the same authority issued to somebody else', async () => {
-    const { place, push, stillRuns } = await startSigned('wrong-identity', byReleaser);
+    const { imageLocation, push, stillRuns } = await startSigned('wrong-identity', byReleaser);
     const { digest } = await push('1.1.0');
     const identity = 'https://github.com/mallory/web/.github/workflows/release.yml@refs/tags/v1';
-    await pushBundle(place, digest, signBundleKeyless(digest, { sigstore, identity }));
+    await pushBundle(imageLocation, digest, signBundleKeyless(digest, { sigstore, identity }));
     const { message } = await world.waitForCondition('wrong-identity', 'Stalled', 'SignatureInvalid');
     assert.ok(message.includes(`made by ${identity} (by ${releaser.issuer}); a signature by ${releaser.identity}`), message);
     await stillRuns();
   });
 
   test('is stalled while its key is missing, and continues when it is there', async () => {
-    const place = { host: world.registry.host, repository: 'shop/no-key' };
-    const image = `${place.host}/${place.repository}`;
-    const { digest } = await pushImage({ ...place, tag: '1.1.0' });
-    await pushSimple(place, digest, [signSimple(digest, ours)]);
+    const imageLocation = { host: world.registry.host, repository: 'shop/no-key' };
+    const image = `${imageLocation.host}/${imageLocation.repository}`;
+    const { digest } = await pushImage({ ...imageLocation, tag: '1.1.0' });
+    await pushSimple(imageLocation, digest, [signSimple(digest, ours)]);
     await world.createDeployment('no-key', `${image}:1.0.0`);
     const keys = [{ secretRef: { name: 'later', key: 'cosign.pub' } }];
     await world.createPolicy('no-key', image, { strategy: 'SemVer' }, { verify: { cosign: { keys } } });

@@ -39,17 +39,17 @@ describe('two receivers and two workers under fire', () => {
     const answers: string[] = [];
     const review = reviewOf(3);
     let turn = 0;
-    const next = (replicas: readonly Service[]) => {
+    const nextReplica = (replicas: readonly Service[]) => {
       const open = replicas.filter((service) => rotation.has(service));
       return open[turn++ % open.length] ?? assert.fail('nobody is left');
     };
     const deliver = async (body: string) => {
-      let status = await post(next(receivers), body);
+      let status = await post(nextReplica(receivers), body);
       // Of a Redis that is too slow for the time that a sender is given: no matter of who ends.
-      while (status === 503) status = await post(next(receivers), body);
+      while (status === 503) status = await post(nextReplica(receivers), body);
       answers.push(`webhook ${status}`);
     };
-    const convert = async () => void answers.push(`review ${(await postReview(next(converters).conversionUrl, review)).status}`);
+    const convert = async () => void answers.push(`review ${(await postReview(nextReplica(converters).conversionUrl, review)).status}`);
     const all = [...receivers, ...workers, ...converters];
     for (const [index, leaving] of all.entries()) {
       const share = fleet.deliveries.filter((_body, position) => position % all.length === index);

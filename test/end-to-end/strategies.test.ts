@@ -68,14 +68,14 @@ describe('a policy that selects by more than names', () => {
     ['newest', { newest: {} }, ['main-1', 'main-2', 'main-3']],
     ['semver', { semver: {} }, ['1.0.0', '1.1.0', '1.2.0']],
   ] as const) {
-    it(`never applies signatures, referrers and charts beside the images: ${name}`, async () => {
+    it(`never applies signatures, referrers and charts beside the images that it selects with ${name}`, async () => {
       const { host } = world.quiet;
       const imageLocation = { host, repository: `shop/beside-${name}` };
       const image = (tag: string) => `${host}/shop/beside-${name}:${tag}`;
       const push = (tag: string, day: number) => pushImage({ ...imageLocation, tag, content: tag, created: `2026-01-0${day}T00:00:00Z` });
-      const [running, next, chart] = tags;
+      const [running, pushed, chart] = tags;
       await push(running, 1);
-      const { digest } = await push(next, 2);
+      const { digest } = await push(pushed, 2);
       const referrers = digest.replace(':', '-');
       const index = {
         schemaVersion: 2,
@@ -88,7 +88,7 @@ describe('a policy that selects by more than names', () => {
       await pushChart({ ...imageLocation, tag: chart, created: '2026-01-07T00:00:00Z' });
       await world.createDeployment(`beside-${name}`, image(running));
       await world.createPolicy(`beside-${name}`, `${host}/shop/beside-${name}`, any, { select });
-      assertPatchedTimes(await world.waitForImage(`beside-${name}`, image(next)), 1);
+      assertPatchedTimes(await world.waitForImage(`beside-${name}`, image(pushed)), 1);
       const before = await countArtifacts();
       await deliver(service, harborBody(host, `shop/beside-${name}`, [{ tag: chart }]));
       await waitFor('the push of the chart to be ignored', async () => (await countArtifacts()) > before);
@@ -143,8 +143,8 @@ describe('a policy that selects by more than names', () => {
     await redis.flushall();
     redis.disconnect();
     await service.restart();
-    const next = await push('1.2.0');
-    await deliverUntilAccepted(harborBody(host, 'shop/aged', [{ tag: '1.2.0', digest: next.digest }]), service);
+    const pushed = await push('1.2.0');
+    await deliverUntilAccepted(harborBody(host, 'shop/aged', [{ tag: '1.2.0', digest: pushed.digest }]), service);
     await world.waitForImage('aged', image('1.2.0'));
     const status = await waitFor('nothing to wait', async () => {
       const found = await world.readStatus('aged');

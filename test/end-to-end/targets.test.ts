@@ -103,11 +103,11 @@ describe('targets of every kind', () => {
     const stateful = await waitForTag(apps('statefulsets'), 'all', '1.0.1');
     assert.doesNotMatch(JSON.stringify(stateful.spec), /1\.0\.0/);
     assert.equal(stateful.metadata.generation, 2);
-    for (const place of [apps('daemonsets'), apps('replicasets'), cronjobs, known.rollout, known.knativeService]) {
-      const { spec, metadata } = await waitForTag(place, 'all', '1.0.1');
+    for (const collectionPath of [apps('daemonsets'), apps('replicasets'), cronjobs, known.rollout, known.knativeService]) {
+      const { spec, metadata } = await waitForTag(collectionPath, 'all', '1.0.1');
       // The init container stays: nobody asked for it.
-      assert.equal(JSON.stringify(spec).split(image).length, 2, place.plural);
-      assert.equal(metadata.generation, 2, place.plural);
+      assert.equal(JSON.stringify(spec).split(image).length, 2, collectionPath.plural);
+      assert.equal(metadata.generation, 2, collectionPath.plural);
     }
     const { spec: release } = await waitForTag(known.helmRelease, 'all', '1.0.1');
     assert.deepEqual(release, { values: { image: { repository: repository('all'), tag: '1.0.1' }, other: { tag: '1.0.0' } } });

@@ -180,10 +180,16 @@ describe('the status in both versions', () => {
   });
 
   it('keeps what only v1 has when an older service writes it, as a patch or as a whole', async () => {
-    const later = '2026-11-21T11:00:00Z';
-    const stalled = { ...condition, type: 'Stalled', reason: 'NoMatchingTag', message: 'none', lastTransitionTime: later };
-    await patchStatus('v1alpha1', { lastAppliedTag: '1.5.0', lastCheckedTime: later, conditions: [condition, stalled] });
-    const status = { observedGeneration: 1, lastCheckTime: later, lastAppliedTag: '1.5.0', conditions: [condition, stalled], ...onlyNewer };
+    const laterTime = '2026-11-21T11:00:00Z';
+    const stalled = { ...condition, type: 'Stalled', reason: 'NoMatchingTag', message: 'none', lastTransitionTime: laterTime };
+    await patchStatus('v1alpha1', { lastAppliedTag: '1.5.0', lastCheckedTime: laterTime, conditions: [condition, stalled] });
+    const status = {
+      observedGeneration: 1,
+      lastCheckTime: laterTime,
+      lastAppliedTag: '1.5.0',
+      conditions: [condition, stalled],
+      ...onlyNewer,
+    };
     assert.deepEqual(await statusOf('v1'), status);
 
     const view = await world.read('v1alpha1', name);
@@ -192,17 +198,17 @@ describe('the status in both versions', () => {
     assert.deepEqual(await statusOf('v1'), { ...onlyNewer, lastAppliedTag: '1.6.0' });
     const { annotations: _, ...metadata } = (await world.read('v1alpha1', name)).metadata;
     await world.replace('v1alpha1', `${name}/status`, { ...view, metadata, status: { lastAppliedTag: '1.7.0', v1: carried } });
-    const after = { ...onlyNewer, lastAppliedTag: '1.7.0' };
-    assert.deepEqual(await statusOf('v1'), after, 'also without the annotation');
-    assert.deepEqual(await statusOf('v1alpha1'), { lastAppliedTag: '1.7.0', v1: after });
+    const changedStatus = { ...onlyNewer, lastAppliedTag: '1.7.0' };
+    assert.deepEqual(await statusOf('v1'), changedStatus, 'also without the annotation');
+    assert.deepEqual(await statusOf('v1alpha1'), { lastAppliedTag: '1.7.0', v1: changedStatus });
   });
 
   it('loses what only v1 has when it is written as a whole without what v1alpha1 carries', async () => {
-    const other = nameOf(await world.create('v1', newer));
-    await world.patch('v1', `${other}/status`, { status: onlyNewer });
-    const view = await world.read('v1alpha1', other);
-    await world.replace('v1alpha1', `${other}/status`, { ...view, status: { lastAppliedTag: '1.6.0' } });
-    assert.deepEqual((await world.read('v1', other)).status, { lastAppliedTag: '1.6.0' });
+    const otherPolicy = nameOf(await world.create('v1', newer));
+    await world.patch('v1', `${otherPolicy}/status`, { status: onlyNewer });
+    const view = await world.read('v1alpha1', otherPolicy);
+    await world.replace('v1alpha1', `${otherPolicy}/status`, { ...view, status: { lastAppliedTag: '1.6.0' } });
+    assert.deepEqual((await world.read('v1', otherPolicy)).status, { lastAppliedTag: '1.6.0' });
   });
 
   it('does not change with a write of the spec, whatever is written', async () => {

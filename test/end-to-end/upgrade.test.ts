@@ -104,7 +104,7 @@ function startEditors() {
       }
     }
   };
-  const older = edit(edited, async (index, round) => {
+  const editThroughV1alpha1 = edit(edited, async (index, round) => {
     await cluster.request('PATCH', policyPath('v1alpha1', nameOf(index)), {
       metadata: { labels: { minutes: `${round}` } },
       spec: { pollIntervalMinutes: 100 + round },
@@ -123,7 +123,7 @@ function startEditors() {
     hours,
     async stop() {
       stop.abort();
-      await Promise.all([older, newer]);
+      await Promise.all([editThroughV1alpha1, newer]);
     },
   };
 }
@@ -166,8 +166,8 @@ test('crd apply serves all policies in both versions', async () => {
   assert.equal(code, 0, err);
   assert.match(err, /converts all 2000 objects/);
   assert.deepEqual([await storedVersions(), await storedVersionCounts()], [['v1alpha1', 'v1'], { v1alpha1: count }]);
-  const [older, newer] = await waitFor('the lists', () => Promise.all([readAll('v1alpha1'), readAll('v1')]));
-  assert.deepEqual([older.size, newer.size], [count, count]);
+  const [editThroughV1alpha1, newer] = await waitFor('the lists', () => Promise.all([readAll('v1alpha1'), readAll('v1')]));
+  assert.deepEqual([editThroughV1alpha1.size, newer.size], [count, count]);
 });
 
 test('retiring v1alpha1 is refused before the migration', async () => {
@@ -214,13 +214,13 @@ test('crd migrate run again completes, loses no edit and stores everything as v1
 });
 
 test('each policy still says in v1alpha1 what its author wrote', async () => {
-  const [older, newer] = await Promise.all([readAll('v1alpha1'), readAll('v1')]);
+  const [editThroughV1alpha1, newer] = await Promise.all([readAll('v1alpha1'), readAll('v1')]);
   const different: unknown[] = [];
   for (let index = 0; index < count; index++) {
     const name = nameOf(index);
-    if (!edited.includes(index) && !isDeepStrictEqual(older.get(name)?.spec, viewOf(index)))
-      different.push([name, viewOf(index), older.get(name)?.spec]);
-    assert.equal(older.get(name)?.status?.['lastAppliedTag'], `1.${index}.0`);
+    if (!edited.includes(index) && !isDeepStrictEqual(editThroughV1alpha1.get(name)?.spec, viewOf(index)))
+      different.push([name, viewOf(index), editThroughV1alpha1.get(name)?.spec]);
+    assert.equal(editThroughV1alpha1.get(name)?.status?.['lastAppliedTag'], `1.${index}.0`);
   }
   assert.deepEqual(different.slice(0, 3), [], `${different.length} policies`);
   const untouched = [...newer.values()].filter((_, index) => !edited.includes(index));

@@ -81,12 +81,12 @@ test('the controllers run for those who ask for them, and their objects are remo
     async () => (await cluster.request<{ items: unknown[] }>('GET', `/api/v1/namespaces/${namespace}/pods`)).items.length === 3,
   );
   await cluster.stop();
-  const next = await borrow();
+  const borrowedAgain = await borrow();
   assert.deepEqual(
-    (await keysOf(next)).filter((key) => key.includes(namespace)),
+    (await keysOf(borrowedAgain)).filter((key) => key.includes(namespace)),
     [],
   );
-  await next.stop();
+  await borrowedAgain.stop();
 });
 
 test('the control plane of a killed borrower is returned', async () => {

@@ -43,7 +43,7 @@ const failures = [
   { name: 'no list of checksums', checksumUrl: '/missing', message: /status 404/ },
 ];
 for (const { name, checksumUrl, message } of failures) {
-  test(`a download is refused: ${name}`, async () => {
+  test(`a download is refused because of ${name}`, async () => {
     const path = join(tempFolder('download'), 'program');
     await assert.rejects(downloadChecked({ url: `${base}/program`, checksumUrl: `${base}${checksumUrl}`, path }), message);
     assert.equal(existsSync(path), false);

@@ -147,8 +147,8 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     const wanted = path === undefined ? undefined : (scopeFor?.(kind, path) ?? `repository:${path}:pull`);
     const scope = authorization?.startsWith('Bearer ') ? tokens.get(authorization.slice(7)) : undefined;
     if (scope !== undefined && (scopeFor === undefined || scope === wanted)) return undefined;
-    const told = wanted === undefined ? '' : `,scope="${wanted}"`;
-    return ociError(401, 'UNAUTHORIZED', { 'www-authenticate': `Bearer realm="${realm}",service="${service}"${told}` });
+    const scopeParameter = wanted === undefined ? '' : `,scope="${wanted}"`;
+    return ociError(401, 'UNAUTHORIZED', { 'www-authenticate': `Bearer realm="${realm}",service="${service}"${scopeParameter}` });
   }
 
   function manifest(repository: string, reference: string): FakeAnswer {
@@ -181,10 +181,10 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
     const rest = all.filter((tag) => tag > last);
     const size = Math.min(Number(url.searchParams.get('n') ?? pageSize), pageSize);
     const page = rest.slice(0, size);
-    const next = `/v2/${repository}/tags/list?n=${size}&last=${page.at(-1) ?? ''}`;
+    const nextPage = `/v2/${repository}/tags/list?n=${size}&last=${page.at(-1) ?? ''}`;
     return {
       body: JSON.stringify({ name: repository, tags: page }),
-      ...(rest.length > size && { headers: { link: `<${next}>; rel="next"` } }),
+      ...(rest.length > size && { headers: { link: `<${nextPage}>; rel="next"` } }),
     };
   }
 

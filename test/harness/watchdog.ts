@@ -25,22 +25,22 @@ let pipe: Socket | undefined;
 /** From now on the process group of `pid` is killed when this process ends, in whatever way. */
 export function guardProcess(pid: number): void {
   pids.add(pid);
-  tell(`+pid ${pid}`);
+  sendLine(`+pid ${pid}`);
 }
 
 /** The process has ended: its id may soon belong to somebody else. */
 export function releaseProcess(pid: number): void {
   pids.delete(pid);
-  tell(`-pid ${pid}`);
+  sendLine(`-pid ${pid}`);
 }
 
 /** From now on the folder is removed when this process ends, in whatever way. */
 export function guardFolder(folder: string): void {
   folders.add(folder);
-  tell(`+folder ${folder}`);
+  sendLine(`+folder ${folder}`);
 }
 
-function tell(line: string): void {
+function sendLine(line: string): void {
   pipe ??= startWatchdog();
   pipe.write(`${line}\n`);
 }

@@ -25,7 +25,8 @@ const cases = [
 ];
 
 for (const { name, hasAnnotations, changes, expected } of cases) {
-  test(name, () => assert.deepEqual(buildImagePatch({ containersPath, hasAnnotations }, changes, 'why'), expected));
+  test(`an image patch tests what it replaces for ${name}`, () =>
+    assert.deepEqual(buildImagePatch({ containersPath, hasAnnotations }, changes, 'why'), expected));
 }
 
 const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;

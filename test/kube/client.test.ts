@@ -95,7 +95,7 @@ const failures = [
 ];
 
 for (const { name, status, body, headers, expected } of failures) {
-  test(`a refusal becomes a KubeError: ${name}`, async (context) => {
+  test(`a refusal with ${name} becomes a KubeError`, async (context) => {
     const server = await fake(context);
     server.handle((exchange) => exchange.json(status, body, headers));
     const client = server.client({ now: () => 1_000 });

@@ -90,14 +90,18 @@ interface Status {
 }
 type Thing = { metadata: { resourceVersion: string; uid: string; name: string }; status?: Status };
 
-const things = () => `/apis/example.com/v1/namespaces/${namespace}/things`;
-const pathOf = (name: string) => `${things()}/${name}`;
+const collectionPath = () => `/apis/example.com/v1/namespaces/${namespace}/things`;
+const pathOf = (name: string) => `${collectionPath()}/${name}`;
 const read = (name: string) => controlPlane.request<Thing>('GET', pathOf(name));
 const overwrite = (name: string, status: object) => controlPlane.request<Thing>('PATCH', `${pathOf(name)}/status`, { status });
 
 async function create(name: string, status?: Status): Promise<{ resourceVersion: string; uid: string; status: Status | undefined }> {
   await applyCustomResourceDefinition(client, crd('things'));
-  let created = await controlPlane.request<Thing>('POST', things(), { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name } });
+  let created = await controlPlane.request<Thing>('POST', collectionPath(), {
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
+    metadata: { name },
+  });
   if (status) created = await overwrite(name, status);
   return { resourceVersion: created.metadata.resourceVersion, uid: created.metadata.uid, status: created.status };
 }

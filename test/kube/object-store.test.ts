@@ -111,7 +111,7 @@ const cases: Case[] = [
 ];
 
 for (const { name, stored, act, changes, content } of cases) {
-  test(name, () => {
+  test(`the store has the right content after "${name}"`, () => {
     const world = storeOf(...stored);
     act(world.store);
     assert.deepEqual(world.changes, changes);

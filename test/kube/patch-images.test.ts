@@ -117,7 +117,7 @@ const conflicts: { name: string; prepare: (name: string) => Promise<unknown>; an
 ];
 
 for (const { name, prepare, annotations, index = 0 } of conflicts) {
-  test(`is a conflict: ${name}`, async () => {
+  test(`a patch is a conflict in the case "${name}"`, async () => {
     const workload = await create(name, annotations);
     await prepare(name);
     const before = await annotationsOf(name).catch(() => 'none');

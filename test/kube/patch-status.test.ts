@@ -14,7 +14,7 @@ const cases = [
 ];
 
 for (const { name, before, after, expected } of cases) {
-  test(name, () => assert.deepEqual(diffMergePatch(before, after), expected));
+  test(`a merge patch holds what is needed in the case "${name}"`, () => assert.deepEqual(diffMergePatch(before, after), expected));
 }
 
 // Without null: in a merge patch it cannot be a value.

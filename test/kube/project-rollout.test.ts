@@ -6,7 +6,7 @@ import { workloadOf } from '../model/samples.ts';
 
 const since = new Date('2026-03-01T12:00:00Z');
 /** How a raw object of generation 2 is judged a second after its change. */
-function judge(kind: string, spec: object, status: object) {
+function evaluate(kind: string, spec: object, status: object) {
   const rollout = projectRollout(kind, { spec, status: { observedGeneration: 2, ...status } });
   const workload = workloadOf({ web: 'a:1' }, { kind, generation: 2, ...(rollout && { rollout }) });
   return evaluateRollout(workload, { since, timeoutMs: 600_000 }, new Date(since.getTime() + 1_000));
@@ -77,7 +77,7 @@ const rows: [name: string, kind: string, spec: object, status: object, expected:
 ];
 
 for (const [name, kind, spec, status, expected] of rows) {
-  test(`projects a ${kind} ${name}: ${expected}`, () => assert.equal(judge(kind, spec, status).kind, expected));
+  test(`a ${kind} is projected as ${expected} in the case "${name}"`, () => assert.equal(evaluate(kind, spec, status).kind, expected));
 }
 
 test('the time at which a paused Deployment resumed is known', () => {
@@ -117,7 +117,7 @@ test('it is known whether the newest revision was ever complete, where the contr
 });
 
 for (const odd of [undefined, null, 'text', {}, { spec: 7, status: [] }, { status: { conditions: 'none', replicas: '3' } }]) {
-  test(`projecting never throws: ${JSON.stringify(odd)}`, () => {
+  test(`projecting never throws, even for ${JSON.stringify(odd)}`, () => {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) assert.equal(projectRollout(kind, odd)?.updated, 0);
     for (const kind of ['CronJob', 'constructor']) assert.equal(projectRollout(kind, odd), undefined);
   });

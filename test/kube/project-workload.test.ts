@@ -56,7 +56,7 @@ const owners = [
 ];
 
 for (const { name, managedFields, owner } of owners) {
-  test(`determines the owner of the image: ${name}`, () => {
+  test(`the owner of the image is determined in the case "${name}"`, () => {
     assert.equal(projectWorkload(deployment, raw({ managedFields })).containers[0]?.imageOwner, owner);
   });
 }
@@ -159,7 +159,7 @@ for (const odd of [
   raw({ annotations: null }, 'none'),
   raw({ generation: 'x' }),
 ]) {
-  test(`projecting never throws for a named object: ${JSON.stringify(odd)}`, () => {
+  test(`projecting a named object never throws, even for ${JSON.stringify(odd)}`, () => {
     const workload = projectWorkload(deployment, odd);
     assert.equal(workload.name, 'web');
     assert.equal(workload.hasAnnotations, false);
@@ -167,7 +167,7 @@ for (const odd of [
 }
 
 for (const nameless of [undefined, null, 'text', {}, { metadata: {} }, { metadata: { name: 7 } }]) {
-  test(`projecting throws without a name: ${JSON.stringify(nameless)}`, () => {
+  test(`projecting throws without a name, as for ${JSON.stringify(nameless)}`, () => {
     assert.throws(() => projectWorkload(deployment, nameless), /a Deployment without a name/);
   });
 }

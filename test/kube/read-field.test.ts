@@ -33,7 +33,8 @@ const rows: [path: string, expected: ReturnType<typeof read>][] = [
   ['spec.constructor.name', { value: null }],
 ];
 
-for (const [path, expected] of rows) test(`reads ${path}: ${JSON.stringify(expected)}`, () => assert.deepEqual(read(path), expected));
+for (const [path, expected] of rows)
+  test(`the field ${path} is read as ${JSON.stringify(expected)}`, () => assert.deepEqual(read(path), expected));
 
 test('an absent object has no field', () => {
   for (const odd of [undefined, null, 7, 'text', []]) assert.deepEqual(readField(odd, 'spec.tag', []), { unusable: 'ParentMissing' });

@@ -35,5 +35,5 @@ const cuts = [
 ];
 
 for (const { name, text, bytes, expected } of cuts) {
-  test(`truncates a text ${name}`, () => assert.equal(cutToBytes(text, bytes), expected));
+  test(`a text that ${name} is recorded as far as it fits`, () => assert.equal(cutToBytes(text, bytes), expected));
 }

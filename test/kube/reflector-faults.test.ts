@@ -186,7 +186,7 @@ const faults: { name: string; steps: ((exchange: Exchange) => void)[]; requests:
 ];
 
 for (const { name, steps, requests } of faults) {
-  test(name, async (context) => {
+  test(`the objects are known again after "${name}"`, async (context) => {
     const { content, exchanges, reflector, errors } = await world(context, steps);
     await waitFor('the right state in the end', () => content() === 'web@8' && reflector.state().connected);
     const seen = exchanges.map(({ query }) => {

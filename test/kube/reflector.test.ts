@@ -106,13 +106,13 @@ test('additions, updates, deletions and recreations are observed', async (contex
 });
 
 test('one store can be filled by a reflector for each namespace', async (context) => {
-  const [one, two] = [await controlPlane.namespace(), await controlPlane.namespace()];
-  await Promise.all([create(one, 'a', '1'), create(two, 'b', '1')]);
+  const [firstNamespace, secondNamespace] = [await controlPlane.namespace(), await controlPlane.namespace()];
+  await Promise.all([create(firstNamespace, 'a', '1'), create(secondNamespace, 'b', '1')]);
   const store = createObjectStore<ConfigMap>();
-  await watch(context, pathOf(one), store);
-  const { content } = await watch(context, pathOf(two), store);
+  await watch(context, pathOf(firstNamespace), store);
+  const { content } = await watch(context, pathOf(secondNamespace), store);
   assert.equal(content(), 'a=1 b=1');
-  assert.equal(store.get(two, 'b')?.value, '1');
+  assert.equal(store.get(secondNamespace, 'b')?.value, '1');
 });
 
 test('our own write is visible at once, and its watch event is not another change', async (context) => {

@@ -36,7 +36,7 @@ test('after four attempts the retry is left to the queue', async () => {
 });
 
 for (const error of [new Error('socket hang up'), busy(undefined, 403), busy(undefined, 422)]) {
-  test(`is not retried: ${error.message}`, async () => {
+  test(`a request that failed with "${error.message}" is not retried`, async () => {
     const { work, tries } = failing(error);
     await assert.rejects(retryTransient(work, options()), error);
     assert.equal(tries(), 1);

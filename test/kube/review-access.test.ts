@@ -25,7 +25,7 @@ test('the review contains everything that is known about the user', async () => 
 });
 
 for (const status of [undefined, {}, { allowed: false, denied: true }, { allowed: 'yes' }]) {
-  test(`denies access: ${JSON.stringify(status)}`, async () => {
+  test(`access is denied when the status of the review is ${JSON.stringify(status)}`, async () => {
     server.handle((exchange) => exchange.json(201, { status }));
     assert.equal(await reviewAccess(client, caller, get), false);
   });
@@ -38,7 +38,7 @@ for (const status of [
   { authenticated: true },
   { authenticated: true, user: {} },
 ]) {
-  test(`rejects the token: ${JSON.stringify(status)}`, async () => {
+  test(`the token is rejected when the status of the review is ${JSON.stringify(status)}`, async () => {
     server.handle((exchange) => exchange.json(201, { status }));
     assert.equal(await reviewToken(client, 'token'), undefined);
   });
@@ -51,7 +51,7 @@ test('without permission to ask, or without an answer, nothing is decided', asyn
   await assert.rejects(reviewAccess(client, caller, get), /subjectaccessreviews/);
 });
 
-test('what is missing of some rules: a question for each verb, resource and name, as kubectl writes it', async () => {
+test('one question for each verb, resource and name finds what is missing of some rules', async () => {
   const questions: ResourceAccess[] = [];
   const rules = [
     { apiGroups: ['apps'], resources: ['deployments', 'deployments/scale'], verbs: ['get', 'patch'] },

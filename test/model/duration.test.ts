@@ -22,7 +22,8 @@ const table: [text: string, milliseconds: number | undefined][] = [
 ];
 
 for (const [text, milliseconds] of table) {
-  test(`${JSON.stringify(text)} is ${milliseconds ?? 'no duration'}`, () => assert.equal(parseDuration(text), milliseconds));
+  test(`${JSON.stringify(text)} is ${milliseconds === undefined ? 'no duration' : `${milliseconds} ms`}`, () =>
+    assert.equal(parseDuration(text), milliseconds));
 }
 
 test('the parts of a duration add up', () => {

@@ -29,7 +29,7 @@ const rows: [selector: LabelSelector, matches: boolean, text: string][] = [
 ];
 
 for (const [selector, matches, text] of rows) {
-  test(`${text || 'nothing'} ${matches ? 'matches' : 'does not match'}`, () => {
+  test(`the selector "${text}" ${matches ? 'matches' : 'does not match'}`, () => {
     assert.equal(matchesSelector(selector, labels), matches);
     assert.equal(formatSelector(selector), text);
   });

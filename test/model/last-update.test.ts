@@ -61,7 +61,7 @@ const rows: [name: string, container: Partial<WorkloadContainer>, holds: boolean
 ];
 
 for (const [name, container, holds] of rows) {
-  test(`an image ${name}: ${holds ? 'holds' : 'does not hold'}`, () => {
+  test(`the last update ${holds ? 'holds' : 'does not hold'} for an image ${name}`, () => {
     const found = heldUpdate({ name: 'web', image: `${image}:1.3.0`, imageOwner: 'image-watcher', lastUpdate: update, ...container });
     assert.equal(found !== undefined, holds);
   });

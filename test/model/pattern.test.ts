@@ -91,7 +91,7 @@ describe('a pattern with a large program is refused before it is compiled', () =
     'a count of groups': '(?:(a)(b)(c)(d)){128}',
   };
   for (const [what, pattern] of Object.entries(hostile)) {
-    test(what, (t) => {
+    test(`when it has ${what}`, (t) => {
       const { mock } = t.mock.method(RE2JS, 'compile');
       for (const reason of ['InvalidTagPolicy', 'InvalidPolicy'] as const) {
         assert.throws(() => compilePattern(pattern, reason), {

@@ -54,7 +54,7 @@ const rows: [name: string, spec: Partial<PolicySpec>, cluster: Cluster, expected
   ],
 ];
 for (const [name, spec, cluster, expected] of rows) {
-  test(`collects the Secrets named by: ${name}`, () => assert.deepEqual(accessOf(spec, cluster), expected));
+  test(`the named Secrets are collected in the case "${name}"`, () => assert.deepEqual(accessOf(spec, cluster), expected));
 }
 
 test('a target of hundreds of workloads contributes only some of their Secrets', () => {

@@ -135,11 +135,11 @@ test('a tag that only resembles a signature is a tag', () => {
 });
 
 test('a repeated delivery has the id of the first, whenever it arrives and however the names are written', () => {
-  const later = fc.integer({ min: 0, max: 7 * 24 * 3_600_000 }).map((ms) => new Date(now.getTime() + ms));
+  const timeWithinAWeek = fc.integer({ min: 0, max: 7 * 24 * 3_600_000 }).map((ms) => new Date(now.getTime() + ms));
   fc.assert(
     fc.property(
       fc.string({ minLength: 1 }),
-      later,
+      timeWithinAWeek,
       fc.constantFrom('registry.example.com', 'REGISTRY.example.com:443'),
       (key, at, registry) => {
         assert.equal(accepted({ idempotencyKey: key, registry }, { now: at }).id, accepted({ idempotencyKey: key }).id);

@@ -16,7 +16,7 @@ const rows: readonly (readonly [rule: { identity: string } | { identityPattern: 
   [{ identityPattern: 'ada' }, 'ada\n', false],
 ];
 for (const [rule, identity, matches] of rows) {
-  test(`${JSON.stringify(rule)} ${matches ? 'matches' : 'does not match'} ${JSON.stringify(identity)}`, () => {
+  test(`the rule ${JSON.stringify(rule)} ${matches ? 'matches' : 'does not match'} ${JSON.stringify(identity)}`, () => {
     assert.equal(wantSigner({ issuer, ...rule }).matches({ issuer, identity }), matches);
     assert.ok(!wantSigner({ issuer, ...rule }).matches({ issuer: `${issuer}.mallory.example`, identity }), 'another issuer');
   });

@@ -103,7 +103,7 @@ for (const [name, url] of [
   ['an unknown question', '/api/events?tag=1'],
   ['an id that is none', '/api/events/a%20b'],
 ] as const) {
-  test(`answers 400: ${name}`, async (t) => {
+  test(`answers 400 to ${name}`, async (t) => {
     const { status, body } = await get(startApi(t, open, records), url);
     assert.equal(status, 400);
     assert.ok(body.error);

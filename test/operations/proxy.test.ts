@@ -54,7 +54,7 @@ for (const [about, headers] of [
   ['the user of a client beside that of the proxy', { 'x-forwarded-user': ['admin', 'ann'], 'x-forwarded-groups': 'shop' }],
   ['a user without a name', { 'x-forwarded-user': ' ', 'x-forwarded-groups': 'admins' }],
 ] as const) {
-  test(`rejects the request behind a proxy that names users and groups: ${about}`, async (t) => {
+  test(`rejects the request behind a proxy that names users and groups in the case "${about}"`, async (t) => {
     const sent = Object.entries(headers).map(([name, value]): [string, string | string[]] => [
       name,
       typeof value === 'string' ? value : [...value],

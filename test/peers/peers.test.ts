@@ -51,10 +51,11 @@ describe('a list of differences that does not match is reported', () => {
     ['one of a case that there is not', { '2': 4, '3': 6, '9': 1 }, ['no longer different: "9"']],
     ['another answer', { '2': 5, '3': 6 }, ['another answer: "2": 4, not 5']],
   ] as const) {
-    test(name, async () => assert.deepEqual(compareLists(await findDifferences(double, cases), listed(entries)), expected));
+    test(`in the case "${name}"`, async () =>
+      assert.deepEqual(compareLists(await findDifferences(double, cases), listed(entries)), expected));
   }
 
-  test('listed twice', async () => {
+  test('when it lists a case twice', async () => {
     const found = await findDifferences(double, cases);
     assert.deepEqual(compareLists(found, [...listed({ '2': 4, '3': 6 }), ...listed({ '2': 4 })]), ['listed twice: "2"']);
   });

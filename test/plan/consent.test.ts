@@ -28,28 +28,28 @@ const rows: [name: string, onTarget: string | undefined, onNamespace: string | n
 ];
 
 for (const [name, onTarget, onNamespace, granted] of rows) {
-  test(`${name}: ${granted ? 'granted' : 'refused'}`, () => {
+  test(`consent is ${granted ? 'granted' : 'refused'} in the case "${name}"`, () => {
     for (const crossNamespace of ['consent', 'legacy'] as const)
       assert.equal(evaluateConsent(shopPolicy, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
   });
 }
 
 test('legacy grants a policy its single Deployment where nobody answered, and nothing else', () => {
-  const judge = (
+  const consentOfTarget = (
     onTarget: string | undefined,
     onNamespace: string | null | undefined,
     crossNamespace: CrossNamespace = 'legacy',
     of = target,
   ) => evaluateConsent(legacyPolicy, of, { onTarget, onNamespace }, crossNamespace);
-  assert.deepEqual(judge(undefined, null), { granted: true, isLegacy: true });
+  assert.deepEqual(consentOfTarget(undefined, null), { granted: true, isLegacy: true });
   for (const answer of ['', 'nobody', 'web']) {
-    assert.deepEqual(judge(answer, null), { granted: false }, answer);
-    assert.deepEqual(judge(undefined, answer), { granted: false }, answer);
+    assert.deepEqual(consentOfTarget(answer, null), { granted: false }, answer);
+    assert.deepEqual(consentOfTarget(undefined, answer), { granted: false }, answer);
   }
-  assert.deepEqual(judge(undefined, undefined), { granted: false }, 'not known is not nobody');
-  assert.deepEqual(judge(undefined, null, 'consent'), { granted: false });
-  for (const other of [{ name: 'db' }, { namespace: 'web' }, { kind: 'StatefulSet' }])
-    assert.deepEqual(judge(undefined, null, 'legacy', { ...target, ...other }), { granted: false });
+  assert.deepEqual(consentOfTarget(undefined, undefined), { granted: false }, 'not known is not nobody');
+  assert.deepEqual(consentOfTarget(undefined, null, 'consent'), { granted: false });
+  for (const difference of [{ name: 'db' }, { namespace: 'web' }, { kind: 'StatefulSet' }])
+    assert.deepEqual(consentOfTarget(undefined, null, 'legacy', { ...target, ...difference }), { granted: false });
 });
 
 const ownWorkload = workloadOf({ web: 'nginx:1' });
@@ -57,7 +57,7 @@ const consenting = workloadOf({ web: 'nginx:1' }, { ...target, allowPoliciesFrom
 const withoutAnnotation = workloadOf({ web: 'nginx:1' }, { ...target, name: 'db' });
 const refusingWorkload = workloadOf({ web: 'nginx:1' }, { ...target, name: 'secret', allowPoliciesFrom: 'nobody' });
 
-const seen: [rules: Partial<ConsentRules>, names: string[]][] = [
+const visibleTargets: [rules: Partial<ConsentRules>, names: string[]][] = [
   [{}, ['web']],
   [{ namespaceConsent: () => 'shop' }, ['web', 'db']],
   [{ namespaceConsent: () => undefined }, ['web']],
@@ -65,7 +65,7 @@ const seen: [rules: Partial<ConsentRules>, names: string[]][] = [
   [{ crossNamespace: 'allow' }, ['web', 'db', 'secret']],
 ];
 
-for (const [given, names] of seen) {
+for (const [given, names] of visibleTargets) {
   test(`of another namespace a policy sees ${names.join(', ') || 'nothing'} with ${JSON.stringify(given)} ${given.namespaceConsent?.('ops') ?? ''}`, () => {
     const all = [consenting, withoutAnnotation, refusingWorkload];
     const rules: ConsentRules = { crossNamespace: 'consent', namespaceConsent: () => null, ...given };

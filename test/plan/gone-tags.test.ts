@@ -16,8 +16,8 @@ function goneTagsOf(running: string, tags: readonly string[] = ['1.2.3'], allowD
     ...allKnown,
     findWorkload: () => workloadOf({ web: running }),
   });
-  const told = tellGoneTags(plan, new Set(tags), noAliases);
-  return [told.targets[0]?.unchanged[0]?.reason ?? 'changed', goneContainers(told).length];
+  const planWithGoneTags = tellGoneTags(plan, new Set(tags), noAliases);
+  return [planWithGoneTags.targets[0]?.unchanged[0]?.reason ?? 'changed', goneContainers(planWithGoneTags).length];
 }
 
 for (const [name, running, expected, tags] of [
@@ -28,7 +28,7 @@ for (const [name, running, expected, tags] of [
   ['what cannot be compared', `${image}:main`, ['NotComparable', 0]],
   ['an older tag that is gone: it is replaced', `${image}:1.0.0`, ['changed', 0]],
 ] as const) {
-  test(`runs ${name}`, () => assert.deepEqual(goneTagsOf(running, tags), expected));
+  test(`deleted tags are found for a workload that runs ${name}`, () => assert.deepEqual(goneTagsOf(running, tags), expected));
 }
 
 test('a policy with allowDowngrade goes back', () => assert.deepEqual(goneTagsOf(`${image}:1.3.0`, ['1.2.3'], true), ['changed', 0]));

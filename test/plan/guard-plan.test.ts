@@ -64,7 +64,7 @@ const rows: [name: string, context: Partial<GuardContext>, other: object][] = [
 ];
 
 for (const [name, context, other] of rows) {
-  test(`a target in another namespace, ${name}; one in the own namespace is never refused`, () =>
+  test(`a target in the own namespace is never refused, and one in another namespace is guarded in the case "${name}"`, () =>
     assert.deepEqual(guarded(context), [passedChange, other]));
 }
 

@@ -32,4 +32,5 @@ const rows: [name: string, args: Parameters<typeof isSelectedBy>, expected: bool
 ];
 
 for (const [name, args, expected] of rows)
-  test(`${name}: ${expected ? 'is the selection' : 'is not the selection'}`, () => assert.equal(isSelectedBy(...args), expected));
+  test(`a candidate ${expected ? 'is' : 'is not'} the selection in the case "${name}"`, () =>
+    assert.equal(isSelectedBy(...args), expected));

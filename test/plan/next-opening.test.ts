@@ -35,7 +35,8 @@ const rows: [name: string, windows: UpdateWindow[], now: string, opens: string |
 ];
 
 for (const [name, windows, now, opens] of rows) {
-  test(`the next opening: ${name}: ${opens ?? 'open'}`, () => assert.equal(nextOpening(windows, new Date(now))?.toISOString(), opens));
+  test(`${opens === undefined ? 'updates are allowed now' : `the next window opens at ${opens}`} in the case "${name}"`, () =>
+    assert.equal(nextOpening(windows, new Date(now))?.toISOString(), opens));
 }
 
 /** The clocks of a zone, in another way than the code's. */

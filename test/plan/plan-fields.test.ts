@@ -83,7 +83,8 @@ const rows: Row[] = [
   ['something else than text', [{ tag: 't' }, { t: { unusable: 'NotText' } }], 'FieldNotText'],
 ];
 
-for (const [name, args, expected] of rows) test(`${name}: ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
+for (const [name, args, expected] of rows)
+  test(`the plan for ${name} is ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
 
 const values = 'spec.values';
 const block = { repository: `${values}.image.repository`, tag: `${values}.image.tag` };
@@ -137,7 +138,7 @@ const registryRows: Row[] = [
 ];
 
 for (const [name, args, expected] of registryRows)
-  test(`${name}: ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
+  test(`the plan for ${name} is ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
 
 test('the registry is tested by the patch, whether it is set or not, and is not written into the repository', () => {
   const guards = (held: Parameters<typeof helm>[0]) => plan(block, helm(held)).changes[0]?.fields?.slice(0, -1);

@@ -59,12 +59,12 @@ function carryOut(images: Record<string, string>, spec: PolicySpec, candidate: C
 test('a container of another repository is never changed, and no container ever changes its repository or its spelling', () => {
   fc.assert(
     fc.property(input, ({ images, spec, tag, digest, hasApplied }) => {
-      for (const [name, after] of Object.entries(carryOut(images, spec, { tag, digest }, hasApplied))) {
+      for (const [name, imagesAfter] of Object.entries(carryOut(images, spec, { tag, digest }, hasApplied))) {
         const before = images[name] ?? '';
-        if (after === before) continue;
+        if (imagesAfter === before) continue;
         const reference = tryParseImageReference(before);
         assert.ok(reference && sameRepository(reference.repository, spec.repository), before);
-        assert.equal(after, `${reference.name}:${tag}${spec.pin === 'Digest' ? `@${digest}` : ''}`);
+        assert.equal(imagesAfter, `${reference.name}:${tag}${spec.pin === 'Digest' ? `@${digest}` : ''}`);
       }
     }),
     { numRuns: 500 },
@@ -74,13 +74,14 @@ test('a container of another repository is never changed, and no container ever 
 test('nothing is downgraded: an image that is newer by the strategy, or a higher version where versions are compared, stays', () => {
   fc.assert(
     fc.property(input, ({ images, spec, tag, digest, hasApplied }) => {
-      const after = carryOut(images, spec, { tag, digest }, hasApplied);
+      const imagesAfter = carryOut(images, spec, { tag, digest }, hasApplied);
       for (const [name, before] of Object.entries(images)) {
         const running = tryParseImageReference(before)?.tag;
-        if (running === undefined || after[name] === before) continue;
-        if (spec.strategy.reject(running) === undefined) assert.ok(spec.strategy.compare(running, tag) <= 0, `${before} → ${after[name]}`);
+        if (running === undefined || imagesAfter[name] === before) continue;
+        if (spec.strategy.reject(running) === undefined)
+          assert.ok(spec.strategy.compare(running, tag) <= 0, `${before} → ${imagesAfter[name]}`);
         if (spec.strategy.id === 'semver' && valid(running) !== null)
-          assert.ok(compareBuild(running, tag) <= 0, `${before} → ${after[name]}`);
+          assert.ok(compareBuild(running, tag) <= 0, `${before} → ${imagesAfter[name]}`);
       }
     }),
     { numRuns: 500 },

@@ -103,7 +103,7 @@ const rows: Record<string, Row> = {
 const withDigests = (text: string) => text.replace('@old', `@${digestOf('a')}`).replace('@new', `@${digestOf('b')}`);
 
 for (const [name, [runs, choice, becomes, spec = semverSpec, when = 'at first']] of Object.entries(rows)) {
-  test(`runs ${name}: ${becomes}`, () => {
+  test(`a workload that runs ${name} is planned as ${becomes}`, () => {
     const [tag = '', digest] = withDigests(choice).split('@');
     const candidate = { tag, ...(digest !== undefined && { digest }) };
     const planned = plan(workloadOf({ web: image + withDigests(runs) }), candidate, { spec, hasApplied: when === 'later' });

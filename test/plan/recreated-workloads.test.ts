@@ -38,10 +38,10 @@ test('a recreated workload is held, or taken for rewritten by admission, only af
     holdsFor((entry) => evaluateGuards({ runs: byHand, status: { history: [entry] } }, held).blocked?.reason === 'Held'),
     ofThisOne,
   );
-  const other = { to: `${image}:1.3.0-hardened` };
-  const runs = { image: other.to, imageOwner: 'image-watcher' };
+  const hardenedImage = { to: `${image}:1.3.0-hardened` };
+  const runs = { image: hardenedImage.to, imageOwner: 'image-watcher' };
   assert.deepEqual(
-    holdsFor((entry) => evaluateGuards({ runs, status: { history: [entry] } }, rewritten).blocked?.reason === 'UpToDate', other),
+    holdsFor((entry) => evaluateGuards({ runs, status: { history: [entry] } }, rewritten).blocked?.reason === 'UpToDate', hardenedImage),
     ofThisOne,
   );
 });

@@ -176,9 +176,9 @@ test('one policy whose tag cannot be read does not hold up the others', async ()
 });
 
 test('a temporary error is thrown', async () => {
-  const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
+  const waitError = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
   const world = createWorld();
-  await assert.rejects(poll(world, { listTags: () => Promise.reject(later) }), later);
+  await assert.rejects(poll(world, { listTags: () => Promise.reject(waitError) }), waitError);
   assert.deepEqual([world.jobs, readyOf(world, 'web')?.reason], [[], 'RegistryThrottled']);
 });
 
@@ -233,14 +233,14 @@ test('a deleted tag is replaced where the policy may downgrade', async () => {
 });
 
 test('a paused host is not requested, and nothing is reported: the poll is postponed', async () => {
-  const later = new WaitError('Retrying', new Date(startTime + 60_000), 'not now');
+  const waitError = new WaitError('Retrying', new Date(startTime + 60_000), 'not now');
   const world = createWorld();
   const pollGate: PollGate = {
     enter() {
-      throw later;
+      throw waitError;
     },
   };
-  await assert.rejects(poll(world, { pollGate }), later);
+  await assert.rejects(poll(world, { pollGate }), waitError);
   assert.deepEqual([world.requests, world.jobs, world.statusOf('web')], [[], [], {}]);
 });
 

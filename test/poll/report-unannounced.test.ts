@@ -13,19 +13,19 @@ const find = (tag: string, { name = 'web', status = selected('1.0.0') } = {}): F
   policy: policyOf({ name, status }),
   candidate: { tag },
 });
-const tell = (world: World, ...finds: Find[]) => reportUnannounced(finds, web, world.ports);
-const told = (world: World) => world.events.map(({ regarding, type, reason }) => [regarding.name, type, reason]);
+const reportFinds = (world: World, ...finds: Find[]) => reportUnannounced(finds, web, world.ports);
+const reportedEvents = (world: World) => world.events.map(({ regarding, type, reason }) => [regarding.name, type, reason]);
 
 test('the third unannounced image in a row is reported, then the sixth, the twelfth and so on', async () => {
   const world = createWorld();
   const toldAt: number[] = [];
   for (let count = 1; count <= 30; count++) {
     const before = world.events.length;
-    await tell(world, find(`1.${count}.0`));
+    await reportFinds(world, find(`1.${count}.0`));
     if (world.events.length > before) toldAt.push(count);
   }
   assert.deepEqual(toldAt, [3, 6, 12, 24]);
-  assert.deepEqual(told(world)[0], ['web', 'Warning', 'WebhookMissing']);
+  assert.deepEqual(reportedEvents(world)[0], ['web', 'Warning', 'WebhookMissing']);
   assert.match(
     world.events[0]?.message ?? '',
     /3 images at registry\.example\.com .*shop\/web:1\.3\.0.*image-watcher events --repository registry/,
@@ -40,9 +40,9 @@ for (const [name, finds] of [
 ] as const) {
   test(`${name} counts once`, async () => {
     const world = createWorld();
-    await tell(world, ...finds);
-    for (const one of finds) await tell(world, one);
-    assert.deepEqual([[...world.unannounced], told(world)], [['shop/web:1.3.0@'], []]);
+    await reportFinds(world, ...finds);
+    for (const one of finds) await reportFinds(world, one);
+    assert.deepEqual([[...world.unannounced], reportedEvents(world)], [['shop/web:1.3.0@'], []]);
   });
 }
 
@@ -68,9 +68,9 @@ for (const [name, one, counts] of [
     false,
   ],
 ] as const) {
-  test(`${name}: ${counts ? 'counts' : 'does not count'}`, async () => {
+  test(`a found image ${counts ? 'counts' : 'does not count'} in the case "${name}"`, async () => {
     const world = createWorld();
-    await tell(world, one);
+    await reportFinds(world, one);
     assert.equal(world.unannounced.size, counts ? 1 : 0);
   });
 }
@@ -78,6 +78,6 @@ for (const [name, one, counts] of [
 test('an announced image does not count', async () => {
   const world = createWorld();
   world.announced.add('1.3.0');
-  await tell(world, find('1.3.0'), find('1.4.0'));
+  await reportFinds(world, find('1.3.0'), find('1.4.0'));
   assert.deepEqual([...world.unannounced], ['shop/web:1.4.0@']);
 });

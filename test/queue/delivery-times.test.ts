@@ -24,14 +24,16 @@ const calls = async () => Number(/cmdstat_eval:calls=(\d+)/.exec(await askRedis(
 
 test('the last time of each receiver and status, whichever replica noted it', async () => {
   let time = now;
-  const [one, other] = ['a', 'b'].map(() => createDeliveryTimes({ redis: connection, prefix: '{times}', now: () => time }));
-  one?.note('hub', 202);
-  one?.note('hub', 401);
-  await one?.stop();
+  const [firstReplica, secondReplica] = ['a', 'b'].map(() =>
+    createDeliveryTimes({ redis: connection, prefix: '{times}', now: () => time }),
+  );
+  firstReplica?.note('hub', 202);
+  firstReplica?.note('hub', 401);
+  await firstReplica?.stop();
   time += 1_000;
-  other?.note('hub', 202);
-  other?.note('ci', 200);
-  await other?.stop();
+  secondReplica?.note('hub', 202);
+  secondReplica?.note('ci', 200);
+  await secondReplica?.stop();
   const times = await readDeliveryTimes(connection, '{times}', time);
   assert.deepEqual(
     times,
@@ -64,10 +66,10 @@ test('what else is in Redis is not believed', async () => {
 });
 
 test('without Redis, nothing fails and nothing waits', async () => {
-  const gone = connectProducer('redis://127.0.0.1:1');
-  gone.on('error', () => undefined);
-  const times = createDeliveryTimes({ redis: gone, prefix: '{gone}', now: () => now });
+  const unreachableRedis = connectProducer('redis://127.0.0.1:1');
+  unreachableRedis.on('error', () => undefined);
+  const times = createDeliveryTimes({ redis: unreachableRedis, prefix: '{gone}', now: () => now });
   times.note('hub', 202);
   await times.stop();
-  gone.disconnect();
+  unreachableRedis.disconnect();
 });

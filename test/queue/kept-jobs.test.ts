@@ -58,8 +58,8 @@ test('the last ten thousand failed jobs are kept', async (t) => {
     throw new Error('for good');
   });
   const hourAgo = Date.now() - 3_600_000;
-  const older = Array.from({ length: 10_000 }, (_, index) => [hourAgo + index, `older-${index}`]);
-  await connection.zadd('{kept}:push:failed', ...older.flat());
+  const olderJobs = Array.from({ length: 10_000 }, (_, index) => [hourAgo + index, `older-${index}`]);
+  await connection.zadd('{kept}:push:failed', ...olderJobs.flat());
   await deliver('newest', new Date(0));
   await waitFor('the newest to fail', async () => (await queue.getJobState('newest')) === 'failed');
   assert.equal(await queue.getFailedCount(), 10_000);

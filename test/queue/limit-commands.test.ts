@@ -36,9 +36,9 @@ test('each command to a hanging Redis is rejected, and commands succeed again on
   await assert.rejects(client.set('a', '2'), { message: 'Command timed out' });
   await assert.rejects(client.multi().incr('b').exec(), { message: 'Command timed out' });
   redis.thaw();
-  const next = client.get('a');
+  const reply = client.get('a');
   holdUp(redis.port);
-  assert.equal(await next, '2');
+  assert.equal(await reply, '2');
 });
 
 test('each command to a Cluster is rejected as well, whichever of its nodes hangs', { timeout: 120_000 }, async (t) => {

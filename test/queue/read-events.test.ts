@@ -100,10 +100,10 @@ test('a list can continue from any position, even among events of the same momen
   for (const id of ids) await log.matched(event(id, { seconds: Math.floor(ids.indexOf(id) / 90) }), ['shop/web']);
   const expected = ids.toReversed();
   assert.deepEqual(idsOf(await read(reader)), expected);
-  for (const place of [0, 19, 63, 64, 110, 150, 199]) {
-    const id = expected[place] ?? '';
+  for (const position of [0, 19, 63, 64, 110, 150, 199]) {
+    const id = expected[position] ?? '';
     const before = { id, at: at + Math.floor(ids.indexOf(id) / 90) * 1_000 };
-    assert.deepEqual(idsOf(await read(reader, { before })), expected.slice(place + 1), id);
+    assert.deepEqual(idsOf(await read(reader, { before })), expected.slice(position + 1), id);
   }
 });
 

@@ -43,7 +43,7 @@ test('jobs of the former version are read without its decisions', () => {
 });
 
 const long = 'x'.repeat(100_000);
-describe('a job that we did not write is refused, with the path of the problem:', () => {
+describe('a job that we did not write is refused, with the path of the problem,', () => {
   for (const [what, read, data, place] of [
     ['no object', readPushJob, 'push', ''],
     ['a tag that is none', readPushJob, { ...push, tag: '../../x' }, 'tag'],
@@ -70,7 +70,8 @@ describe('a job that we did not write is refused, with the path of the problem:'
     ],
     ['an interval of nothing', readPollQueueJob, { ...poll, intervalMs: 0 }, ''],
   ] as const) {
-    test(what, () => assert.throws(() => read(data), new RegExp(`^Error: the job cannot be read: ${place.replaceAll('.', '\\.')} `)));
+    test(`in the case "${what}"`, () =>
+      assert.throws(() => read(data), new RegExp(`^Error: the job cannot be read: ${place.replaceAll('.', '\\.')} `)));
   }
 
   test('with a short message, whatever it contains', () => {

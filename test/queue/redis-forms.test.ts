@@ -50,7 +50,7 @@ function startProducer(after: Cleaner, place: RedisAddress, minReplicas: number)
     const isAdded = () => queue.add(ids.map(push)).then(() => true);
     await waitFor(`${ids.join()} to be acknowledged`, isAdded, { ...patience, intervalMs: 100 });
   };
-  const look = () =>
+  const inspectRedis = () =>
     waitFor(
       'Redis to answer in time',
       async () => {
@@ -59,7 +59,7 @@ function startProducer(after: Cleaner, place: RedisAddress, minReplicas: number)
       },
       patience,
     );
-  return { add, look };
+  return { add, look: inspectRedis };
 }
 
 function startWorker(after: Cleaner, place: RedisAddress) {
@@ -85,42 +85,42 @@ function startWorker(after: Cleaner, place: RedisAddress) {
 
 test('Sentinel: kill -9 of the master loses nothing that a replica had confirmed', { timeout: 240_000 }, async (t) => {
   const group = await startRedisGroup();
-  const after = cleanerOf(t);
-  after(() => group.stop());
-  const place = { url: group.url, sentinels: [group.sentinel], cluster: false };
-  const { add, look } = startProducer(after, place, 1);
+  const addCleanup = cleanerOf(t);
+  addCleanup(() => group.stop());
+  const address = { url: group.url, sentinels: [group.sentinel], cluster: false };
+  const { add, look: inspectRedis } = startProducer(addCleanup, address, 1);
   // Nobody works yet: all of it has to outlive the failover.
   const ids = Array.from({ length: 50 }, (_, index) => `before-${index}`);
   await Promise.all(ids.map((id) => add(id)));
   const [old] = group.servers;
   await old.kill9();
   await waitFor('another master', async () => (await group.master()) !== old, patience);
-  const { done } = startWorker(after, place);
+  const { done } = startWorker(addCleanup, address);
   await add('after');
   await done(...ids, 'after');
-  assert.equal((await look()).durabilityProblem, undefined);
+  assert.equal((await inspectRedis()).durabilityProblem, undefined);
 });
 
 test('Sentinel over TLS: Sentinels are connected over TLS, like the server that they name', { timeout: 240_000 }, async (t) => {
   const group = await startSecureRedis();
-  const after = cleanerOf(t);
-  after(() => group.stop());
+  const addCleanup = cleanerOf(t);
+  addCleanup(() => group.stop());
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, group.caPem]);
-  after(() => setDefaultCACertificates(trusted));
-  const place = { url: group.url, sentinels: [group.sentinel], cluster: false };
-  const { add } = startProducer(after, place, 0);
+  addCleanup(() => setDefaultCACertificates(trusted));
+  const address = { url: group.url, sentinels: [group.sentinel], cluster: false };
+  const { add } = startProducer(addCleanup, address, 0);
   await add('secret');
-  await startWorker(after, place).done('secret');
+  await startWorker(addCleanup, address).done('secret');
 });
 
 test('Sentinel: workers that wait for jobs when the master freezes receive those at the new one', { timeout: 240_000 }, async (t) => {
   const group = await startRedisGroup();
-  const after = cleanerOf(t);
-  after(() => group.stop());
-  const place = { url: group.url, sentinels: [group.sentinel], cluster: false };
-  const { add } = startProducer(after, place, 0);
-  const { done } = startWorker(after, place);
+  const addCleanup = cleanerOf(t);
+  addCleanup(() => group.stop());
+  const address = { url: group.url, sentinels: [group.sentinel], cluster: false };
+  const { add } = startProducer(addCleanup, address, 0);
+  const { done } = startWorker(addCleanup, address);
   await add('one');
   await done('one');
   const [old] = group.servers;
@@ -132,18 +132,18 @@ test('Sentinel: workers that wait for jobs when the master freezes receive those
 
 test('Cluster: what the replica of our slot confirmed survives its node, and work continues', { timeout: 240_000 }, async (t) => {
   const cluster = await startRedisCluster(prefix);
-  const after = cleanerOf(t);
-  after(() => cluster.stop());
-  const place = { url: cluster.url, sentinels: [], cluster: true };
-  const { add, look } = startProducer(after, place, 1);
+  const addCleanup = cleanerOf(t);
+  addCleanup(() => cluster.stop());
+  const address = { url: cluster.url, sentinels: [], cluster: true };
+  const { add, look: inspectRedis } = startProducer(addCleanup, address, 1);
   const ids = Array.from({ length: 20 }, (_, index) => `before-${index}`);
   await Promise.all(ids.map((id) => add(id)));
-  await look();
+  await inspectRedis();
   const old = await cluster.ownerOf(prefix);
   await old.kill9();
   await waitFor('the replica to take over', async () => (await cluster.ownerOf(prefix)) !== old, patience);
-  const { done } = startWorker(after, place);
-  await startProducer(after, place, 0).add('after');
+  const { done } = startWorker(addCleanup, address);
+  await startProducer(addCleanup, address, 0).add('after');
   await done(...ids, 'after');
 });
 
@@ -152,15 +152,15 @@ const lacksValkey = valkey === undefined && 'there is no valkey-server on this m
 
 test('Valkey: what was acknowledged survives kill -9, and workers continue', { timeout: 240_000, skip: lacksValkey }, async (t) => {
   const server = await startRedis({ command: valkey });
-  const after = cleanerOf(t);
-  after(() => server.stop());
-  const { add, look } = startProducer(after, server.url, 0);
-  const { done } = startWorker(after, server.url);
+  const addCleanup = cleanerOf(t);
+  addCleanup(() => server.stop());
+  const { add, look: inspectRedis } = startProducer(addCleanup, server.url, 0);
+  const { done } = startWorker(addCleanup, server.url);
   await add('one');
   await done('one');
   await server.kill9();
   await server.restart();
   await add('two');
   await done('two');
-  assert.equal((await look()).durabilityProblem, undefined);
+  assert.equal((await inspectRedis()).durabilityProblem, undefined);
 });

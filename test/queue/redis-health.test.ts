@@ -6,7 +6,7 @@ import type { RedisConnection } from '../../src/queue/connection.ts';
 import { monitorRedis } from '../../src/queue/redis-health.ts';
 
 const well = 'role:master\r\nused_memory:10\r\nmaxmemory:100\r\naof_enabled:1\r\nmaxmemory_policy:noeviction\r\n';
-const late = new Error('Command timed out');
+const timeoutError = new Error('Command timed out');
 
 /** A connection that gives these answers, one for each INFO; looks are asked for by its `ready`. */
 function monitor(answers: (string | Error)[]) {
@@ -20,36 +20,44 @@ function monitor(answers: (string | Error)[]) {
   });
   const told: boolean[] = [];
   const watch = monitorRedis(connection as unknown as RedisConnection, '{p}', ({ reachable }) => told.push(reachable), 3_600_000);
-  const look = async () => {
+  const checkOnce = async () => {
     connection.emit('ready');
     for (let turns = 0; turns < 5; turns++) await turn();
     return watch.health().reachable;
   };
-  return { look, told, reconnects, stop: () => watch.stop() };
+  return { look: checkOnce, told, reconnects, stop: () => watch.stop() };
 }
 
 test('one late answer of Redis refuses no delivery', async () => {
-  const { look, told, stop } = monitor([well, late, well, well]);
-  assert.deepEqual([await look(), await look(), await look()], [true, true, true]);
-  assert.deepEqual(told, [true]);
+  const { look: checkOnce, told: reportedStates, stop } = monitor([well, timeoutError, well, well]);
+  assert.deepEqual([await checkOnce(), await checkOnce(), await checkOnce()], [true, true, true]);
+  assert.deepEqual(reportedStates, [true]);
   stop();
 });
 
 test('two late answers or a lost connection refuse deliveries until the next good answer', async () => {
-  const { look, told, stop } = monitor([well, late, late, late, well, new Error('Connection is closed.'), well]);
+  const {
+    look: checkOnce,
+    told: reportedStates,
+    stop,
+  } = monitor([well, timeoutError, timeoutError, timeoutError, well, new Error('Connection is closed.'), well]);
   const looks = [];
-  for (let count = 0; count < 6; count++) looks.push(await look());
+  for (let count = 0; count < 6; count++) looks.push(await checkOnce());
   assert.deepEqual(looks, [true, false, false, true, false, true]);
-  assert.deepEqual(told, [true, false, true, false, true]);
+  assert.deepEqual(reportedStates, [true, false, true, false, true]);
   stop();
 });
 
 test('a connection is replaced for each late answer after the first in a row, and not for a single one or an error', async () => {
   const closed = new Error('Connection is closed.');
-  const { look, reconnects, stop } = monitor([well, late, well, closed, well, late, late, late, late, well]);
+  const {
+    look: checkOnce,
+    reconnects,
+    stop,
+  } = monitor([well, timeoutError, well, closed, well, timeoutError, timeoutError, timeoutError, timeoutError, well]);
   const counts = [];
   for (let count = 0; count < 8; count++) {
-    await look();
+    await checkOnce();
     counts.push(reconnects.length);
   }
   assert.deepEqual(counts, [0, 0, 0, 0, 1, 2, 3, 3]);

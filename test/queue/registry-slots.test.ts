@@ -44,21 +44,21 @@ async function startReplica(t: TestContext, settings: { concurrency?: number; re
 
 test('no more slots than allowed are held at once, and a slot that is not released expires', async (t) => {
   const connection = await connect(t);
-  const [one, two] = [connection, await connect(t)].map((connection) => createRegistrySlots(connection, '{p}'));
-  assert.ok(one && two);
+  const [firstReplica, secondReplica] = [connection, await connect(t)].map((connection) => createRegistrySlots(connection, '{p}'));
+  assert.ok(firstReplica && secondReplica);
   const limits = { concurrency: 2 };
-  assert.deepEqual(await one.take('h', 'a', limits, times), { kind: 'start', waitMs: 0 });
-  assert.deepEqual(await two.take('h', 'b', limits, times), { kind: 'start', waitMs: 0 });
-  assert.equal((await one.take('h', 'c', limits, times)).kind, 'full');
-  assert.equal((await two.take('other', 'c', limits, times)).kind, 'start');
-  await one.release('h', 'a');
-  assert.equal((await two.take('h', 'c', limits, times)).kind, 'start');
-  assert.equal((await two.take('h', 'd', limits, times)).kind, 'full');
+  assert.deepEqual(await firstReplica.take('h', 'a', limits, times), { kind: 'start', waitMs: 0 });
+  assert.deepEqual(await secondReplica.take('h', 'b', limits, times), { kind: 'start', waitMs: 0 });
+  assert.equal((await firstReplica.take('h', 'c', limits, times)).kind, 'full');
+  assert.equal((await secondReplica.take('other', 'c', limits, times)).kind, 'start');
+  await firstReplica.release('h', 'a');
+  assert.equal((await secondReplica.take('h', 'c', limits, times)).kind, 'start');
+  assert.equal((await secondReplica.take('h', 'd', limits, times)).kind, 'full');
   assert.ok((await connection.pttl('{p}:registry:h:turns')) > 0);
 
   // A replica that was killed releases nothing.
-  assert.equal((await one.take('killed', 'a', { concurrency: 1 }, { ...times, lifeMs: 50 })).kind, 'start');
-  await waitFor('the end of its turn', async () => (await two.take('killed', 'b', { concurrency: 1 }, times)).kind === 'start');
+  assert.equal((await firstReplica.take('killed', 'a', { concurrency: 1 }, { ...times, lifeMs: 50 })).kind, 'start');
+  await waitFor('the end of its turn', async () => (await secondReplica.take('killed', 'b', { concurrency: 1 }, times)).kind === 'start');
 });
 
 test('slots are spaced evenly across all callers, and a caller that would wait for long is told until when', async (t) => {
@@ -84,9 +84,9 @@ test('foreign data in Redis does not prevent requests to a registry', async (t) 
   const limits = { concurrency: 1, requestsPerSecond: 1_000 };
   const far = Date.now() + 1e12;
   await connection.zadd('{p}:registry:forged:turns', far, 'forged');
-  for (const next of [String(far), 'soon', '1e300']) {
-    await connection.set('{p}:registry:forged:next', next);
-    assert.deepEqual(await turns.take('forged', 'a', limits, times), { kind: 'start', waitMs: 0 }, next);
+  for (const storedText of [String(far), 'soon', '1e300']) {
+    await connection.set('{p}:registry:forged:next', storedText);
+    assert.deepEqual(await turns.take('forged', 'a', limits, times), { kind: 'start', waitMs: 0 }, storedText);
     await turns.release('forged', 'a');
   }
 });
@@ -121,16 +121,16 @@ test('replicas together respect the configured concurrency of a host, and other 
 });
 
 test('a caller that gives up while all slots are taken elsewhere leaves nothing behind', async (t) => {
-  const [one, two] = [await startReplica(t, { concurrency: 1 }), await startReplica(t, { concurrency: 1 })];
-  const visit = await one.enter('named-2.example.com');
+  const [firstReplica, secondReplica] = [await startReplica(t, { concurrency: 1 }), await startReplica(t, { concurrency: 1 })];
+  const visit = await firstReplica.enter('named-2.example.com');
   const controller = new AbortController();
-  const waiting = two.enter('named-2.example.com', controller.signal);
-  await waitFor('the question', () => two.replica.asked > 0);
+  const waiting = secondReplica.enter('named-2.example.com', controller.signal);
+  await waitFor('the question', () => secondReplica.replica.asked > 0);
   controller.abort(new Error('enough'));
   await assert.rejects(waiting, (error: Error) => error.message === 'enough' || error.name === 'WaitError');
   visit.release(answered);
   // The release goes over another connection, and may come after the question.
-  (await waitFor('a turn', () => two.enter('named-2.example.com'))).release(answered);
+  (await waitFor('a turn', () => secondReplica.enter('named-2.example.com'))).release(answered);
 });
 
 test('when Redis hangs or is down, the limits of the replica still apply', async (t) => {

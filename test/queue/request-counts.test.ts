@@ -19,14 +19,17 @@ test('replicas share a count by receiver and minute, which expires', async (t) =
     connection.on('error', () => undefined);
     await waitFor('the connection', () => connection.status === 'ready');
   }
-  const [one, two] = connections.map((connection) => createRequestCounts(connection, '{p}'));
-  assert.ok(one && two);
-  assert.deepEqual([await one('a', 1, 2), await two('a', 1, 3), await one('b', 1, 1), await one('a', 2, 1)], [2, 5, 1, 1]);
+  const [firstReplica, secondReplica] = connections.map((connection) => createRequestCounts(connection, '{p}'));
+  assert.ok(firstReplica && secondReplica);
+  assert.deepEqual(
+    [await firstReplica('a', 1, 2), await secondReplica('a', 1, 3), await firstReplica('b', 1, 1), await firstReplica('a', 2, 1)],
+    [2, 5, 1, 1],
+  );
   const [connection] = connections;
   assert.deepEqual((await connection?.keys('*'))?.sort(), ['{p}:requests:a:1', '{p}:requests:a:2', '{p}:requests:b:1']);
   assert.ok(Number(await connection?.pttl('{p}:requests:a:1')) > 0);
 
-  const replicas = [one, two].map((addToCount) => createRateLimit({ addToCount, now: () => at, patienceMs: 60_000 }));
+  const replicas = [firstReplica, secondReplica].map((addToCount) => createRateLimit({ addToCount, now: () => at, patienceMs: 60_000 }));
   let passed = 0;
   for (let request = 0; request < 20; request++) if ((await replicas[request % 2]?.count('c', 9)) === 0) passed++;
   assert.equal(passed, 9);

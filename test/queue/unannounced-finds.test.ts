@@ -43,14 +43,14 @@ function start() {
 
 test('unannounced images are counted by registry, each once, whichever replica finds it', async () => {
   const { create } = start();
-  const [one, two] = [create(), create()];
-  assert.equal(await one.add(repository, { tag: '1.0.0' }, secondsLater(0)), 1);
-  assert.equal(await two.add(repository, { tag: '1.0.0' }, secondsLater(1)), undefined);
-  assert.equal(await two.add({ ...repository, path: 'shop/api' }, { tag: '1.0.0' }, secondsLater(2)), 2);
-  assert.equal(await one.add(repository, { tag: '1.0.0', digest: `sha256:${'1'.repeat(64)}` }, secondsLater(3)), 3);
-  assert.equal(await one.add({ ...repository, registry: 'other.example.com' }, { tag: '1.0.0' }, secondsLater(3)), 1);
+  const [firstReplica, secondReplica] = [create(), create()];
+  assert.equal(await firstReplica.add(repository, { tag: '1.0.0' }, secondsLater(0)), 1);
+  assert.equal(await secondReplica.add(repository, { tag: '1.0.0' }, secondsLater(1)), undefined);
+  assert.equal(await secondReplica.add({ ...repository, path: 'shop/api' }, { tag: '1.0.0' }, secondsLater(2)), 2);
+  assert.equal(await firstReplica.add(repository, { tag: '1.0.0', digest: `sha256:${'1'.repeat(64)}` }, secondsLater(3)), 3);
+  assert.equal(await firstReplica.add({ ...repository, registry: 'other.example.com' }, { tag: '1.0.0' }, secondsLater(3)), 1);
   const counts = await Promise.all(
-    ['a', 'b', 'c'].map((tag, index) => (index === 1 ? one : two).add(repository, { tag }, secondsLater(4))),
+    ['a', 'b', 'c'].map((tag, index) => (index === 1 ? firstReplica : secondReplica).add(repository, { tag }, secondsLater(4))),
   );
   assert.deepEqual(
     counts.toSorted((a, b) => Number(a) - Number(b)),

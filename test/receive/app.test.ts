@@ -192,8 +192,8 @@ test('answers 401 where only other proofs are accepted, and 503 while they canno
   const no = await startApp(t, { ...receiver, proofs: [() => Promise.resolve(refused('the signature is wrong'))] });
   assert.equal((await post(no)).statusCode, 401);
   await post(no);
-  const told = no.logged.filter((line) => line.includes('"level":"warn"') && line.includes('the signature is wrong'));
-  assert.equal(told.length, 1);
+  const warnings = no.logged.filter((line) => line.includes('"level":"warn"') && line.includes('the signature is wrong'));
+  assert.equal(warnings.length, 1);
   const proofs = [() => Promise.reject(new ProofUnavailable('the keys cannot be had'))];
   const away = await startApp(t, { ...receiver, proofs });
   const response = await post(away);
@@ -284,7 +284,7 @@ const failures: [name: string, options: Parameters<typeof startApp>[2]][] = [
 ];
 
 for (const [name, options] of failures) {
-  test(`answers 503 with Retry-After: ${name}`, { timeout: 10_000 }, async (t) => {
+  test(`answers 503 with Retry-After when ${name}`, { timeout: 10_000 }, async (t) => {
     const world = await startApp(t, {}, options);
     const response = await post(world);
     assert.deepEqual([response.statusCode, response.json()], [503, { error: 'try again later' }]);

@@ -36,10 +36,10 @@ const rows: [name: string, receiver: Partial<Authentication>, given: { token?: s
 ];
 
 for (const [name, receiver, { token, header }, kind] of rows) {
-  test(`${name}: ${kind}`, async () => {
+  test(`a delivery is ${kind} in the case "${name}"`, async () => {
     const delivery = { headers: { authorization: header }, body: Buffer.alloc(0) };
-    const verdict = await authenticate(delivery, token, { provider: harbor, unauthenticated: false, secrets: () => [], ...receiver });
-    assert.equal(verdict.kind, kind);
+    const result = await authenticate(delivery, token, { provider: harbor, unauthenticated: false, secrets: () => [], ...receiver });
+    assert.equal(result.kind, kind);
   });
 }
 
@@ -53,7 +53,7 @@ test('a large body is hashed with one secret at a time: the event loop continues
   const body = Buffer.alloc(1_048_576, ' ');
   const secrets = Array.from({ length: 16 }, (_, index) => `secret-${index}`);
   const receiver = { provider: ghcr, unauthenticated: false, secrets: () => secrets };
-  const judge = (secret: string) => {
+  const authenticateWith = (secret: string) => {
     const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
     return authenticate({ headers: { 'x-hub-signature-256': signature }, body }, undefined, receiver);
   };
@@ -69,7 +69,7 @@ test('a large body is hashed with one secret at a time: the event loop continues
     ['another', 'refused'],
   ] as const) {
     turns = 0;
-    assert.equal((await judge(secret)).kind, kind);
+    assert.equal((await authenticateWith(secret)).kind, kind);
     assert.ok(turns >= 15, `${turns} turns`);
   }
   clearImmediate(timer);

@@ -47,9 +47,13 @@ test(
         return { status: answer.statusCode, answer };
       });
       const { accepted = [] } = answer.answer.json<{ accepted?: { id: string }[] }>();
-      const told = accepted.map(({ id }) => id).join();
-      assert.equal(told, ids.get(String(index)) ?? told, `${provider}, ${sample.name}: a repetition has the ids of the first`);
-      ids.set(String(index), told);
+      const acceptedIds = accepted.map(({ id }) => id).join();
+      assert.equal(
+        acceptedIds,
+        ids.get(String(index)) ?? acceptedIds,
+        `${provider}, ${sample.name}: a repetition has the ids of the first`,
+      );
+      ids.set(String(index), acceptedIds);
       for (const { id } of accepted) once.add(id);
     }
     const stored = new Queue('push', { connection, prefix: access.prefix, skipVersionCheck: true });

@@ -29,7 +29,7 @@ const rows: [name: string, url: string, headers: Record<string, string>, status:
 ];
 
 for (const [name, url, headers, status] of rows) {
-  test(`answers ${status}: ${name}`, async (t) => {
+  test(`a handshake is answered ${status} for ${name}`, async (t) => {
     const { app } = await startApp(t);
     const response = await app.inject({ method: 'OPTIONS', url, headers });
     assert.equal(response.statusCode, status);

@@ -44,9 +44,9 @@ const wrong: [name: string, payload: JWTPayload, why: RegExp][] = [
 
 for (const [name, payload, why] of wrong) {
   test(`refuses ${name}`, async () => {
-    const verdict = await proof()(await issuer.token(payload));
-    assert.equal(verdict.kind, 'refused');
-    assert.match('why' in verdict ? verdict.why : '', why);
+    const result = await proof()(await issuer.token(payload));
+    assert.equal(result.kind, 'refused');
+    assert.match('why' in result ? result.why : '', why);
   });
 }
 
@@ -59,7 +59,7 @@ test('refuses anything that is not a token, or is signed by another key, not at 
   const [header = '', payload = '', signature = ''] = (await issuer.token()).split('.');
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const known = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'key-1' }).sign(Buffer.from(JSON.stringify(issuer.jwk)));
-  const other = await makeIssuer('key-1');
+  const otherIssuer = await makeIssuer('key-1');
   const tokens = [
     '',
     'x',
@@ -68,7 +68,7 @@ test('refuses anything that is not a token, or is signed by another key, not at 
     `${header}.${encode({ ...claims, aud: 'x' })}.${signature}`,
     `${encode({ alg: 'none' })}.${payload}.`,
     known,
-    await other.token(),
+    await otherIssuer.token(),
     await (await makeIssuer('key-2')).token(),
   ];
   for (const token of tokens) assert.equal((await verify(token)).kind, 'refused', token);
@@ -85,9 +85,9 @@ test('the reason for a refusal never contains a part of the token', async () => 
   const header = Buffer.from(JSON.stringify({ alg: 'RS256', kid: 'key-1', crit: ['hunter2'], hunter2: 1 })).toString('base64url');
   const [, payload, signature] = (await issuer.token()).split('.');
   for (const token of [await issuer.token({ ...claims, aud: 'hunter2' }, { typ: 'hunter2' }), `${header}.${payload}.${signature}`]) {
-    const verdict = await proof()(token);
-    assert.equal(verdict.kind, 'refused');
-    assert.ok(!JSON.stringify(verdict).includes('hunter2'));
+    const result = await proof()(token);
+    assert.equal(result.kind, 'refused');
+    assert.ok(!JSON.stringify(result).includes('hunter2'));
   }
 });
 
@@ -135,10 +135,10 @@ for (const [name, demanded, claim] of [
   ['an object', { nested: ['acme', '[object Object]'] }, 'nested'],
   ['what every object has', { constructor: ['Object'], toString: ['x'] }, 'constructor'],
 ] as const) {
-  test(`checks required claims: ${name}`, async () => {
-    const verdict = await demands(demanded)(await issuer.token(job));
-    if (claim === undefined) assert.deepEqual(verdict, { kind: 'authentic' });
-    else assert.deepEqual([verdict.kind, 'claim' in verdict && verdict.claim], ['refused', claim]);
+  test(`required claims are checked in the case "${name}"`, async () => {
+    const result = await demands(demanded)(await issuer.token(job));
+    if (claim === undefined) assert.deepEqual(result, { kind: 'authentic' });
+    else assert.deepEqual([result.kind, 'claim' in result && result.claim], ['refused', claim]);
   });
 }
 
@@ -148,16 +148,16 @@ test('a required claim with a number that JSON cannot represent exactly does not
 });
 
 test('a refused claim is named without its value', async () => {
-  const verdict = await demands({ repository_owner: ['hunter1'] })(await issuer.token({ ...job, repository_owner: 'hunter2' }));
-  assert.ok(verdict.kind === 'refused');
-  assert.match(verdict.why, /repository_owner/);
-  assert.doesNotMatch(JSON.stringify(verdict), /hunter/);
+  const result = await demands({ repository_owner: ['hunter1'] })(await issuer.token({ ...job, repository_owner: 'hunter2' }));
+  assert.ok(result.kind === 'refused');
+  assert.match(result.why, /repository_owner/);
+  assert.doesNotMatch(JSON.stringify(result), /hunter/);
 });
 
 test('demanded claims are looked at only in a token that is signed and for us', async () => {
   const verify = demands({ repository_owner: ['acme'] });
-  const other = await makeIssuer('key-1');
-  const unsigned = await verify(await other.token({ ...job, repository_owner: 'mallory' }));
+  const otherIssuer = await makeIssuer('key-1');
+  const unsigned = await verify(await otherIssuer.token({ ...job, repository_owner: 'mallory' }));
   assert.ok(unsigned.kind === 'refused');
   assert.equal(unsigned.claim, undefined);
   const foreign = await verify(await issuer.token({ ...job, aud: 'https://elsewhere.example.com' }));

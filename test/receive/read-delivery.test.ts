@@ -36,7 +36,7 @@ for (const [name, repositories, key, expected] of [
   ['a key that holds a user', { '*': '{key}.acme.com' }, 'a@evil', ['acme.jfrog.io/a@evil/team/api']],
   ['a key that would stand for another pattern', { '*': '{key}.acme.com' }, '$&', ['acme.jfrog.io/$&/team/api']],
 ] as const) {
-  test(name, () => assert.deepEqual(namesOf(key, repositories), expected));
+  test(`a repository key becomes the right name in the case "${name}"`, () => assert.deepEqual(namesOf(key, repositories), expected));
 }
 
 test("a push without a manager's repository is unchanged", () => {

@@ -100,8 +100,8 @@ test('no secret appears in the log, in metrics or in an answer', async (t) => {
           }
         }
       }
-      for (const told of [world.logged.join(''), await world.metrics.registry.metrics(), answers.join('')])
-        assert.ok(!told.includes(secret));
+      for (const text of [world.logged.join(''), await world.metrics.registry.metrics(), answers.join('')])
+        assert.ok(!text.includes(secret));
     }
   }
 });

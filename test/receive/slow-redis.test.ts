@@ -84,8 +84,8 @@ test(
     for (const { status, retryAfter } of refused) assert.deepEqual([status, Number(retryAfter) > 0], [503, true]);
     redis.thaw();
     const again = await Promise.all(['2.0.0', '2.0.1'].map((tag) => resend(() => deliver(tag))));
-    const next = await resend(() => deliver('3.0.0'));
-    const ids = [...again, next].flatMap(({ ids }) => ids);
+    const lastDelivery = await resend(() => deliver('3.0.0'));
+    const ids = [...again, lastDelivery].flatMap(({ ids }) => ids);
     await waitFor('the pushes to be stored', async () => (await stored()).length >= 4);
     const inQueue = await stored();
     assert.equal(inQueue.length, 4, 'a write whose confirmation came too late is the same job');

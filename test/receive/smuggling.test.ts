@@ -40,7 +40,7 @@ for (const [what, bytes] of [
   ['a NUL in a value', head('X-A: b\0') + hidden],
   ['a request line with a space in the path', `POST /webhooks/prod x HTTP/1.1\r\nHost: a\r\n\r\n${hidden}`],
 ] as const) {
-  test(`${what}: gets 400, and nothing that follows is read`, { timeout: 60_000 }, async (t) => {
+  test(`a request with ${what} gets 400, and nothing that follows is read`, { timeout: 60_000 }, async (t) => {
     assert.deepEqual(await send(t, bytes), { answers: ['400'], tags: [] });
   });
 }

@@ -24,9 +24,9 @@ function start({ fetchText = () => Promise.resolve(signer.pem) }: { fetchText?: 
   });
   const verify = createSnsProof({ topics: [topic, otherTopic], findSigningKey, confirm: (_topic, url) => void world.confirmed.push(url) });
   const judge = async (message: Message, headers: Record<string, string> = {}) => {
-    const verdict = await verify({ headers, body: Buffer.from(JSON.stringify(message)) });
-    if (verdict.kind === 'authentic') verdict.onAdmitted?.();
-    return verdict.kind === 'authentic' ? authentic : verdict;
+    const result = await verify({ headers, body: Buffer.from(JSON.stringify(message)) });
+    if (result.kind === 'authentic') result.onAdmitted?.();
+    return result.kind === 'authentic' ? authentic : result;
   };
   return Object.assign(world, { judge });
 }

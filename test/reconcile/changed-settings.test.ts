@@ -35,7 +35,7 @@ const waits: [name: string, reason: string, spec: Parameters<typeof specOf>[0], 
 ];
 
 for (const [name, reason, spec, cause] of waits) {
-  test(`a policy that waits ${name}: ${cause ?? 'no job'}`, () => {
+  test(`a policy that waits ${name} gets ${cause === undefined ? 'no job' : `the job ${cause}`}`, () => {
     const policy = policyOf({ spec: specOf(spec), status: { ...settled, waiting: { ...waiting, reason } } });
     assert.equal(neededReconcile(policy, view, now)?.cause, cause);
     const over = { ...policy, status: { ...policy.status, waiting: { ...waiting, reason, until: '2026-03-01T11:59:00Z' } } };
@@ -43,7 +43,7 @@ for (const [name, reason, spec, cause] of waits) {
   });
 }
 
-test('a target whose namespace is not selected: once for each version of the Namespace', () => {
+test('a target whose namespace is not selected causes one job for each version of the Namespace', () => {
   const notSelected: TargetState = { problem: { reason: 'NamespaceNotSelected', message: '' } };
   const causeWith = (status: ImagePolicy['status'], state: TargetState, version: string) => {
     const seen: NeedsView = { ...view, targetState: () => state, namespaceVersion: () => version };
@@ -84,7 +84,7 @@ const configured: [
 ];
 
 for (const [name, stalled, spec, more, cause] of configured) {
-  test(`after a restart with another configuration, ${name}: ${cause ?? 'no job'}`, () => {
+  test(`a restart with another configuration causes ${cause ?? 'no job'} in the case "${name}"`, () => {
     const condition = { status: 'True' as const, message: '', lastTransitionTime: 't' };
     const conditions =
       stalled === undefined

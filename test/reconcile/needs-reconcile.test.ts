@@ -44,7 +44,7 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
 ];
 
 for (const [name, policy, cause] of rows) {
-  test(`the cause of a reconcile: ${name}: ${cause ?? 'none'}`, () => assert.equal(causeOf(policy), cause));
+  test(`the cause of a reconcile is ${cause ?? 'none'} in the case "${name}"`, () => assert.equal(causeOf(policy), cause));
 }
 
 test('a status about a deleted target, or a former one of the same name, is rewritten once for each state', () => {
@@ -166,7 +166,7 @@ const kinds: [name: string, state: TargetState, cause: string | undefined][] = [
 ];
 
 for (const [name, state, cause] of kinds) {
-  test(`a policy stalled by the kind of a target, which is ${name}: ${cause ?? 'is not reconciled'}`, () => {
+  test(`a policy stalled by the kind of a target, which is ${name}, ${cause === undefined ? 'is not reconciled' : `is reconciled because of ${cause}`}`, () => {
     const view: NeedsView = { ...viewWith(workload), targetState: () => state };
     for (const reason of ['TargetKindUnknown', 'TargetKindForbidden'])
       assert.equal(neededReconcile(policyOf({ status: stalledStatus(reason) }), view, now)?.cause, cause);
@@ -236,7 +236,7 @@ const newTargets: [name: string, policy: ImagePolicy, runs: string, cause: strin
 ];
 
 for (const [name, policy, runs, cause] of newTargets) {
-  test(`a new target that ${name}: ${cause ?? 'is not reconciled'}`, () => {
+  test(`a new target that ${name} ${cause === undefined ? 'is not reconciled' : `is reconciled because of ${cause}`}`, () => {
     const ports = {
       ...viewWith(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
       aliases: new Map(),

@@ -80,7 +80,7 @@ const rows: [name: string, policy: ImagePolicy, workload: Workload | undefined, 
 ];
 
 for (const [name, policy, workload, expected, seconds] of rows) {
-  test(`the next check of a change ${name}: ${expected}`, () => assert.equal(nextCheck(policy, workload, seconds), expected));
+  test(`the next check of a change ${name} is "${expected}"`, () => assert.equal(nextCheck(policy, workload, seconds), expected));
 }
 
 test('a policy that says "Progressing" without any rollout is corrected', () => {

@@ -85,7 +85,7 @@ for (const [name, error, expected] of [
   ['with a wait for a signature', new WaitError('NotSigned', new Date(startTime + 60_000), 'not signed yet'), []],
   ['with a wait that is soon over', new WaitError('NotShownYet', new Date(startTime + 100), 'not there yet'), []],
 ] as const) {
-  test(`a failure ${name}: ${expected.length === 0 ? 'no Event' : 'an Event, at most hourly'}`, async () => {
+  test(`a failure ${name} causes ${expected.length === 0 ? 'no Event' : 'an Event, at most hourly'}`, async () => {
     const world = createWorld();
     const policy = policyOf();
     world.put(policy);

@@ -45,7 +45,7 @@ const rows: [name: string, given: Case, digest: string | undefined, requests: nu
 ];
 
 for (const [name, given, digest, requests] of rows) {
-  test(name, async () => assert.deepEqual(await resolve(given), { digest, requests }));
+  test(`a candidate is resolved in the case "${name}"`, async () => assert.deepEqual(await resolve(given), { digest, requests }));
 }
 
 test('the wait ends when the process stops', async () => {
@@ -56,9 +56,9 @@ test('the wait ends when the process stops', async () => {
 });
 
 for (const [name, elapsedMs, waitMs] of [
-  ['longer pauses are spent in the queue', 600, 600],
-  ['and double', 3_000, 3_000],
-  ['up to the end of the patience', 9_000, 1_000],
+  ['the first longer pause is spent in the queue', 600, 600],
+  ['the pauses in the queue double', 3_000, 3_000],
+  ['the last pause ends with the patience', 9_000, 1_000],
 ] as const) {
   test(name, async () => {
     const at = 1_000_000;

@@ -51,7 +51,7 @@ for (const [name, status, running] of [
   ['the digest of another tag', { latest: { tag: 'main', digest: pushed, selectedAt: '2026-01-01T00:00:00Z' } }, `${image}:latest`],
   ['what another repository runs', {}, `registry.example.com/shop/other:latest@${pushed}`],
 ] satisfies [string, PolicyStatus, string][]) {
-  test(`the registry shows ${name}: one request`, async () => {
+  test(`one request is enough when the registry shows ${name}`, async () => {
     const { world, deliver } = start({ behind: 0, status });
     setWorkload(world, { web: running });
     await deliver();

@@ -38,4 +38,5 @@ const policiesWithoutJob: [name: string, policy: ImagePolicy][] = [
   ['not understood', policyWithPending({ spec: { problem: { reason: 'InvalidPolicy', message: '' } } })],
   ['a time that is none', policyWithPending({}, { until: 'soon' })],
 ];
-for (const [name, policy] of policiesWithoutJob) test(`has no delayed job: ${name}`, () => assert.equal(waitJob(policy), undefined));
+for (const [name, policy] of policiesWithoutJob)
+  test(`a policy has no delayed job in the case "${name}"`, () => assert.equal(waitJob(policy), undefined));

@@ -59,5 +59,5 @@ const table: [name: string, header: string | string[] | undefined, expected: obj
 ];
 
 for (const [name, header, expected] of table) {
-  test(`parses WWW-Authenticate: ${name}`, () => assert.deepEqual(parseChallenges(header), expected));
+  test(`WWW-Authenticate is parsed in the case "${name}"`, () => assert.deepEqual(parseChallenges(header), expected));
 }

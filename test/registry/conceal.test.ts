@@ -80,7 +80,7 @@ const neighbours: Readonly<Record<string, (t: TestContext) => Promise<string>>> 
   'a server that says yes to everything': (t) => startTrusted(t, answering(200, '{"status":"green"}')),
 };
 
-const told =
+const concealedMessage =
   /^reading [^ ]+: no registry answers there\. It leads to a private address, for which no details are shown: if it is a registry, have it added to registries or allowedRegistries of the configuration$/;
 
 function start(t: TestContext, options: Partial<RegistryClientOptions> = {}) {
@@ -105,19 +105,19 @@ async function failureOf(ask: () => Promise<unknown>): Promise<Error> {
   return assert.fail('it was answered');
 }
 
-describe('the message about a host at a private address is the same, whatever is there:', () => {
+describe('the message about a host at a private address is the same, whatever is there,', () => {
   for (const [what, open] of Object.entries(neighbours)) {
-    test(what, async (t) => {
+    test(`such as ${what}`, async (t) => {
       const registry = `127.0.0.1:${await open(t)}`;
       const details: HostEvent[] = [];
       const client = start(t, { onHostEvent: (event) => details.push(event) });
       // Beyond the failures that open the circuit of the host.
       for (let index = 0; index < 7; index++) {
         const error = await failureOf(() => client.listTags({ registry, path: `team/app-${index}` }));
-        assert.match(error.message, told);
+        assert.match(error.message, concealedMessage);
         assert.deepEqual([error.name, error.cause], ['Error', undefined]);
       }
-      assert.ok(details.some((event) => event.kind === 'details' && event.host === registry && !told.test(event.why)));
+      assert.ok(details.some((event) => event.kind === 'details' && event.host === registry && !concealedMessage.test(event.why)));
       const named = start(t, { allowedRegistries: [registry] });
       const outcome = await named.listTags({ registry, path: 'team/app' }).catch((error: unknown) => String(error));
       assert.doesNotMatch(String(outcome), /private address/);
@@ -130,7 +130,7 @@ test('a name is private if DNS says so', async (t) => {
     all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
   const registry = `innocent.example.com:${await closedPort()}`;
   const error = await failureOf(() => start(t, { lookup }).listTags({ registry, path: 'team/app' }));
-  assert.match(error.message, told);
+  assert.match(error.message, concealedMessage);
 });
 
 test('a registry at a private address works without being configured, and reports missing tags and refused credentials', async (t) => {

@@ -32,8 +32,8 @@ function create(answers: readonly HttpAnswer[], limitBytes?: number) {
   const asked: (string | undefined)[] = [];
   const send = conditional((_, { headers }) => {
     asked.push(headers['if-none-match']);
-    const next = left.shift();
-    return next === undefined ? Promise.reject(new Error('500')) : Promise.resolve(next);
+    const nextAnswer = left.shift();
+    return nextAnswer === undefined ? Promise.reject(new Error('500')) : Promise.resolve(nextAnswer);
   }, limitBytes);
   return { asked, send };
 }

@@ -294,8 +294,8 @@ test('a registry token is sent unchanged, and only to the registry', async (t) =
   fake.requireBearer();
   await client.headManifest({ ...repository, path: 'nothing' }, '1').catch(() => {});
   fake.requests.length = 0;
-  const { client: other } = await startWorld(t, { credentials, registries: [{ host: fake.host, insecure: true }] });
-  assert.equal((await other.headManifest(repository, '1'))?.digest, digest);
+  const { client: otherClient } = await startWorld(t, { credentials, registries: [{ host: fake.host, insecure: true }] });
+  assert.equal((await otherClient.headManifest(repository, '1'))?.digest, digest);
   assert.deepEqual(
     fake.requests.map(({ method, authorization }) => [method, authorization]),
     [['HEAD', 'Bearer token-1']],

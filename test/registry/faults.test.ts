@@ -57,7 +57,7 @@ const faults: [name: string, answer: FakeAnswer, ending: Ending, message: RegExp
 
 for (const [question, { ask, what }] of Object.entries(questions)) {
   for (const [name, answer, ending, message] of faults) {
-    test(`${question}, answered with ${name}, is: ${ending}`, async (t) => {
+    test(`${question}, answered with ${name}, ends as "${ending}"`, async (t) => {
       const timeoutMs = answer.stall || answer.after ? 100 : 60_000;
       const { fake, client, repository } = await startWorld(t, { now: () => Date.UTC(2026, 0, 1), timeoutMs });
       fake.answerNext(answer, { times: 2 });
@@ -136,12 +136,12 @@ for (const [name, answer] of unsupported) {
 
 test('referrers are read page by page, and filtered where the registry does not', async (t) => {
   const { fake, client, repository } = await startWorld(t);
-  const other = { ...referrer, digest: fakeDigest('c'), artifactType: 'other' };
+  const otherReferrer = { ...referrer, digest: fakeDigest('c'), artifactType: 'other' };
   const page = (manifests: unknown[], headers = {}) => ({
     headers: { 'content-type': 'application/vnd.oci.image.index.v1+json', ...headers },
     body: JSON.stringify({ schemaVersion: 2, manifests }),
   });
-  fake.answerNext(page([other, { digest: 'no digest' }, 7], { link: '<?page=2>; rel="next"' }));
+  fake.answerNext(page([otherReferrer, { digest: 'no digest' }, 7], { link: '<?page=2>; rel="next"' }));
   fake.answerNext(page([referrer]));
   assert.deepEqual(await client.listReferrers(repository, fakeDigest('a'), 'a/b'), [referrer]);
   const url = `/v2/team/app/referrers/${fakeDigest('a')}`;

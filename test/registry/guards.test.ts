@@ -103,15 +103,15 @@ test('redirects within the registry keep the authorization', async (t) => {
 
 test('redirects to another host do not carry the authorization, not even when they lead back', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offering(credential) });
-  const other = await startFakeRegistry();
-  t.after(() => other.stop());
+  const otherRegistry = await startFakeRegistry();
+  t.after(() => otherRegistry.stop());
   fake.requireBasic({ user: 'me', password: 'secret' });
-  fake.answerNext({ status: 307, headers: { location: `http://${other.host}/elsewhere` } }, { path: '/v2/team/app/' });
-  other.answerNext({ status: 302, headers: { location: `http://${fake.host}/back` } });
+  fake.answerNext({ status: 307, headers: { location: `http://${otherRegistry.host}/elsewhere` } }, { path: '/v2/team/app/' });
+  otherRegistry.answerNext({ status: 302, headers: { location: `http://${fake.host}/back` } });
   fake.answerNext({ headers: { 'docker-content-digest': fakeDigest('a') } }, { path: '/back' });
   assert.equal((await client.headManifest(repository, '1'))?.digest, fakeDigest('a'));
   assert.deepEqual(
-    other.requests.map(({ path, authorization }) => [path, authorization]),
+    otherRegistry.requests.map(({ path, authorization }) => [path, authorization]),
     [['/elsewhere', undefined]],
   );
   assert.equal(fake.requests.at(-1)?.authorization, undefined);
@@ -119,13 +119,13 @@ test('redirects to another host do not carry the authorization, not even when th
 
 test('a challenge behind a redirect gets no credential', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offering(credential) });
-  const other = await startFakeRegistry();
-  t.after(() => other.stop());
-  other.requireBasic({ user: 'me', password: 'secret' });
-  fake.answerNext({ status: 307, headers: { location: `http://${other.host}/v2/a/manifests/1` } }, { path: '/v2/team/app/' });
+  const otherRegistry = await startFakeRegistry();
+  t.after(() => otherRegistry.stop());
+  otherRegistry.requireBasic({ user: 'me', password: 'secret' });
+  fake.answerNext({ status: 307, headers: { location: `http://${otherRegistry.host}/v2/a/manifests/1` } }, { path: '/v2/team/app/' });
   await assert.rejects(client.headManifest(repository, '1'), { name: 'Error', message: /registry answered 401$/ });
   assert.deepEqual(
-    other.requests.map(({ authorization }) => authorization),
+    otherRegistry.requests.map(({ authorization }) => authorization),
     [undefined],
   );
 });
@@ -152,7 +152,7 @@ test('endless redirects and redirects without a target are retryable errors', as
   await assert.rejects(client.headManifest(repository, '1'), { name: 'Error', message: /registry answered 302$/ });
 });
 
-test('TLS', async (t) => {
+test('TLS is verified with the authority that is configured for the registry', async (t) => {
   const folder = tempFolder('registry-tls');
   const { caPem } = await makeKubeKeys(folder);
   const caFile = join(folder, 'registry-ca.crt');

@@ -12,7 +12,7 @@ const rows: [name: string, limit: string | undefined, remaining: string | undefi
   ['rubbish', 'many;w=x', '-1;w=1', undefined],
 ];
 for (const [name, limit, remaining, expected] of rows) {
-  test(`reads rate limit headers ${name}`, () => {
+  test(`rate limit headers are read in the case "${name}"`, () => {
     assert.deepEqual(parsePullRate({ 'ratelimit-limit': limit, 'ratelimit-remaining': remaining }), expected);
   });
 }

@@ -76,7 +76,7 @@ const [ociName, formerName] = ['org.opencontainers.image.created', 'org.label-sc
 const [first, second, third] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'];
 const reproducible = '1970-01-01T00:00:00Z';
 
-const told: [name: string, config: object, annotations: object | undefined, expected: string | undefined][] = [
+const creationTimes: [name: string, config: object, annotations: object | undefined, expected: string | undefined][] = [
   ['a label, as reproducible builds have it', { created: reproducible, ...label(ociName, first) }, undefined, first],
   ['a label where the configuration has no time', label(ociName, first), undefined, first],
   ["label-schema's label", { created: reproducible, ...label(formerName, first) }, undefined, first],
@@ -102,8 +102,8 @@ const told: [name: string, config: object, annotations: object | undefined, expe
   ['labels that are none', { created: first, config: 7 }, undefined, first],
   ['a label that is no time', label(ociName, 'today'), undefined, undefined],
 ];
-for (const [name, config, annotations, expected] of told) {
-  test(`the creation time of an image: ${name}`, async (t) => {
+for (const [name, config, annotations, expected] of creationTimes) {
+  test(`the creation time of an image is read in the case "${name}"`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', ...config }, ...(annotations && { annotations }) });
     assert.deepEqual((await client.readImage(repository, '1'))?.created?.toISOString(), expected && new Date(expected).toISOString());
@@ -196,8 +196,11 @@ test('cached data of a digest is not requested again, but a tag is, and other cr
   assert.equal(fake.requests.length, 3);
   await client.readImage(repository, '1');
   assert.deepEqual(asked(fake).slice(3), ['HEAD /v2/team/app/manifests/1']);
-  const other = { ...repository, access: { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] } };
-  await client.readImage(other, digest);
+  const repositoryWithOtherAccess = {
+    ...repository,
+    access: { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] },
+  };
+  await client.readImage(repositoryWithOtherAccess, digest);
   assert.equal(fake.requests.length, 6);
 });
 

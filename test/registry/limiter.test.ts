@@ -76,15 +76,15 @@ test('refused callers return one after the other, at most 4 s later', async () =
   let running = await limiter.acquire();
   let waiting = limiter.acquire();
   /** The next turn comes after so much time, and somebody else stands in the line. */
-  const next = async (afterMs: number) => {
+  const startNext = async (afterMs: number) => {
     time += afterMs;
     running();
     running = await waiting;
     waiting = limiter.acquire();
   };
   assert.deepEqual(await refusals(2), [100, 100], 'nothing is known of the host');
-  await next(10_000);
-  await next(50);
+  await startNext(10_000);
+  await startNext(50);
   assert.deepEqual(await refusals(3), [100, 150, 200]);
   time += 60;
   assert.deepEqual(await refusals(2), [190, 240], 'after those who were refused before');
@@ -97,8 +97,8 @@ test('refused callers return one after the other, at most 4 s later', async () =
   time += 10_000;
   running = await limiter.acquire();
   waiting = limiter.acquire();
-  await next(10);
-  await next(50);
+  await startNext(10);
+  await startNext(50);
   assert.deepEqual(await refusals(2), [100, 151], 'one turn took 60 ms; a time when nobody waited says nothing of the pace');
   running();
   (await waiting)();

@@ -92,10 +92,10 @@ const everythingIsHere: LookupFunction = (_hostname, { all }, callback) =>
 
 test('no more requests than configured run at once, and another host does not wait for them', async (t) => {
   const fake = await startFakeRegistry();
-  const other = fake.host.replace('127.0.0.1', 'other.example.com');
+  const otherHost = fake.host.replace('127.0.0.1', 'other.example.com');
   const registries = [
     { host: fake.host, insecure: true, concurrency: 2 },
-    { host: other, insecure: true },
+    { host: otherHost, insecure: true },
   ];
   const { client } = await startWorld(t, { registries, lookup: everythingIsHere });
   t.after(() => fake.stop());
@@ -104,7 +104,7 @@ test('no more requests than configured run at once, and another host does not wa
   fake.answerNext({ after: release.promise, status: 404 }, { path: '/v2/slow/', times: 5 });
   const all = Array.from({ length: 5 }, () => client.headManifest({ registry: fake.host, path: 'slow' }, '1'));
   await waitFor('two requests', () => fake.requests.length === 2);
-  assert.ok(await client.headManifest({ registry: other, path: 'team/app' }, '1'));
+  assert.ok(await client.headManifest({ registry: otherHost, path: 'team/app' }, '1'));
   assert.deepEqual(
     fake.requests.map(({ path }) => path),
     ['/v2/slow/manifests/1', '/v2/slow/manifests/1', '/v2/team/app/manifests/1'],
@@ -126,7 +126,7 @@ const throttled: [name: string, answer: FakeAnswer, waitSeconds: number][] = [
   ['429 with rubbish', { status: 429, headers: { 'retry-after': 'soon' } }, 1],
 ];
 for (const [name, answer, seconds] of throttled) {
-  test(`is waited for: ${name}`, async (t) => {
+  test(`a registry that answers ${name} is waited for`, async (t) => {
     const { fake, client, repository } = await startWorld(t, { now: () => start });
     fake.answerNext(answer);
     await assert.rejects(client.headManifest(repository, '1'), (error) => {
@@ -152,7 +152,7 @@ for (const [name, answer] of [
   ['503 without Retry-After', { status: 503 }],
   ['204', { status: 204 }],
 ] satisfies [string, FakeAnswer][]) {
-  test(`is a retryable error: ${name}`, async (t) => {
+  test(`the answer ${name} is a retryable error`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext(answer);
     const message = `HEAD manifest of ${fake.host}/team/app:1: registry answered ${answer.status}`;

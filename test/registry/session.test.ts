@@ -22,10 +22,10 @@ const table: [name: string, header: string | string[] | undefined, expected: str
 ];
 
 for (const [name, header, expected] of table) {
-  test(`parses Link: ${name}`, () => assert.equal(nextLink(header), expected));
+  test(`a Link header is parsed in the case "${name}"`, () => assert.equal(nextLink(header), expected));
 }
 
 for (const header of ['/n; rel="next"', '<', '><', '</n; rel="next"']) {
-  test(`refuses Link: ${header}, so that the list counts as incomplete`, () =>
+  test(`refuses the Link header "${header}", so that the list counts as incomplete`, () =>
     assert.throws(() => nextLink(header), /Link header cannot be read/));
 }

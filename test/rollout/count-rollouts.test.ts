@@ -92,7 +92,7 @@ const rows: [name: string, status: PolicyStatus, workload: Workload, state: stri
 ];
 
 for (const [name, status, workload, state, isSettled] of rows) {
-  test(`a rollout ${name}: ${state}`, () => {
+  test(`a rollout ${name} counts as ${state}`, () => {
     const { counts, settlement } = countsOf(status, workload);
     const { settledAt: _, ...numbers } = counts ?? {};
     const expected = { progressing: 0, done: 0, failed: 0, rolledBack: 0, ...(state !== 'none' && { [state]: 1 }) };

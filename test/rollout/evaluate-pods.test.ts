@@ -29,7 +29,7 @@ const rows: [name: string, pods: PodState[], seconds: number, expected: string |
 ];
 
 for (const [name, pods, seconds, expected] of rows) {
-  test(`pods: ${name}: ${expected ?? 'there is hope'}`, () =>
+  test(`the pods ${expected === undefined ? 'leave hope' : `show ${expected}`} in the case "${name}"`, () =>
     assert.equal(evaluatePods(pods, web, afterChange(seconds))?.reason, expected));
 }
 

@@ -110,7 +110,7 @@ const rows: [name: string, workload: Workload, seconds: number, expected: string
 ];
 
 for (const [name, workload, seconds, expected, pods] of rows) {
-  test(`a workload ${name}: ${expected}`, () => {
+  test(`a workload ${name} is evaluated as "${expected}"`, () => {
     const evaluation = evaluateRollout(workload, time, afterChange(seconds), pods);
     assert.equal([evaluation.kind, evaluation.kind === 'failed' && evaluation.reason].filter(Boolean).join(' '), expected);
     assert.match(evaluation.message, new RegExp(`^${workload.kind} shop/web`));

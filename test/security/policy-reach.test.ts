@@ -252,16 +252,16 @@ async function play(one: Scene): Promise<void> {
   const identity = { namespace, name, uid };
   const cause = { source: 'Webhook', receivedAt: at(2) } as const;
   // Refusals by the registry's side may be thrown; what counts is what was patched.
-  const settle = async (work: Promise<unknown>) => {
+  const runToEnd = async (work: Promise<unknown>) => {
     const [result] = await Promise.allSettled([work]);
     if (result.status === 'rejected' && result.reason instanceof assert.AssertionError) throw result.reason;
   };
   phase = 'automatic';
   const rollout = { schema: 1, task: 'rollout', policy: identity, source: 'TargetChange', cause: 'rollout:x', receivedAt: at(2) } as const;
-  await settle(processPolicyJob(rollout, contextOf(), world.ports));
+  await runToEnd(processPolicyJob(rollout, contextOf(), world.ports));
   if (one.rollbackTo !== undefined) {
     phase = 'requested';
-    await settle(
+    await runToEnd(
       reconcileAndReport(
         { policy: identity, announced: false, rollbackTo: one.rollbackTo },
         { ...cause, source: 'Rollback' },
@@ -274,7 +274,7 @@ async function play(one: Scene): Promise<void> {
   // With its digest: without one the registry would be asked again for seconds, by a clock that stands still here.
   const digest = one.hint === undefined ? undefined : digestByTag.get(one.hint);
   const hint = one.hint === undefined ? undefined : { tag: one.hint, ...(digest !== undefined && { digest }) };
-  await settle(
+  await runToEnd(
     reconcileAndReport({ policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause, contextOf(), world.ports),
   );
 }

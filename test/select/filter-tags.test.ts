@@ -55,7 +55,8 @@ const table: [name: string, strategy: TagStrategy, filter: TagFilter, tags: stri
 ];
 
 for (const [name, strategy, filter, tags, selected] of table) {
-  test(name, () => assert.equal(selectTag(filterTags(strategy, filter), tags), selected));
+  test(`the right one of the filtered tags is selected in the case "${name}"`, () =>
+    assert.equal(selectTag(filterTags(strategy, filter), tags), selected));
 }
 
 const invalid: [name: string, filter: TagFilter, message: RegExp, strategy?: TagStrategy][] = [

@@ -15,7 +15,8 @@ const rows: [name: string, wanted: string[], has: string[], missing: string[]][]
   ['no image at all', ['linux/amd64'], [], ['linux/amd64']],
 ];
 
-for (const [name, wanted, has, missing] of rows) test(name, () => assert.deepEqual(missingPlatforms(wanted, has), missing));
+for (const [name, wanted, has, missing] of rows)
+  test(`the missing platforms are found in the case "${name}"`, () => assert.deepEqual(missingPlatforms(wanted, has), missing));
 
 test('says which platforms an image has, and which are missing', () => {
   assert.equal(describeMissing('1.3.0', ['linux/arm64'], ['linux/amd64']), '1.3.0 has linux/amd64, not linux/arm64');

@@ -109,7 +109,8 @@ const newer: [name: string, candidate: Candidate, than: Candidate, expected: boo
 ];
 
 for (const [name, candidate, than, expected] of newer)
-  test(`${name}: ${expected ? 'newer' : 'not newer'}`, () => assert.equal(isNewerImage(candidate, than, { strategy: dated }), expected));
+  test(`a candidate is ${expected ? 'newer' : 'not newer'} in the case "${name}"`, () =>
+    assert.equal(isNewerImage(candidate, than, { strategy: dated }), expected));
 
 test('without tags there is no candidate', () => {
   assert.equal(selectTag(strategies.semver({}), []), undefined);

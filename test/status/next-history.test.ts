@@ -49,21 +49,25 @@ test('an entry of a late reconcile that was rolled back since is not added again
   const back = { ...updatedOutcome, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
   const before = writtenStatusAfter(writtenStatusAfter({}, updatedOutcome), back);
   assert.equal(before.history?.[0]?.from, ownImagesOutcome.ours?.[0]?.image);
-  const later = (seconds: number) => new Date(reconcileTime.getTime() + seconds * 1_000);
+  const secondsLater = (seconds: number) => new Date(reconcileTime.getTime() + seconds * 1_000);
   const tags = (late: Outcome, at: Date) => (statusAfter(before, late, 2, at) ?? before).history?.map(({ tag }) => tag);
-  assert.deepEqual(tags(ownImagesOutcome, later(9)), ['1.2.0', '1.3.0']);
-  assert.deepEqual(tags(ownImagesOutcome, later(10)), ['1.3.0', '1.2.0', '1.3.0'], 'nobody is as late as that: it was changed again');
+  assert.deepEqual(tags(ownImagesOutcome, secondsLater(9)), ['1.2.0', '1.3.0']);
+  assert.deepEqual(
+    tags(ownImagesOutcome, secondsLater(10)),
+    ['1.3.0', '1.2.0', '1.3.0'],
+    'nobody is as late as that: it was changed again',
+  );
 
   const remembering = (at: Date): Outcome => {
     const update = { policy: 'p', at: at.toISOString(), trigger: 'Poll', from: `${image}:1.2.0`, to: `${image}:1.3.0` } as const;
     return { ...ownImagesOutcome, ours: (ownImagesOutcome.ours ?? []).map((own) => ({ ...own, update })) };
   };
-  assert.deepEqual(tags(remembering(later(-5)), later(60)), ['1.2.0', '1.3.0']);
-  assert.deepEqual(tags(remembering(later(5)), later(6)), ['1.3.0', '1.2.0', '1.3.0'], 'a change of its own');
+  assert.deepEqual(tags(remembering(secondsLater(-5)), secondsLater(60)), ['1.2.0', '1.3.0']);
+  assert.deepEqual(tags(remembering(secondsLater(5)), secondsLater(6)), ['1.3.0', '1.2.0', '1.3.0'], 'a change of its own');
 });
 
 test('a change that another replica reports a moment before its author has one entry, and the same change again has its own', () => {
-  const later = (seconds: number) => new Date(reconcileTime.getTime() + seconds * 1_000);
+  const secondsLater = (seconds: number) => new Date(reconcileTime.getTime() + seconds * 1_000);
   const [change] = updatedOutcome.changes ?? [];
   const update = {
     policy: 'p',
@@ -73,11 +77,11 @@ test('a change that another replica reports a moment before its author has one e
     to: change?.to ?? '',
   } as const;
   const remembering: Outcome = { ...ownImagesOutcome, ours: (ownImagesOutcome.ours ?? []).map((own) => ({ ...own, update })) };
-  const found = statusAfter({}, remembering, 2, later(1)) ?? {};
+  const found = statusAfter({}, remembering, 2, secondsLater(1)) ?? {};
   const entries = (at: Date) => (statusAfter(found, updatedOutcome, 2, at) ?? found).history?.map(({ from, to }) => [from, to]);
   const entry = [change?.from, change?.to];
-  assert.deepEqual([entries(reconcileTime), entries(later(1))], [[entry], [entry]]);
-  assert.deepEqual(entries(later(2)), [entry, entry]);
+  assert.deepEqual([entries(reconcileTime), entries(secondsLater(1))], [[entry], [entry]]);
+  assert.deepEqual(entries(secondsLater(2)), [entry, entry]);
   const onwards = {
     ...updatedOutcome,
     tag: '1.4.0',
@@ -124,7 +128,7 @@ test('an earlier change that is reported later is put below the newer one, and t
     changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:${from}`, to: `${image}:${to}` }],
     selection: { candidate: { tag: to }, containers: [], isPointedAt: true },
   });
-  const told = (...steps: readonly (readonly [string, string])[]) => {
+  const statusAfterSteps = (...steps: readonly (readonly [string, string])[]) => {
     const status = steps.reduce<PolicyStatus>((before, [from, to]) => writtenStatusAfter(before, step(from, to)), {});
     return [status.history?.map(({ tag }) => tag), status.latest?.tag, status.lastAppliedTag];
   };
@@ -142,7 +146,7 @@ test('an earlier change that is reported later is put below the newer one, and t
     [two, one, four, three],
     [one, three, four, two],
   ]) {
-    assert.deepEqual(told(...order), right);
+    assert.deepEqual(statusAfterSteps(...order), right);
   }
 });
 

@@ -106,9 +106,9 @@ test('a push of an older tag clears nothing: the selected one is still stalled',
 
 test('a condition keeps its transition time until its status changes', () => {
   const before = writtenStatusAfter({}, stalledOutcome);
-  const other = statusAfter(before, { ...stalledOutcome, reason: 'ContainerNotFound' }, 2, oneHourLater);
+  const statusOfOtherReason = statusAfter(before, { ...stalledOutcome, reason: 'ContainerNotFound' }, 2, oneHourLater);
   assert.deepEqual(
-    other?.conditions?.map(({ lastTransitionTime }) => lastTransitionTime),
+    statusOfOtherReason?.conditions?.map(({ lastTransitionTime }) => lastTransitionTime),
     [reconcileTimestamp, reconcileTimestamp],
   );
   const healed = statusAfter(before, updatedOutcome, 2, oneHourLater);

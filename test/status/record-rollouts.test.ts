@@ -53,11 +53,11 @@ const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback'
 };
 
 test('the newest change of a container is followed while it runs', () => {
-  const older = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
+  const olderEntry = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
   const found = (status: PolicyStatus, workload = changedWorkload()) =>
     currentRollouts(rolloutOwnerOf(status), viewOf(workload)).flatMap(({ entries }) => entries);
-  assert.deepEqual(found({ history: [entryOf(), older] }), [entryOf()]);
-  assert.deepEqual(found({ history: [entryOf(), older] }, changedWorkload({}, {}, '1.2.9')), []);
+  assert.deepEqual(found({ history: [entryOf(), olderEntry] }), [entryOf()]);
+  assert.deepEqual(found({ history: [entryOf(), olderEntry] }, changedWorkload({}, {}, '1.2.9')), []);
   assert.deepEqual(found({ history: [entryOf({ result: 'RolledOut' })] }), []);
   assert.deepEqual(found({ history: [entryOf({ result: 'Failed' })] }).length, 1);
   assert.deepEqual(found({}), []);
@@ -161,14 +161,14 @@ test('conditions of other reconciles stay', () => {
     { type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },
   ] as const;
   const policy = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1, conditions, history: [entryOf()] } });
-  const next = withRolloutConditions(
+  const updatedStatus = withRolloutConditions(
     policy,
     settled(policy.status, changedWorkload(rolledOut)),
     viewOf(changedWorkload(rolledOut)),
     aMinuteAfterChange,
   );
-  assert.deepEqual(next?.conditions, conditions);
-  assert.deepEqual(results(next ?? {}), ['RolledOut']);
+  assert.deepEqual(updatedStatus?.conditions, conditions);
+  assert.deepEqual(results(updatedStatus ?? {}), ['RolledOut']);
 });
 
 const tag = fc.constantFrom('1.2.3', '1.3.0', '1.4.0');

@@ -15,7 +15,7 @@ for (const [running, ...images] of [
   ['<none>', '!'],
   ['<none>'],
 ] as const) {
-  test(`what runs is one word, ${running}: ${images.join(', ')}`, () => {
+  test(`what runs is shown as the word ${running} for the images ${images.join(', ')}`, () => {
     const containers = images.map((tag, index): ContainerState => {
       const name = tag === '' || tag.startsWith('@') ? `${image}${tag}` : `${image}:${tag}`;
       return { ...webDeployment, container: `c${index}`, image: name, state: 'Kept' };

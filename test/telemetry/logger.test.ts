@@ -18,13 +18,13 @@ test('a log line has a constant message, level by name, time, service and fields
 
 for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', 'secrets', 'signature', 'x-hub-signature-256', 'auth']) {
   test(`${field} is redacted`, () => {
-    const places = [
+    const objectsWithSecret = [
       { [field]: secret },
       { headers: { [field]: secret } },
       { request: { headers: { [field]: secret } } },
       { [field]: [secret] },
     ];
-    for (const fields of places) {
+    for (const fields of objectsWithSecret) {
       const text = JSON.stringify(log(fields));
       assert.ok(!text.includes(secret), text);
       assert.ok(text.includes('[redacted]'));

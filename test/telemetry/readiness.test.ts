@@ -21,5 +21,5 @@ const rows: [name: string, checks: Check[], verbose: boolean, ready: boolean, te
 ];
 
 for (const [name, checks, verbose, ready, text] of rows) {
-  test(name, () => assert.deepEqual(describeReadiness(checks, verbose), { ready, text }));
+  test(`readiness is described in the case "${name}"`, () => assert.deepEqual(describeReadiness(checks, verbose), { ready, text }));
 }

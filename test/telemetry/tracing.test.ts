@@ -58,10 +58,10 @@ describe('spans', () => {
 
   it('continue the trace of another process, and pass it on', async () => {
     const { tracing, finish } = open();
-    const told = await tracing.span({ name: 'here', parent: remote }, () => Promise.resolve(tracing.current()));
+    const context = await tracing.span({ name: 'here', parent: remote }, () => Promise.resolve(tracing.current()));
     const here = (await finish()).get('here');
     assert.deepEqual([here?.traceId, here?.parentId], [traceId, 'b7ad6b7169203331']);
-    assert.equal(told, `00-${traceId}-${here?.spanId}-01`);
+    assert.equal(context, `00-${traceId}-${here?.spanId}-01`);
   });
 
   for (const parent of ['', 'nonsense', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`, `${remote}\r\nx: y`]) {
@@ -158,8 +158,10 @@ describe('spans', () => {
 
   it('of a trace are sampled together, whoever decides', async () => {
     const { tracing, finish } = open({ sampleRatio: 0 });
-    const told = await tracing.span({ name: 'left' }, () => tracing.step({ name: 'left too' }, () => Promise.resolve(tracing.current())));
-    assert.match(told ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    const context = await tracing.span({ name: 'left' }, () =>
+      tracing.step({ name: 'left too' }, () => Promise.resolve(tracing.current())),
+    );
+    assert.match(context ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     await tracing.span({ name: 'kept', parent: remote }, () => Promise.resolve());
     assert.deepEqual([...(await finish()).keys()], ['kept']);
   });

@@ -80,7 +80,7 @@ describe('unusable keys', () => {
     ['a private key', { 'cosign.pub': encode('-----BEGIN PRIVATE KEY-----') }, /is a private key/],
   ];
   for (const [name, secret = {}, message] of rows) {
-    test(name, async () => {
+    test(`are reported in the case "${name}"`, async () => {
       await assert.rejects(start({ secret }).verify(), { name: 'PermanentError', reason: 'VerificationKeyInvalid', message });
     });
   }

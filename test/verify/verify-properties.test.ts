@@ -19,7 +19,7 @@ const trust: Trust = {
   trustRoot: readTrustRoot(sigstore.trustedRoot),
 };
 
-async function judge(found: FoundSignature, of = digest): Promise<VerificationResult> {
+async function verify(found: FoundSignature, of = digest): Promise<VerificationResult> {
   async function* one() {
     yield found;
   }
@@ -40,7 +40,7 @@ test('a mutated bundle never throws, and verifies only the same statement', asyn
   const payloadOf = (json: Buffer) => (JSON.parse(json.toString('utf8')) as { dsseEnvelope: { payload: string } }).dsseEnvelope.payload;
   const property = fc.asyncProperty(fc.constantFrom(...bundles), flips, async ({ json }, changes) => {
     const changed = flip(json, changes);
-    const { kind } = await judge({ kind: 'bundle', json: changed });
+    const { kind } = await verify({ kind: 'bundle', json: changed });
     // Other spellings of the same base64 are the same bytes.
     if (kind === 'verified') assert.deepEqual(Buffer.from(payloadOf(changed), 'base64'), Buffer.from(payloadOf(json), 'base64'));
   });
@@ -51,7 +51,7 @@ test('a mutated payload of cosign 2 is not verified', async () => {
   const property = fc.asyncProperty(fc.constantFrom(...simples), flips, async (found, changes) => {
     const payload = flip(found.payload, changes);
     if (payload.equals(found.payload)) return;
-    assert.equal((await judge({ ...found, payload })).kind, 'invalid');
+    assert.equal((await verify({ ...found, payload })).kind, 'invalid');
   });
   await fc.assert(property, { numRuns: 300 });
 });
@@ -64,7 +64,7 @@ test('reading any annotations never throws', async () => {
     async (found, at, text) => {
       const names = Object.keys(found.annotations);
       const name = names[at % names.length] ?? '';
-      await judge({ ...found, annotations: { ...found.annotations, [name]: text } });
+      await verify({ ...found, annotations: { ...found.annotations, [name]: text } });
     },
   );
   await fc.assert(property, { numRuns: 300 });
@@ -72,7 +72,7 @@ test('reading any annotations never throws', async () => {
 
 test('reading any bundle never throws', async () => {
   const property = fc.asyncProperty(fc.oneof(fc.json(), fc.string()), async (text) => {
-    assert.equal((await judge({ kind: 'bundle', json: Buffer.from(text) })).kind, 'invalid');
+    assert.equal((await verify({ kind: 'bundle', json: Buffer.from(text) })).kind, 'invalid');
   });
   await fc.assert(property, { numRuns: 300 });
 });
@@ -80,7 +80,7 @@ test('reading any bundle never throws', async () => {
 test('a signature of one digest verifies no other', async () => {
   const hex = fc.stringMatching(/^[0-9a-f]{64}$/).map((text) => `sha256:${text}`);
   const property = fc.asyncProperty(fc.constantFrom(...bundles, ...simples), hex, async (found, other) => {
-    if (other !== digest) assert.equal((await judge(found, other)).kind, 'invalid');
+    if (other !== digest) assert.equal((await verify(found, other)).kind, 'invalid');
   });
   await fc.assert(property, { numRuns: 100 });
 });

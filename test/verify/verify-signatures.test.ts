@@ -26,12 +26,12 @@ import {
 import { createSigstore } from './sigstore.ts';
 
 const digest = digestOf('a');
-const other = digestOf('b');
+const otherDigest = digestOf('b');
 const ours = ecSigner();
 const sigstore = createSigstore();
 const trustRoot = readTrustRoot(sigstore.trustedRoot);
 
-async function judge(found: readonly FoundSignature[], trust: Trust): Promise<VerificationResult> {
+async function verify(found: readonly FoundSignature[], trust: Trust): Promise<VerificationResult> {
   async function* each() {
     yield* found;
   }
@@ -54,44 +54,44 @@ describe('accepts', () => {
     ['Ed25519', edSigner()],
   ];
   for (const [name, signer] of rows) {
-    test(`cosign 2 with a key: ${name}`, async () => {
-      assert.deepEqual(await judge([signSimple(digest, signer)], believing(signer)), { kind: 'verified', by: 'key 0' });
+    test(`a signature of cosign 2 with a key of the type "${name}"`, async () => {
+      assert.deepEqual(await verify([signSimple(digest, signer)], believing(signer)), { kind: 'verified', by: 'key 0' });
     });
-    test(`cosign 3 with a key: ${name}`, async () => {
-      assert.deepEqual(await judge([signBundle(digest, signer)], believing(signer)), { kind: 'verified', by: 'key 0' });
+    test(`a signature of cosign 3 with a key of the type "${name}"`, async () => {
+      assert.deepEqual(await verify([signBundle(digest, signer)], believing(signer)), { kind: 'verified', by: 'key 0' });
     });
   }
 
   test('one key out of several', async () => {
-    assert.deepEqual(await judge([signSimple(digest, ours)], believing(ecSigner(), ours)), { kind: 'verified', by: 'key 1' });
+    assert.deepEqual(await verify([signSimple(digest, ours)], believing(ecSigner(), ours)), { kind: 'verified', by: 'key 1' });
   });
 
   test('one signature out of several', async () => {
-    const found = [signSimple(digest, ecSigner()), signSimple(other, ours), signBundle(digest, ours)];
-    assert.equal((await judge(found, believing(ours))).kind, 'verified');
+    const found = [signSimple(digest, ecSigner()), signSimple(otherDigest, ours), signBundle(digest, ours)];
+    assert.equal((await verify(found, believing(ours))).kind, 'verified');
   });
 
   for (const [name, make] of [
     ['cosign 2', signSimpleKeyless],
     ['cosign 3', signBundleKeyless],
   ] as const) {
-    test(`${name}, keyless, by its identity`, async () => {
+    test(`a keyless signature of ${name} by its identity`, async () => {
       const by = `${releaser.identity} (by ${releaser.issuer})`;
-      assert.deepEqual(await judge([make(digest, { sigstore })], believingReleaser), { kind: 'verified', by });
+      assert.deepEqual(await verify([make(digest, { sigstore })], believingReleaser), { kind: 'verified', by });
     });
-    test(`${name}, keyless, by an e-mail address`, async () => {
+    test(`a keyless signature of ${name} by an e-mail address`, async () => {
       const person = { identity: 'ada@example.com', issuer: 'https://accounts.google.com' };
       const trust = { ...believingReleaser, signers: [wantSigner(person)] };
-      assert.equal((await judge([make(digest, { sigstore, ...person })], trust)).kind, 'verified');
+      assert.equal((await verify([make(digest, { sigstore, ...person })], trust)).kind, 'verified');
     });
-    test(`${name}, keyless, by a pattern that matches the whole identity`, async () => {
+    test(`a keyless signature of ${name} by a pattern that matches the whole identity`, async () => {
       const signers = [
         wantSigner({ issuer: releaser.issuer, identityPattern: 'https://github\\.com/shop/web/\\.github/workflows/.*@refs/tags/v[0-9]+' }),
       ];
-      assert.equal((await judge([make(digest, { sigstore })], { ...believingReleaser, signers })).kind, 'verified');
+      assert.equal((await verify([make(digest, { sigstore })], { ...believingReleaser, signers })).kind, 'verified');
     });
-    test(`${name}, keyless, where the policy has keys as well`, async () => {
-      assert.equal((await judge([make(digest, { sigstore })], { ...believingReleaser, keys: believing(ours).keys })).kind, 'verified');
+    test(`a keyless signature of ${name} where the policy has keys as well`, async () => {
+      assert.equal((await verify([make(digest, { sigstore })], { ...believingReleaser, keys: believing(ours).keys })).kind, 'verified');
     });
   }
 });
@@ -100,7 +100,7 @@ describe('refuses', () => {
   const forgedPayload = { ...signSimple(digest, ours), payload: simplePayload(digest, { reference: 'registry.example.com/shop/other' }) };
   const textOf = (text: string): FoundSignature => ({ kind: 'bundle', json: Buffer.from(text) });
   const rows: readonly (readonly [name: string, found: FoundSignature, why: RegExp])[] = [
-    ['cosign 2: of another image', signSimple(other, ours), /is for sha256:b/],
+    ['cosign 2: of another image', signSimple(otherDigest, ours), /is for sha256:b/],
     ['cosign 2: another key', signSimple(digest, ecSigner()), /another key; a signature by key 0 \(\S{43}=\)/],
     ['cosign 2: another kind of key', signSimple(digest, rsaSigner()), /another key/],
     ['cosign 2: of another payload', forgedPayload, /another key/],
@@ -113,7 +113,7 @@ describe('refuses', () => {
     ],
     ['cosign 2: no signature', { ...signSimple(digest, ours), annotations: {} }, /another key/],
     ['cosign 2: keyless', signSimpleKeyless(digest, { sigstore }), /a signature is keyless; a signature by key 0/],
-    ['cosign 3: of another image', signBundle(other, ours), /is for sha256:b/],
+    ['cosign 3: of another image', signBundle(otherDigest, ours), /is for sha256:b/],
     ['cosign 3: another key', signBundle(digest, ecSigner()), /another key \(\S{43}=\); a signature by key 0/],
     ['cosign 3: keyless', signBundleKeyless(digest, { sigstore }), /a signature is keyless/],
     ['cosign 3: another type of content', signBundle(digest, ours, { payloadType: 'text/plain' }), /it contains "text\/plain"/],
@@ -125,10 +125,10 @@ describe('refuses', () => {
     ['something unreadable', { kind: 'unreadable', why: 'it is gone' }, /it is gone/],
   ];
   for (const [name, found, why] of rows) {
-    test(name, async () => {
-      const verdict = await judge([found], believing(ours));
-      assert.equal(verdict.kind, 'invalid');
-      assert.match(verdict.kind === 'invalid' ? verdict.why : '', why);
+    test(`the signature "${name}"`, async () => {
+      const result = await verify([found], believing(ours));
+      assert.equal(result.kind, 'invalid');
+      assert.match(result.kind === 'invalid' ? result.why : '', why);
     });
   }
 
@@ -166,18 +166,18 @@ describe('refuses', () => {
       ['cosign 2', signSimpleKeyless],
       ['cosign 3', signBundleKeyless],
     ] as const) {
-      test(`${version}, keyless: ${name}`, async () => {
-        const verdict = await judge([make(digest, { sigstore, ...options })], believingReleaser);
-        assert.equal(verdict.kind, 'invalid');
-        assert.match(verdict.kind === 'invalid' ? verdict.why : '', why);
+      test(`a keyless signature of ${version} with ${name}`, async () => {
+        const result = await verify([make(digest, { sigstore, ...options })], believingReleaser);
+        assert.equal(result.kind, 'invalid');
+        assert.match(result.kind === 'invalid' ? result.why : '', why);
       });
     }
   }
 
-  test('keyless: a signature of another image', async () => {
+  test('a keyless signature of another image', async () => {
     for (const make of [signSimpleKeyless, signBundleKeyless]) {
-      const verdict = await judge([make(other, { sigstore })], believingReleaser);
-      assert.match(verdict.kind === 'invalid' ? verdict.why : '', /is for sha256:b/);
+      const result = await verify([make(otherDigest, { sigstore })], believingReleaser);
+      assert.match(result.kind === 'invalid' ? result.why : '', /is for sha256:b/);
     }
   });
 
@@ -186,29 +186,29 @@ describe('refuses', () => {
       ...believingReleaser,
       signers: [wantSigner({ issuer: releaser.issuer, identityPattern: 'https://github\\.com/shop/' })],
     };
-    assert.equal((await judge([signBundleKeyless(digest, { sigstore })], trust)).kind, 'invalid');
+    assert.equal((await verify([signBundleKeyless(digest, { sigstore })], trust)).kind, 'invalid');
   });
 
   test('a key signature where only a keyless one is accepted', async () => {
     for (const found of [signSimple(digest, ours), signBundle(digest, ours)]) {
-      assert.match(JSON.stringify(await judge([found], believingReleaser)), /another key/);
+      assert.match(JSON.stringify(await verify([found], believingReleaser)), /another key/);
     }
   });
 
   test('many signatures that do not count, and reports only the first few reasons', async () => {
     const found = ['c', 'd', 'e', 'f', '0'].map((letter) => signSimple(digestOf(letter), ours));
-    assert.match(JSON.stringify(await judge(found, believing(ours))), /sha256:e+; and 2 more; a signature by/);
+    assert.match(JSON.stringify(await verify(found, believing(ours))), /sha256:e+; and 2 more; a signature by/);
   });
 });
 
 describe('refuses images with', () => {
   test('no signature', async () => {
-    assert.equal((await judge([], believing(ours))).kind, 'unsigned');
+    assert.equal((await verify([], believing(ours))).kind, 'unsigned');
   });
   test('only an attestation, however well signed', async () => {
     const payload = statementOf(digest, { predicateType: 'https://slsa.dev/provenance/v1' });
-    assert.equal((await judge([signBundle(digest, ours, { payload })], believing(ours))).kind, 'unsigned');
-    assert.equal((await judge([signBundleKeyless(digest, { sigstore, payload })], believingReleaser)).kind, 'unsigned');
+    assert.equal((await verify([signBundle(digest, ours, { payload })], believing(ours))).kind, 'unsigned');
+    assert.equal((await verify([signBundleKeyless(digest, { sigstore, payload })], believingReleaser)).kind, 'unsigned');
   });
 });
 

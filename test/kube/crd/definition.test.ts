@@ -37,7 +37,7 @@ const conversions = [
 ];
 
 for (const { name, existing, wanted, expected } of conversions) {
-  test(`chooses the conversion: ${name}`, () => {
+  test(`the conversion is chosen in the case "${name}"`, () => {
     const merged = mergeCustomResourceDefinition(
       crd({ ...(existing && { conversion: existing }) }),
       crd({ ...(wanted && { conversion: wanted }) }),

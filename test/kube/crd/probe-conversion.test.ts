@@ -79,7 +79,7 @@ describe('a URL', () => {
     ],
   ];
   for (const [name, answer, message] of wrong) {
-    it(`is refused: ${name}`, async () => {
+    it(`is refused when it answers with ${name}`, async () => {
       const endpoint = await startConversionEndpoint(answer);
       try {
         const caBundle = Buffer.from(endpoint.caPem).toString('base64');

@@ -29,7 +29,6 @@ const cases: [name: string, metadata: object, expected: string[]][] = [
 ];
 
 for (const [name, metadata, expected] of cases) {
-  test(name, () =>
-    assert.deepEqual(versionUsesOf({ metadata: { namespace: 'a', name: 'b', ...metadata } }, { apiVersion, since }), expected),
-  );
+  test(`${name} is ${expected.length === 0 ? 'no use' : 'a use'} of the version`, () =>
+    assert.deepEqual(versionUsesOf({ metadata: { namespace: 'a', name: 'b', ...metadata } }, { apiVersion, since }), expected));
 }

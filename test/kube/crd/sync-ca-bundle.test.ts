@@ -60,7 +60,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       ['another host', { url: 'https://127.0.0.2:9443/convert' }],
       ['a host that only begins like ours', { url: 'https://conversion.ops.svc.example.com/convert' }],
     ] as const) {
-      it(`is left unchanged when the webhook points elsewhere: ${name}`, async () => {
+      it(`is left unchanged when the webhook points to ${name}`, async () => {
         await setConversion(webhook({ ...clientConfig, caBundle: encode(bundles[0] ?? '') }));
         assert.equal(await sync(bundles[1] ?? ''), 'not ours');
         assert.equal((await readClientConfig()).caBundle, encode(bundles[0] ?? ''));

@@ -196,9 +196,9 @@ describe('built-in fields', () => {
         assert.equal(changes.length, 1);
         // Somebody points the block at another image just before: the same patch changes nothing then.
         for (const [field, value] of othersOf(result.fields)) {
-          const other = await write(`${path}/${name}`, field, value);
+          const changedObject = await write(`${path}/${name}`, field, value);
           assert.deepEqual(await patchImages(client, workload, changes, 'test', undefined, found), { kind: 'conflict' }, field);
-          assert.deepEqual((await cluster.request<Raw>('GET', `${path}/${name}`)).spec, other.spec);
+          assert.deepEqual((await cluster.request<Raw>('GET', `${path}/${name}`)).spec, changedObject.spec);
           await write(`${path}/${name}`, 'spec', spec);
         }
         assert.equal((await patchImages(client, workload, changes, 'test', undefined, found)).kind, 'patched');

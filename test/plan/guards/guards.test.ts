@@ -239,7 +239,7 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
 ];
 
 for (const [guard, name, given, expected] of rows) {
-  test(`${guard.id}: ${name}: ${expected}`, () => {
+  test(`the guard ${guard.id} answers "${expected}" in the case "${name}"`, () => {
     const { problem, blocked, until, changed } = evaluateGuards(given, guard);
     if (expected === 'pass') {
       assert.deepEqual([problem, blocked, changed], [undefined, undefined, ['web']]);
@@ -266,7 +266,7 @@ const messages: [guard: Guard, given: Case, message: RegExp][] = [
 ];
 
 for (const [guard, given, message] of messages) {
-  test(`${guard.id} has the message: ${message.source.slice(0, 60)}`, () => {
+  test(`the guard ${guard.id} has the message "${message.source.slice(0, 60)}"`, () => {
     const { problem, blocked } = evaluateGuards(given, guard);
     assert.match((problem ?? blocked)?.message ?? '', message);
   });

@@ -45,7 +45,7 @@ for (const [name, body, headers] of [
     { 'ce-specversion': '1.0', 'ce-id': 'event-1', 'ce-source': topic, 'ce-type': type, 'ce-time': cloudEvent.time },
   ],
 ] satisfies [string, unknown, Record<string, string>][]) {
-  test(name, () => assert.deepEqual(parse(body, headers), { pushes: [gridPush], ignored: [] }));
+  test(`an event is read in the form "${name}"`, () => assert.deepEqual(parse(body, headers), { pushes: [gridPush], ignored: [] }));
 }
 
 test('reads each event of a batch by itself, whatever its schema', () => {

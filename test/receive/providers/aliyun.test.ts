@@ -19,7 +19,7 @@ for (const [region, registry] of [
   ['', undefined],
   [7, undefined],
 ] as const) {
-  test(`the region ${JSON.stringify(region)} gives the registry: ${registry ?? 'the configuration must name it'}`, () =>
+  test(`the region ${JSON.stringify(region)} gives the registry ${registry ?? 'that the configuration must name'}`, () =>
     assert.equal(pushOf({ push_data, repository: { ...repository, region } })?.registry, registry));
 }
 

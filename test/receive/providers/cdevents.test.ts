@@ -31,8 +31,8 @@ test('other events and other artifacts are ignored, each with its reason', () =>
 test('idempotency key and time are those of the context, else those of the envelope', () => {
   const [push] = parse(event).pushes;
   assert.deepEqual([push?.idempotencyKey, push?.pushedAt], ['/ci c-1', '2026-03-01T12:00:00Z']);
-  const [other] = parse({ ...event, time: '2026-03-01T13:00:00Z', data: { subject: { id: purl } } }).pushes;
-  assert.deepEqual([other?.idempotencyKey, other?.pushedAt], ['/bus e-1', '2026-03-01T13:00:00Z']);
+  const [laterPush] = parse({ ...event, time: '2026-03-01T13:00:00Z', data: { subject: { id: purl } } }).pushes;
+  assert.deepEqual([laterPush?.idempotencyKey, laterPush?.pushedAt], ['/bus e-1', '2026-03-01T13:00:00Z']);
 });
 
 test('reads each event of a batch by itself', () => {
@@ -78,5 +78,6 @@ for (const [purl, expected] of [
   ['oci/app?tag=v1', undefined],
   ['', undefined],
 ] as const) {
-  test(purl || '(nothing)', () => assert.deepEqual(readOciPurl(purl), expected));
+  test(`"${purl}" is ${expected === undefined ? 'not the package URL of an image' : 'read as an image'}`, () =>
+    assert.deepEqual(readOciPurl(purl), expected));
 }

@@ -39,8 +39,8 @@ test('reads a binary event', () => {
 });
 
 test('reads a batch', () => {
-  const one = { specversion: '1.0', ...event };
-  assert.deepEqual(read([one, 7, { ...one, id: '8' }]), [event, undefined, { ...event, id: '8' }]);
+  const structuredEvent = { specversion: '1.0', ...event };
+  assert.deepEqual(read([structuredEvent, 7, { ...structuredEvent, id: '8' }]), [event, undefined, { ...event, id: '8' }]);
 });
 
 test('malformed attributes are omitted', () => {

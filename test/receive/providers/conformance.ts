@@ -38,7 +38,7 @@ export function testProvider(suite: Suite): void {
   });
   describe(`${provider.id}: bodies that resemble no sample`, () => {
     for (const [name, body] of malformedBodies) {
-      test(`${name}: yields no push, and throws nothing but MalformedBody and OversizedDelivery`, () =>
+      test(`"${name}" yields no push, and throws nothing but MalformedBody and OversizedDelivery`, () =>
         assert.deepEqual(eventsOf({ headers: {}, body }, suite), []));
     }
     test('all of them are answered 200, or 413 when too large', async (t) => {
@@ -63,8 +63,9 @@ export function testProvider(suite: Suite): void {
     });
     test('payloads of other senders throw nothing, and yield only the pushes that they contain', () => {
       for (const sample of readSamples().filter((other) => other.provider !== provider.id)) {
-        const told = expectedOf(sample).map((push) => JSON.stringify(push));
-        for (const push of eventsOf(sample, { provider }).map(namesOf)) assert.ok(told.includes(JSON.stringify(push)), sample.name);
+        const expectedPushes = expectedOf(sample).map((push) => JSON.stringify(push));
+        for (const push of eventsOf(sample, { provider }).map(namesOf))
+          assert.ok(expectedPushes.includes(JSON.stringify(push)), sample.name);
       }
     });
     test('the most expensive bodies cost less than 5 ms before it is known who sends', () => isCheapForStrangers(samples, suite));

@@ -26,7 +26,7 @@ for (const [name, repository, path] of [
   ['the full name comes first', { repo_name: 'acme/web', namespace: 'x', name: 'y' }, 'acme/web'],
   ['the parts of the name', { namespace: 'acme', name: 'web' }, 'acme/web'],
 ] as const) {
-  test(`the name ${name} belongs to docker.io`, () => {
+  test(`the repository named by "${name}" belongs to docker.io`, () => {
     const event = eventOf({ ...push, repository });
     assert.ok(isPushEvent(event));
     assert.deepEqual(event.repository, { registry: 'docker.io', path });

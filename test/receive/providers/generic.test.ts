@@ -85,7 +85,7 @@ for (const [name, body, expected] of [
     ['r.example.com/team/api:v1'],
   ],
 ] as const) {
-  test(name, () => {
+  test(`a body with "${name}" yields the right images`, () => {
     assert.deepEqual(acceptedOf(body), expected);
     const { pushes, ignored } = parse(body);
     assert.ok(pushes.length + ignored.length > 0);
@@ -198,7 +198,7 @@ for (const [name, body, expected] of [
     'x.removed',
   ].map((type) => [`no push: ${type}`, { ...event, type, data: named }, []] as const),
 ] as const) {
-  test(`reads CloudEvents: ${name}`, () => {
+  test(`a CloudEvent is read in the case "${name}"`, () => {
     assert.deepEqual(acceptedOf(body), expected);
     const { pushes, ignored } = parse(body);
     assert.ok(pushes.length + ignored.length > 0);

@@ -52,7 +52,7 @@ for (const [name, data, push] of [
     { registry: 'gcr.io', repository: 'a/b', tag: '1' },
   ],
 ] as const) {
-  test(`${name}: is read as written`, () => assert.deepEqual(parse({ action: 'INSERT', ...data }).pushes, [push]));
+  test(`an event with "${name}" is read as written`, () => assert.deepEqual(parse({ action: 'INSERT', ...data }).pushes, [push]));
 }
 
 test('other events are not pushes', () => {

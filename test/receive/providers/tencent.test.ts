@@ -18,7 +18,7 @@ for (const [headers, isAuthentic] of [
   [{ authentication: ['s3cret', 's3cret'] }, false],
   [{}, false],
 ] as const) {
-  test(`authenticates with ${JSON.stringify(headers)}: ${isAuthentic ? 'accepted' : 'refused'}`, () =>
+  test(`a delivery with ${JSON.stringify(headers)} is ${isAuthentic ? 'accepted' : 'refused'}`, () =>
     assert.equal(tencent.verify({ headers, body }, ['s3cret']), isAuthentic));
 }
 

@@ -6,7 +6,7 @@ import { createExpiringCredentials } from '../../../src/registry/credentials/exp
 const hour = 3_600_000;
 
 /** Credentials `one`, `two` … that last an hour, at a time that the test sets. */
-function world() {
+function createWorld() {
   const state = { now: 0, fetches: 0, failure: undefined as Error | undefined, why: undefined as string | undefined };
   const tokens = createExpiringCredentials({
     deadlineMs: 60_000,
@@ -26,109 +26,109 @@ function world() {
 }
 
 test('a credential is renewed in the background before it expires', async () => {
-  const it = world();
-  assert.equal(await it.read(), 'token-1');
-  it.now = 0.7 * hour;
-  assert.equal(await it.read(), 'token-1');
-  assert.equal(it.fetches, 1);
-  it.now = 0.8 * hour;
-  assert.equal(await it.read(), 'token-1');
+  const world = createWorld();
+  assert.equal(await world.read(), 'token-1');
+  world.now = 0.7 * hour;
+  assert.equal(await world.read(), 'token-1');
+  assert.equal(world.fetches, 1);
+  world.now = 0.8 * hour;
+  assert.equal(await world.read(), 'token-1');
   await turn();
-  assert.equal(await it.read(), 'token-2');
-  assert.equal(it.fetches, 2);
+  assert.equal(await world.read(), 'token-2');
+  assert.equal(world.fetches, 2);
 });
 
 test('a credential that is about to expire is not used any more', async () => {
-  const it = world();
-  await it.read();
-  it.now = hour - 59_999;
-  assert.equal(await it.read(), 'token-2');
+  const world = createWorld();
+  await world.read();
+  world.now = hour - 59_999;
+  assert.equal(await world.read(), 'token-2');
 });
 
 test('a failed renewal is reported only after the credential has expired', async () => {
-  const it = world();
-  await it.read();
-  it.failure = new Error('connection refused');
-  it.now = 0.8 * hour;
-  assert.equal(await it.read(), 'token-1');
+  const world = createWorld();
+  await world.read();
+  world.failure = new Error('connection refused');
+  world.now = 0.8 * hour;
+  assert.equal(await world.read(), 'token-1');
   await turn();
-  assert.equal(await it.read(), 'token-1');
-  it.now = hour;
-  await assert.rejects(it.read(), /connection refused/);
-  it.failure = undefined;
-  assert.match(await it.read(), /^token-/);
+  assert.equal(await world.read(), 'token-1');
+  world.now = hour;
+  await assert.rejects(world.read(), /connection refused/);
+  world.failure = undefined;
+  assert.match(await world.read(), /^token-/);
 });
 
 test('when the cloud has no credential any more, the current one stays valid and is requested again a minute later', async () => {
-  const it = world();
-  await it.read();
-  it.why = 'not in the cloud';
-  it.now = 0.8 * hour;
+  const world = createWorld();
+  await world.read();
+  world.why = 'not in the cloud';
+  world.now = 0.8 * hour;
   for (let times = 0; times < 3; times++) {
-    assert.equal(await it.read(), 'token-1');
+    assert.equal(await world.read(), 'token-1');
     await turn();
   }
-  assert.equal(it.fetches, 2);
-  it.why = undefined;
-  it.now += 60_000;
-  assert.equal(await it.read(), 'token-1');
+  assert.equal(world.fetches, 2);
+  world.why = undefined;
+  world.now += 60_000;
+  assert.equal(await world.read(), 'token-1');
   await turn();
-  assert.equal(await it.read(), 'token-3');
+  assert.equal(await world.read(), 'token-3');
 });
 
 test('an expired credential is not used any more when the cloud has none', async () => {
-  const it = world();
-  await it.read();
-  it.why = 'not in the cloud';
-  it.now = hour - 60_000;
-  assert.equal(await it.read(), 'not in the cloud');
+  const world = createWorld();
+  await world.read();
+  world.why = 'not in the cloud';
+  world.now = hour - 60_000;
+  assert.equal(await world.read(), 'not in the cloud');
 });
 
 test('a credential that the registry refuses and the cloud no longer has is used for a minute', async () => {
-  const it = world();
-  await it.read();
-  it.why = 'not in the cloud';
-  it.now = 60_000;
-  assert.equal(await it.read(true), 'token-1');
-  it.now = 119_999;
-  assert.equal(await it.read(true), 'token-1');
-  assert.equal(it.fetches, 2);
-  it.now = 120_000;
-  assert.equal(await it.read(), 'not in the cloud');
+  const world = createWorld();
+  await world.read();
+  world.why = 'not in the cloud';
+  world.now = 60_000;
+  assert.equal(await world.read(true), 'token-1');
+  world.now = 119_999;
+  assert.equal(await world.read(true), 'token-1');
+  assert.equal(world.fetches, 2);
+  world.now = 120_000;
+  assert.equal(await world.read(), 'not in the cloud');
 });
 
 test('a missing credential is remembered for two minutes, even when the registry refuses', async () => {
-  const it = world();
-  it.why = 'not in the cloud';
-  assert.equal(await it.read(), 'not in the cloud');
-  it.why = undefined;
-  it.now = 119_999;
-  assert.equal(await it.read(true), 'not in the cloud');
-  it.now = 120_000;
-  assert.equal(await it.read(), 'token-2');
+  const world = createWorld();
+  world.why = 'not in the cloud';
+  assert.equal(await world.read(), 'not in the cloud');
+  world.why = undefined;
+  world.now = 119_999;
+  assert.equal(await world.read(true), 'not in the cloud');
+  world.now = 120_000;
+  assert.equal(await world.read(), 'token-2');
 });
 
 test('a refusal of the registry renews the credential, at most once a minute', async () => {
-  const it = world();
-  await it.read();
-  it.now = 59_999;
-  assert.equal(await it.read(true), 'token-1');
-  it.now = 60_000;
-  assert.equal(await it.read(true), 'token-2');
+  const world = createWorld();
+  await world.read();
+  world.now = 59_999;
+  assert.equal(await world.read(true), 'token-1');
+  world.now = 60_000;
+  assert.equal(await world.read(true), 'token-2');
 });
 
 test('of very many credentials the unused ones are evicted', async () => {
-  const it = world();
-  await it.read(false, 'unused');
+  const world = createWorld();
+  await world.read(false, 'unused');
   for (let index = 0; index < 1_000; index++) {
-    await it.read();
-    await it.read(false, `${index}`);
+    await world.read();
+    await world.read(false, `${index}`);
   }
-  const { fetches } = it;
-  await it.read();
-  assert.equal(it.fetches, fetches);
-  await it.read(false, 'unused');
-  assert.equal(it.fetches, fetches + 1);
+  const { fetches } = world;
+  await world.read();
+  assert.equal(world.fetches, fetches);
+  await world.read(false, 'unused');
+  assert.equal(world.fetches, fetches + 1);
 });
 
 test('a request without an answer is aborted', async () => {

@@ -17,7 +17,8 @@ const table: [name: string, order: 'Ascending' | 'Descending', tags: string[], s
 ];
 
 for (const [name, order, tags, selected] of table) {
-  test(name, () => assert.equal(selectTag(alphabetical({ order }), tags), selected));
+  test(`the strategy alphabetical selects the right tag in the case "${name}"`, () =>
+    assert.equal(selectTag(alphabetical({ order }), tags), selected));
 }
 
 test('the order is ascending unless the policy says otherwise', () => assert.equal(selectTag(alphabetical(), ['a', 'b']), 'b'));

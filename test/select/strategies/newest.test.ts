@@ -31,13 +31,14 @@ const table: [name: string, times: Record<string, string | undefined>, selected:
 ];
 
 for (const [name, times, selected] of table) {
-  test(name, () => assert.equal(selectTag(knowing(times), Object.keys(times)), selected));
+  test(`the strategy newest selects the right tag in the case "${name}"`, () =>
+    assert.equal(selectTag(knowing(times), Object.keys(times)), selected));
 }
 
 test('until the images are known every tag is a candidate, and none is newer', () => {
   assert.deepEqual([newest().reject('any'), newest().compare('a', 'b')], [undefined, 0]);
-  const told = newest().knowing?.(new Map([['a', new Date('2026-01-01')]]));
-  assert.deepEqual([told?.reject('a'), told?.id], [undefined, 'newest']);
+  const strategyKnowingTimes = newest().knowing?.(new Map([['a', new Date('2026-01-01')]]));
+  assert.deepEqual([strategyKnowingTimes?.reject('a'), strategyKnowingTimes?.id], [undefined, 'newest']);
 });
 
 test('an image that was not read is not a candidate', () => {
@@ -55,14 +56,14 @@ test('the filter applies to names, the selection to images, even where something
   for (const filter of [{ allow: 'main-(.*)', extract: '$1' }, { allow: 'main-.*' }, { ignore: ['^pr-'] }]) {
     const filtered = filterTags(newest(), filter);
     assert.notEqual(filtered.reject('pr-7'), undefined);
-    const told = filtered.knowing?.(
+    const strategyKnowingTimes = filtered.knowing?.(
       new Map([
         ['main-1', new Date('2026-01-02')],
         ['main-2', new Date('2026-01-01')],
         ['pr-7', new Date('2026-01-03')],
       ]),
     );
-    assert.ok(told !== undefined);
-    assert.equal(selectTag(told, ['main-2', 'pr-7', 'main-1']), 'main-1');
+    assert.ok(strategyKnowingTimes !== undefined);
+    assert.equal(selectTag(strategyKnowingTimes, ['main-2', 'pr-7', 'main-1']), 'main-1');
   }
 });

@@ -17,7 +17,8 @@ const table: [name: string, order: 'Ascending' | 'Descending', tags: string[], s
 ];
 
 for (const [name, order, tags, selected] of table) {
-  test(name, () => assert.equal(selectTag(numerical({ order }), tags), selected));
+  test(`the strategy numerical selects the right tag in the case "${name}"`, () =>
+    assert.equal(selectTag(numerical({ order }), tags), selected));
 }
 
 test('numbers of any size are compared, in both orders', () => {

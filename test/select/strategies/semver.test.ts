@@ -39,7 +39,8 @@ const table: [name: string, range: string | undefined, tags: string[], selected:
 ];
 
 for (const [name, range, tags, selected] of table) {
-  test(name, () => assert.equal(selectTag(semver(range === undefined ? {} : { range }), tags), selected));
+  test(`the strategy semver selects the right tag in the case "${name}"`, () =>
+    assert.equal(selectTag(semver(range === undefined ? {} : { range }), tags), selected));
 }
 
 const withPrereleases: typeof table = [
@@ -51,7 +52,8 @@ const withPrereleases: typeof table = [
 ];
 
 for (const [name, range, tags, selected] of withPrereleases) {
-  test(name, () => assert.equal(selectTag(semver({ prereleases: true, ...(range !== undefined && { range }) }), tags), selected));
+  test(`the strategy semver selects the right tag in the case "${name}"`, () =>
+    assert.equal(selectTag(semver({ prereleases: true, ...(range !== undefined && { range }) }), tags), selected));
 }
 
 const rejections: [tag: string, range: string | undefined, why: RegExp][] = [

@@ -45,7 +45,7 @@ for (const [name, annotations, labels] of [
   ['an empty policy', { 'keel.sh/policy': '' }, {}],
   ['a policy at the annotations that takes back that of the labels', { 'keel.sh/policy': 'never' }, minor],
 ] as const) {
-  test(`${name}: yields no policy and no message`, () => {
+  test(`a workload yields no policy and no message in the case "${name}"`, () => {
     assert.deepEqual(convertAll([workload('web', 'nginx:1.27.1', annotations, { labels })]), { policies: [], skipped: [] });
   });
 }
@@ -91,7 +91,7 @@ for (const [name, keys, expected] of [
   ],
   ['image volumes', { imageVolumes: 'true' }, /^Not carried over: keel\.sh\/imageVolumes\.$/],
 ] as const) {
-  test(`${name}: is reported`, () => {
+  test(`the setting "${name}" is reported`, () => {
     const annotations = Object.fromEntries(Object.entries(keys).map(([key, value]) => [`keel.sh/${key}`, value]));
     assert.ok(notes(workload('web', 'nginx:1.27.1', { ...minor, ...annotations })).some((note) => expected.test(note)));
   });

@@ -115,7 +115,7 @@ describe('the converted policy selects what Keel would select', () => {
     ['major', '1.4.2', ['1.4.3', '2.0.0'], ['2.0.0-rc.1']],
     ['all', '1.4.2', ['1.4.3', '2.0.0-rc.1'], ['main']],
   ] as const) {
-    test(`${policy} of ${running}`, () => {
+    test(`for the policy ${policy} of an image with the tag ${running}`, () => {
       const converted = convert(policy, running);
       assert.ok('select' in converted);
       const { range, prereleases } = converted.select.semver ?? {};
